@@ -1,0 +1,129 @@
+// A market's book and how far it can be trusted, owned by its actor. It applies what the venue says,
+// answers what really changed, and doubts itself when the venue's words do not fit.
+// Not for: publishing, or asking the venue again (actors/market.ts). Upholds MKT1, MKT2, MKT3.
+
+import type {
+  BookChangeEvent,
+  BookReplaced,
+  BookSnapshotEvent,
+  LevelChange,
+} from '../engine/events.ts'
+import { OrderBook } from '../engine/order-book.ts'
+import type { TimeMs } from '../engine/units.ts'
+import type { Checkpoint } from '../storage/storage.ts'
+
+/**
+ * 'empty': no book seen yet in this run. 'recalled': the last run's, until the first snapshot.
+ * 'stale': may miss changes. 'live': follows the venue.
+ */
+type Trust = 'empty' | 'recalled' | 'stale' | 'live'
+
+/** Why the book asks for a snapshot after a change; null when it does not. */
+export type Doubt = 'difference' | 'crossed' | 'top' | null
+
+interface BothTimes {
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+export class MarketBook {
+  readonly levels = new OrderBook()
+  #trust: Trust = 'empty'
+  #venueTimeMs: TimeMs | null = null
+  #receivedAtMs: TimeMs | null = null
+
+  get isLive(): boolean {
+    return this.#trust === 'live'
+  }
+
+  /** Whether anything at all is known of the book. */
+  get isKnown(): boolean {
+    return this.#trust !== 'empty'
+  }
+
+  get venueTimeMs(): TimeMs | null {
+    return this.#venueTimeMs
+  }
+
+  get receivedAtMs(): TimeMs | null {
+    return this.#receivedAtMs
+  }
+
+  /** Applies a change to a live book; the changes as absolute sizes, and what was odd about them. */
+  change(event: BookChangeEvent): { changes: LevelChange[]; doubt: Doubt } {
+    let isOdd = false
+    const changes: LevelChange[] = []
+    for (const change of event.changes) {
+      const { side, price } = change
+      const outcome = event.mode === 'absolute' ? this.levels.set(change) : this.levels.add(change)
+      if (outcome === 'unchanged') continue
+      if (outcome !== 'applied') isOdd = true
+      changes.push({ side, price, size: this.levels.sizeAt(side, price) })
+    }
+    this.#note(event)
+    const doubt = isOdd ? 'difference' : this.#doubtTop(event)
+    if (doubt !== null) this.#trust = 'stale'
+    return { changes, doubt }
+  }
+
+  #doubtTop(event: BookChangeEvent): Doubt {
+    if (this.levels.isCrossed) return 'crossed'
+    const { top } = event
+    if (top === null) return null
+    const agrees = top.bid === this.levels.bestBid && top.ask === this.levels.bestAsk
+    return agrees ? null : 'top'
+  }
+
+  /** A whole book for a live one: only what differs. */
+  merge(event: BookSnapshotEvent): LevelChange[] {
+    const changes = this.levels.differences(event.bids, event.asks)
+    for (const change of changes) this.levels.set(change)
+    this.#note(event)
+    if (this.levels.isCrossed) this.#trust = 'stale'
+    return changes
+  }
+
+  /** A whole book for one that is not live; says why it is announced. */
+  replace(event: BookSnapshotEvent): BookReplaced['reason'] {
+    const reason =
+      this.#trust === 'empty' ? 'first' : this.#trust === 'recalled' ? 'restart' : 'venue_gap'
+    this.levels.replace(event.bids, event.asks)
+    this.#note(event)
+    this.#trust = this.levels.isCrossed ? 'stale' : 'live'
+    return reason
+  }
+
+  /** Whether a book read beside the stream differs though the stream has said nothing newer. */
+  differsFrom(event: BookSnapshotEvent): boolean {
+    if (this.#venueTimeMs !== null && this.#venueTimeMs > event.venueTimeMs) return false
+    return this.levels.differences(event.bids, event.asks).length > 0
+  }
+
+  /** It may miss changes from now on. */
+  distrust(): void {
+    if (this.#trust === 'live') this.#trust = 'stale'
+  }
+
+  /** Removes every level; the changes that say so. */
+  empty(times: BothTimes): LevelChange[] {
+    const changes = this.levels.differences([], [])
+    this.levels.clear()
+    this.#note(times)
+    return changes
+  }
+
+  /** The last run's book, shown as stale until this run's first snapshot. */
+  recall(kept: Checkpoint): void {
+    if (this.#trust !== 'empty') return
+    this.levels.replace(kept.bids, kept.asks)
+    if (this.levels.levelCount === 0) return
+    this.#trust = 'recalled'
+    this.#venueTimeMs = kept.bookTimeMs
+    this.#receivedAtMs = kept.writtenAtMs
+  }
+
+  #note(times: BothTimes): void {
+    this.#venueTimeMs = times.venueTimeMs
+    this.#receivedAtMs = times.receivedAtMs
+  }
+}

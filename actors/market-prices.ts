@@ -1,0 +1,144 @@
+// A market's price over time, owned by its actor: the present one, the ring of recent ones, the
+// running hour's ticks. Memory that exists only while the market is awake.
+// Upholds MKT7, MKT8.
+
+import type { MarketPrice, PriceSource, Trade } from '../engine/events.ts'
+import { hourOf, OpenHour } from '../engine/hour-ticks.ts'
+import { priceRingCount } from '../engine/limits.ts'
+import type { MarketNumber } from '../engine/market.ts'
+import { type PriceFacts, priceOf } from '../engine/price.ts'
+import { PriceRing } from '../engine/price-ring.ts'
+import type { PriceMicros, TimeMs } from '../engine/units.ts'
+import type { Checkpoint, TickTable } from '../storage/storage.ts'
+
+export class MarketPrices {
+  readonly #market: MarketNumber
+  readonly #ticks: TickTable
+  lastTradePrice: PriceMicros | null = null
+  #lastTradeMs: TimeMs | null = null
+  #present: MarketPrice | null = null
+  #ring: PriceRing | null = null
+  #hour: OpenHour | null = null
+  #isHourDirty = false
+
+  constructor(market: MarketNumber, ticks: TickTable) {
+    this.#market = market
+    this.#ticks = ticks
+  }
+
+  /** A trade moves the last price unless a newer one already has. */
+  noteTrade(trade: Trade): void {
+    this.noteLastPrice(trade.price, trade.timeMs)
+  }
+
+  noteLastPrice(price: PriceMicros, atMs: TimeMs): void {
+    if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return
+    this.lastTradePrice = price
+    this.#lastTradeMs = atMs
+  }
+
+  /** Works the price out anew; the new one when anything about it changed, else null. */
+  settle(facts: PriceFacts, observedAtMs: TimeMs): MarketPrice | null {
+    const { price, source } = priceOf(facts)
+    const before = this.#present
+    if (
+      before !== null &&
+      before.price === price &&
+      before.source === source &&
+      before.bid === facts.bid &&
+      before.ask === facts.ask
+    ) {
+      return null
+    }
+    this.#present = { price, source, bid: facts.bid, ask: facts.ask, observedAtMs }
+    if (source !== 'none' && before?.price !== price) this.#remember(price, observedAtMs)
+    return this.#present
+  }
+
+  /** The price as it stands, without noting it. */
+  present(facts: PriceFacts, nowMs: TimeMs): MarketPrice {
+    if (this.#present !== null) return this.#present
+    return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: nowMs }
+  }
+
+  /** The newest kept price at or before a time, from memory first. */
+  before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+    return (
+      this.#ring?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
+    )
+  }
+
+  #remember(price: PriceMicros, atMs: TimeMs): void {
+    this.#ring ??= new PriceRing(priceRingCount)
+    this.#ring.push(price, atMs)
+    const hour = hourOf(atMs)
+    if (this.#hour === null || this.#hour.hour < hour) {
+      this.save()
+      this.#hour = new OpenHour(hour, this.#ticks.get(this.#market, hour))
+    }
+    this.#hour.push(price, atMs)
+    this.#isHourDirty = true
+  }
+
+  /** Hands the running hour's ticks to storage. */
+  save(): void {
+    if (this.#hour === null || !this.#isHourDirty) return
+    this.#isHourDirty = false
+    const { hour, seconds, prices } = this.#hour
+    this.#ticks.put(this.#market, hour, { seconds: [...seconds], prices: [...prices] })
+  }
+
+  /** Gives the memory back; what it held is in storage (`save` first). */
+  release(): void {
+    this.save()
+    this.#ring = null
+    this.#hour = null
+  }
+
+  /** Forgets what may be wrong after a failed turn, keeping what is on disk. */
+  reset(): void {
+    this.#ring = null
+    this.#hour = null
+    this.#isHourDirty = false
+    this.#present = null
+  }
+
+  remembered(): Pick<Checkpoint, 'price' | 'priceSource' | 'lastTradePrice' | 'lastTradeMs'> {
+    return {
+      price: this.#present?.price ?? null,
+      priceSource: this.#present?.source ?? 'none',
+      lastTradePrice: this.lastTradePrice,
+      lastTradeMs: this.#lastTradeMs,
+    }
+  }
+
+  /** Takes over what the last run knew, where this run knows nothing newer. */
+  recall(kept: Checkpoint): void {
+    if (this.#lastTradeMs === null) {
+      this.lastTradePrice = kept.lastTradePrice
+      this.#lastTradeMs = kept.lastTradeMs
+    }
+    if (this.#present !== null || kept.price === null) return
+    this.#present = {
+      price: kept.price,
+      source: sourceOf(kept.priceSource),
+      bid: kept.bids[0]?.price ?? null,
+      ask: kept.asks[0]?.price ?? null,
+      observedAtMs: kept.writtenAtMs,
+    }
+  }
+}
+
+const SOURCES: readonly PriceSource[] = [
+  'midpoint',
+  'last_trade',
+  'venue',
+  'one_side',
+  'none',
+  'history',
+  'settlement',
+]
+
+function sourceOf(text: string): PriceSource {
+  return SOURCES.find((source) => source === text) ?? 'venue'
+}

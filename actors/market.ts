@@ -1,0 +1,446 @@
+// One market: its book, prices and trades in memory, changed one event at a time, and told to the
+// publisher in the turn that changed them. An idle market sleeps: its rings go, its book keeps only
+// the levels it has, and the next event or look wakes it with nothing lost.
+// Not for: who hears of it (engine/publisher.ts), or when to ask the venue again (actors/venue.ts).
+// Upholds MKT1 to MKT12.
+
+import type {
+  BookChangeEvent,
+  BookReplaced,
+  BookSnapshotEvent,
+  BookUpdate,
+  LastPriceEvent,
+  LevelChange,
+  LifecycleUpdate,
+  MarketPrice,
+  MarketStatusEvent,
+  TickSizeEvent,
+  TradeEvent,
+  TradeParticipantEvent,
+} from '../engine/events.ts'
+import { checkpointEveryMs, marketIdleMsMax } from '../engine/limits.ts'
+import { type MarketRef, mayFollow } from '../engine/market.ts'
+import type { priceOf } from '../engine/price.ts'
+import type { Publisher } from '../engine/publisher.ts'
+import {
+  complement,
+  type PriceMicros,
+  type TimeMs,
+  timeMs,
+  type UsdMicros,
+  usdMicros,
+} from '../engine/units.ts'
+import type { ListingDetails, MarketSummary, Storage, StoredTrade } from '../storage/storage.ts'
+import type { Actor, Turn } from './actor.ts'
+import { MarketBook } from './market-book.ts'
+import { MarketPrices } from './market-prices.ts'
+import { MarketTrades, type TradeQuery } from './market-trades.ts'
+import type { BookView, MarketView, StreamChannel } from './views.ts'
+
+/** Its book can no longer be trusted, because the feed lost messages or its connection. */
+export interface VoidMessage {
+  readonly kind: 'void'
+  readonly reason: string
+}
+
+/** The catalogue read the market again. */
+export interface SummaryMessage {
+  readonly kind: 'summary'
+  readonly summary: MarketSummary
+}
+
+export type MarketMessage =
+  | BookSnapshotEvent
+  | BookChangeEvent
+  | TradeEvent
+  | TradeParticipantEvent
+  | LastPriceEvent
+  | TickSizeEvent
+  | MarketStatusEvent
+  | VoidMessage
+  | SummaryMessage
+
+/** What a market actor needs; one object shared by all of them. */
+export interface MarketParts {
+  readonly publisher: Publisher
+  readonly storage: Storage
+  /** This run's number, stored with each trade it publishes. */
+  readonly run: number
+  readonly nowMs: () => TimeMs
+  /** Asks the venue for a fresh book; the venue actor limits how often. */
+  readonly requestResync: (market: MarketActor, reason: string) => void
+  /** Tells that trades of this market were lost at our own door. */
+  readonly announceLoss: (market: MarketActor, atMs: TimeMs) => void
+  /** One counter per way a message ends without changing anything. */
+  readonly ignored: (reason: IgnoredReason) => void
+}
+
+export type IgnoredReason =
+  | 'book_change_before_snapshot'
+  | 'book_unchanged'
+  | 'book_check_equal'
+  | 'book_check_while_stale'
+  | 'trade_duplicate'
+  | 'trade_unknown_outcome'
+  | 'status_out_of_order'
+
+interface BothTimes {
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+const CHECKSUM_EVERY = 50
+
+export class MarketActor implements Actor<MarketMessage>, MarketView {
+  readonly ref: MarketRef
+  summary: MarketSummary
+  readonly #parts: MarketParts
+  readonly #book = new MarketBook()
+  readonly #prices: MarketPrices
+  readonly #trades: MarketTrades
+  #isRecalled = false
+  #volumeSince = 0
+  #activeAtMs: TimeMs
+  #checkpointAtMs: TimeMs
+  #isDirty = false
+
+  constructor(ref: MarketRef, summary: MarketSummary, parts: MarketParts) {
+    this.ref = ref
+    this.summary = summary
+    this.#parts = parts
+    this.#prices = new MarketPrices(ref.number, parts.storage.ticks)
+    this.#trades = new MarketTrades(ref.number, parts.storage.trades)
+    this.#activeAtMs = parts.nowMs()
+    this.#checkpointAtMs = this.#activeAtMs
+  }
+
+  get name(): string {
+    return `market ${this.ref.id}`
+  }
+
+  receive(message: MarketMessage): Turn {
+    switch (message.kind) {
+      case 'bookChange':
+        this.#changeBook(message)
+        break
+      case 'bookSnapshot':
+        this.#takeSnapshot(message)
+        break
+      case 'trade':
+        this.#takeTrade(message)
+        break
+      case 'tradeParticipant':
+        this.#trades.addParticipant(message.txHash, message.wallet)
+        break
+      case 'lastPrice':
+        this.#takeLastPrice(message)
+        break
+      case 'tickSize':
+        this.#takeTickSize(message)
+        break
+      case 'marketStatus':
+        this.#takeStatus(message)
+        break
+      case 'summary':
+        this.#takeSummary(message.summary)
+        break
+      case 'void':
+        this.#book.distrust()
+        break
+    }
+  }
+
+  /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
+  restart(): void {
+    this.#book.distrust()
+    this.#prices.reset()
+    this.#trades.reset()
+    this.#parts.requestResync(this, 'actor_restarted')
+  }
+
+  onOverflow(lost: MarketMessage): void {
+    if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
+    this.#book.distrust()
+    this.#parts.requestResync(this, 'mailbox_full')
+  }
+
+  // Book
+
+  #changeBook(event: BookChangeEvent): void {
+    if (!this.#book.isLive) return this.#parts.ignored('book_change_before_snapshot')
+    const { changes, doubt } = this.#book.change(event)
+    if (changes.length === 0) this.#parts.ignored('book_unchanged')
+    else this.#publishBook(event, changes)
+    if (doubt !== null) this.#parts.requestResync(this, doubt)
+  }
+
+  #takeSnapshot(event: BookSnapshotEvent): void {
+    if (!event.isInOrder) return this.#checkBook(event)
+    this.#recall()
+    if (this.#book.isLive) {
+      const changes = this.#book.merge(event)
+      if (changes.length > 0) this.#publishBook(event, changes)
+      else this.#parts.ignored('book_unchanged')
+    } else {
+      this.#publishReplaced(event, this.#book.replace(event))
+    }
+    if (!this.#book.isLive) this.#parts.requestResync(this, 'crossed_snapshot')
+  }
+
+  /** A book read over REST beside the stream: a difference is only a suspicion, the stream decides. */
+  #checkBook(event: BookSnapshotEvent): void {
+    if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
+    if (!this.#book.differsFrom(event)) return this.#parts.ignored('book_check_equal')
+    this.#parts.requestResync(this, 'differs_from_rest')
+  }
+
+  #publishReplaced(event: BookSnapshotEvent, reason: BookReplaced['reason']): void {
+    this.#touch(event.receivedAtMs)
+    const { offset, seq } = this.#parts.publisher.latest('orderbook', this.ref.number)
+    const { venueTimeMs, receivedAtMs } = event
+    const market = this.ref
+    const kind = 'bookReplaced'
+    this.#parts.publisher.publish({ kind, market, venueTimeMs, receivedAtMs, reason, offset, seq })
+    this.#reprice(event)
+  }
+
+  #publishBook(event: BothTimes, changes: readonly LevelChange[]): void {
+    this.#touch(event.receivedAtMs)
+    const stamp = this.#parts.publisher.stamp('orderbook', this.ref.number)
+    const update: BookUpdate = {
+      kind: 'book',
+      market: this.ref,
+      offset: stamp.offset,
+      seq: stamp.seq,
+      venueTimeMs: event.venueTimeMs,
+      receivedAtMs: event.receivedAtMs,
+      changes,
+      checksum: stamp.seq % CHECKSUM_EVERY === 0 ? this.#book.levels.checksum() : null,
+    }
+    this.#parts.publisher.publish(update)
+    this.#reprice(event)
+  }
+
+  #takeTickSize(event: TickSizeEvent): void {
+    this.summary = { ...this.summary, tickMicros: event.tickMicros }
+    this.#book.distrust()
+  }
+
+  // Trades and prices
+
+  #takeTrade(event: TradeEvent): void {
+    const outcomeIndex = this.summary.outcomes.findIndex((outcome) => outcome.id === event.outcome)
+    if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
+    if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
+    const isLive = event.source !== 'history'
+    const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
+    const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
+    this.#volumeSince += isLive ? trade.usd : 0
+    this.#prices.noteTrade(trade)
+    this.#touch(event.receivedAtMs)
+    if (stamp === null) return
+    this.#parts.publisher.publish({
+      kind: 'trade',
+      market: this.ref,
+      offset: stamp.offset,
+      seq: stamp.seq,
+      venueTimeMs: event.venueTimeMs,
+      receivedAtMs: event.receivedAtMs,
+      trade,
+    })
+    this.#reprice(event)
+  }
+
+  #takeLastPrice(event: LastPriceEvent): void {
+    const isFirst = this.summary.outcomes[0]?.id === event.outcome
+    this.#prices.noteLastPrice(isFirst ? event.price : complement(event.price), event.venueTimeMs)
+    this.#touch(event.receivedAtMs)
+    this.#reprice(event)
+  }
+
+  #reprice(event: BothTimes): void {
+    const { venueTimeMs, receivedAtMs } = event
+    const price = this.#prices.settle(this.#facts(), receivedAtMs)
+    if (price === null) return
+    const stamp = this.#parts.publisher.stamp('prices', this.ref.number)
+    this.#parts.publisher.publish({
+      kind: 'price',
+      market: this.ref,
+      offset: stamp.offset,
+      seq: stamp.seq,
+      venueTimeMs,
+      receivedAtMs,
+      price,
+    })
+  }
+
+  #facts(): Parameters<typeof priceOf>[0] {
+    const { status, settlementPrice, bestBid, bestAsk, lastPrice } = this.summary
+    const { isKnown, levels } = this.#book
+    return {
+      status,
+      settlement: settlementPrice,
+      bid: isKnown ? levels.bestBid : bestBid,
+      ask: isKnown ? levels.bestAsk : bestAsk,
+      lastTrade: this.#prices.lastTradePrice,
+      venuePrice: lastPrice,
+    }
+  }
+
+  // Status and catalogue
+
+  #takeStatus(event: MarketStatusEvent): void {
+    if (event.status === this.summary.status) return
+    if (!mayFollow(this.summary.status, event.status)) {
+      return this.#parts.ignored('status_out_of_order')
+    }
+    const settlementPrice = event.settlementPrice ?? this.summary.settlementPrice
+    this.#changeSummary({ ...this.summary, status: event.status, settlementPrice }, event)
+  }
+
+  #takeSummary(summary: MarketSummary): void {
+    const now = this.#parts.nowMs()
+    const isAllowed = mayFollow(this.summary.status, summary.status)
+    if (!isAllowed) this.#parts.ignored('status_out_of_order')
+    const kept = { status: this.summary.status, settlementPrice: this.summary.settlementPrice }
+    this.#volumeSince = 0
+    this.#changeSummary(isAllowed ? summary : { ...summary, ...kept }, {
+      venueTimeMs: now,
+      receivedAtMs: now,
+    })
+  }
+
+  #changeSummary(summary: MarketSummary, event: BothTimes): void {
+    const before = this.summary.status
+    this.summary = summary
+    this.#parts.storage.markets.putSummary(this.ref.number, summary)
+    if (summary.status === before) return
+    if (summary.status === 'resolved') this.#emptyBook(event)
+    const happened: LifecycleUpdate['event'] = summary.status === 'open' ? 'opened' : summary.status
+    const stamp = this.#parts.publisher.stamp('lifecycle', this.ref.number)
+    const { venueTimeMs, receivedAtMs } = event
+    const { offset, seq } = stamp
+    const market = this.ref
+    this.#parts.publisher.publish({
+      kind: 'lifecycle',
+      market,
+      offset,
+      seq,
+      venueTimeMs,
+      receivedAtMs,
+      event: happened,
+    })
+    this.#reprice(event)
+  }
+
+  /** A resolved market trades no more: its watchers see the last levels go. */
+  #emptyBook(event: BothTimes): void {
+    const changes = this.#book.empty(event)
+    if (changes.length > 0) this.#publishBook(event, changes)
+  }
+
+  // Sleep and memory
+
+  #touch(nowMs: TimeMs): void {
+    this.#activeAtMs = nowMs
+    this.#isDirty = true
+  }
+
+  /** Called every second or so: writes a due checkpoint, and lets an idle market sleep. */
+  tick(nowMs: TimeMs): void {
+    if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
+    if (nowMs - this.#activeAtMs >= marketIdleMsMax) this.#sleep(nowMs)
+  }
+
+  /** Writes what a restart needs: the book, the price, the hour's ticks. */
+  checkpoint(nowMs: TimeMs): void {
+    this.#checkpointAtMs = nowMs
+    if (!this.#isDirty) return
+    this.#isDirty = false
+    this.#prices.save()
+    this.#parts.storage.checkpoints.put(this.ref.number, {
+      writtenAtMs: nowMs,
+      ...this.#prices.remembered(),
+      bookTimeMs: this.#book.venueTimeMs,
+      bids: this.#book.levels.levels('bid'),
+      asks: this.#book.levels.levels('ask'),
+    })
+  }
+
+  #sleep(nowMs: TimeMs): void {
+    this.checkpoint(nowMs)
+    this.#prices.release()
+    this.#trades.release()
+    this.#book.levels.trim()
+    this.#activeAtMs = nowMs
+  }
+
+  /** Once, before this run's first snapshot or look: the last run's book and price, as stale. */
+  #recall(): void {
+    if (this.#isRecalled) return
+    this.#isRecalled = true
+    const kept = this.#parts.storage.checkpoints.get(this.ref.number)
+    if (kept === null) return
+    this.#prices.recall(kept)
+    if (this.summary.status !== 'resolved') this.#book.recall(kept)
+  }
+
+  // What others may see
+
+  get volume24h(): UsdMicros {
+    return usdMicros(this.summary.volume24h + this.#volumeSince)
+  }
+
+  get volumeTotal(): UsdMicros | null {
+    const { volumeTotal } = this.summary
+    return volumeTotal === null ? null : usdMicros(volumeTotal + this.#volumeSince)
+  }
+
+  get isBookLive(): boolean {
+    return this.#book.isLive
+  }
+
+  price(): MarketPrice {
+    this.#recall()
+    return this.#prices.present(this.#facts(), this.#parts.nowMs())
+  }
+
+  priceAt(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+    return this.#prices.before(atMs)
+  }
+
+  book(): BookView {
+    this.#recall()
+    const { levels, isLive, venueTimeMs, receivedAtMs } = this.#book
+    const stamp = this.#parts.publisher.latest('orderbook', this.ref.number)
+    return {
+      bids: levels.levels('bid'),
+      asks: levels.levels('ask'),
+      seq: stamp.seq,
+      offset: stamp.offset,
+      isStale: !isLive && this.summary.status !== 'resolved',
+      venueTimeMs,
+      receivedAtMs,
+      checksum: levels.checksum(),
+    }
+  }
+
+  trades(query: TradeQuery): { rows: readonly StoredTrade[]; hasMore: boolean } {
+    return this.#trades.page(query)
+  }
+
+  seq(channel: StreamChannel): number {
+    return this.#parts.publisher.latest(channel, this.ref.number).seq
+  }
+
+  details(): ListingDetails {
+    const kept = this.#parts.storage.markets.details(this.ref.number)
+    return kept ?? { description: null, native: {} }
+  }
+
+  /** The newest stored trade's time; null when none. For back-fills. */
+  newestTradeMs(): TimeMs | null {
+    const newest = this.#parts.storage.trades.newestMs(this.ref.number)
+    return newest === null ? null : timeMs(newest)
+  }
+}

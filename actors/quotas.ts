@@ -1,0 +1,51 @@
+// Quota windows by account or address. At most 100,000 are remembered: beyond that those that are
+// over go, then the oldest, whose caller begins a fresh window. Upholds QUOTA1, QUOTA2.
+
+import { QuotaWindow, WINDOW_MS } from '../engine/account.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Quota } from './views.ts'
+
+const WINDOWS_MAX = 100_000
+
+export class Quotas<Key> {
+  readonly #clock: Clock
+  readonly #windows = new Map<Key, QuotaWindow>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Takes one request from the key's window, if it may. */
+  take(key: Key, limit: number): Quota {
+    let window = this.#windows.get(key)
+    if (window === undefined) {
+      window = new QuotaWindow()
+      this.#windows.set(key, window)
+      if (this.#windows.size > WINDOWS_MAX) this.#forget()
+    }
+    return this.#describe(window, limit, window.take(this.#clock.monotonicMs(), limit))
+  }
+
+  /** The window as it stands. */
+  peek(key: Key, limit: number): Quota {
+    const window = this.#windows.get(key) ?? new QuotaWindow()
+    return this.#describe(window, limit, true)
+  }
+
+  #describe(window: QuotaWindow, limit: number, isAllowed: boolean): Quota {
+    const nowMs = this.#clock.monotonicMs()
+    const { remaining, endsAtMs } = window.look(nowMs, limit)
+    const leftMs = Math.min(Math.max(endsAtMs - nowMs, 0), WINDOW_MS)
+    const resetSeconds = Math.ceil((this.#clock.nowMs() + leftMs) / 1_000)
+    return { isAllowed, limit, remaining, resetSeconds }
+  }
+
+  #forget(): void {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)
+    for (const key of this.#windows.keys()) {
+      if (this.#windows.size <= WINDOWS_MAX) return
+      this.#windows.delete(key)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// Runs the actors: gives each message to its owner's mailbox, lets owners take turns within a time
+// budget, and restarts an owner whose turn threw. On an idle engine a message is handled within
+// `tell` itself, in the same turn of the event loop as its bytes; behind a backlog it waits.
+// Not for: whose message it is (actors/router.ts). Upholds SYS1 to SYS5.
+
+import type { Clock } from '../engine/clock.ts'
+import { actorTurnMessagesMax, mailboxMessagesMax, systemRunMsMax } from '../engine/limits.ts'
+import type { Log } from '../engine/log.ts'
+import type { Count, Metrics } from '../engine/metrics.ts'
+import type { Actor } from './actor.ts'
+import { Mailbox } from './mailbox.ts'
+
+/** While told to hold, the system asks again after this long. */
+const holdMs = 5
+
+/** An actor with its mailbox; what others hold to tell it something. */
+export interface Cell<Message> {
+  /** Queues a message, and runs it now when nothing waits before it. */
+  tell(message: Message): void
+}
+
+interface Runnable {
+  isQueued: boolean
+  /** Handles at most `count` messages; true when more wait. */
+  run(count: number): boolean
+}
+
+/** When told to hold, no turns run: mailboxes fill, and say so when they are full. */
+export type HoldTest = () => boolean
+
+export class System {
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #mustHold: HoldTest
+  readonly #ready: Runnable[] = []
+  #readyHead = 0
+  #isRunning = false
+  #isScheduled = false
+  #isStopped = false
+  readonly #turns: Count
+  readonly #failures: Count
+  readonly #overflows: Count
+
+  constructor(parts: { clock: Clock; log: Log; metrics: Metrics; mustHold: HoldTest }) {
+    this.#clock = parts.clock
+    this.#log = parts.log
+    this.#mustHold = parts.mustHold
+    this.#turns = parts.metrics.count('actor_turns_total', 'Messages handled by actors.')
+    this.#failures = parts.metrics.count('actor_failures_total', 'Turns that threw.')
+    this.#overflows = parts.metrics.count('mailbox_overflows_total', 'Messages a mailbox refused.')
+    parts.metrics.gauge('actors_waiting', 'Actors with messages.', () => this.waiting)
+  }
+
+  /** Actors that have messages waiting. */
+  get waiting(): number {
+    return this.#ready.length - this.#readyHead
+  }
+
+  /** Puts an actor to work. */
+  spawn<Message>(actor: Actor<Message>): Cell<Message> {
+    const mailbox = new Mailbox<Message>(mailboxMessagesMax)
+    const runnable: Runnable = {
+      isQueued: false,
+      run: (count) => {
+        for (let handled = 0; handled < count; handled += 1) {
+          const message = mailbox.shift()
+          if (message === undefined) return false
+          this.#takeTurn(actor, message)
+        }
+        return mailbox.count > 0
+      },
+    }
+    return {
+      tell: (message) => {
+        if (this.#isStopped) return
+        if (!mailbox.push(message)) {
+          this.#overflows.inc()
+          actor.onOverflow(message)
+          return
+        }
+        if (!runnable.isQueued) {
+          runnable.isQueued = true
+          this.#ready.push(runnable)
+        }
+        if (!this.#isRunning && !this.#isScheduled) this.#run()
+      },
+    }
+  }
+
+  /** No turn runs after this. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #takeTurn<Message>(actor: Actor<Message>, message: Message): void {
+    this.#turns.inc()
+    try {
+      actor.receive(message)
+    } catch (error) {
+      this.#failures.inc()
+      this.#log.error({ err: error, actor: actor.name }, 'an actor failed and is restarted')
+      this.#restart(actor)
+    }
+  }
+
+  #restart<Message>(actor: Actor<Message>): void {
+    try {
+      actor.restart()
+    } catch (error) {
+      this.#log.error({ err: error, actor: actor.name }, 'an actor failed to restart')
+    }
+  }
+
+  #run(): void {
+    this.#isScheduled = false
+    if (this.#isStopped) return
+    if (this.#mustHold()) return this.#runAfterHold()
+    this.#isRunning = true
+    const endsAtMs = this.#clock.monotonicMs() + systemRunMsMax
+    while (this.#readyHead < this.#ready.length) {
+      const runnable = this.#ready[this.#readyHead]
+      this.#readyHead += 1
+      if (runnable === undefined) continue
+      if (runnable.run(actorTurnMessagesMax)) this.#ready.push(runnable)
+      else runnable.isQueued = false
+      if (this.waiting > 0 && this.#clock.monotonicMs() >= endsAtMs) break
+    }
+    if (this.waiting === 0) this.#ready.length = 0
+    else if (this.#readyHead > 0) this.#ready.splice(0, this.#readyHead)
+    this.#readyHead = 0
+    this.#isRunning = false
+    if (this.#ready.length > 0) this.#runSoon()
+  }
+
+  #runSoon(): void {
+    this.#isScheduled = true
+    setImmediate(() => this.#run())
+  }
+
+  #runAfterHold(): void {
+    this.#isScheduled = true
+    this.#clock.after(holdMs, () => this.#run())
+  }
+}

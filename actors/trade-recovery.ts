@@ -1,0 +1,129 @@
+// Brings back the trades that a venue's stream did not deliver: after a lost connection, after a
+// restart, and by a look once a minute at what REST says of the last minutes. Trades are recognised
+// by their native id, so looking twice costs nothing and doubles nothing. What cannot be brought
+// back is announced as a gap. Upholds VEN4, VEN5.
+
+import { type Clock, pause } from '../engine/clock.ts'
+import type { Log } from '../engine/log.ts'
+import type { Count, Metrics } from '../engine/metrics.ts'
+import { type TimeMs, timeMs } from '../engine/units.ts'
+import type { VenueFeed } from '../engine/venues/venue.ts'
+
+/** Clocks and whole-second times: read this much more on both sides. */
+const OVERLAP_MS = 5_000
+/** A venue's REST may show a trade later than its stream: look at the same range again. */
+const SECOND_LOOK_MS = 15_000
+const RECONCILE_EVERY_MS = 60_000
+const RECONCILE_SPAN_MS = 150_000
+const RETRY_FIRST_MS = 1_000
+const RETRY_MAX_MS = 30_000
+/** A range that REST refuses for so long is given up and announced. */
+const GIVE_UP_MS = 600_000
+
+interface Range {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+}
+
+export class TradeRecovery {
+  readonly #feed: VenueFeed
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onLost: (range: Range) => void
+  readonly #abort = new AbortController()
+  readonly #ranges: Count
+  #running: Promise<void> = Promise.resolve()
+  #waiting: Range | null = null
+  #isRunning = false
+
+  constructor(parts: {
+    feed: VenueFeed
+    clock: Clock
+    log: Log
+    metrics: Metrics
+    venue: string
+    onLost: (range: Range) => void
+  }) {
+    this.#feed = parts.feed
+    this.#clock = parts.clock
+    this.#log = parts.log
+    this.#onLost = parts.onLost
+    this.#ranges = parts.metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
+      venue: parts.venue,
+    })
+  }
+
+  /** Starts the look once a minute. */
+  start(): void {
+    const stop = this.#clock.every(RECONCILE_EVERY_MS, () => {
+      const nowMs = this.#clock.nowMs()
+      this.#read({ fromMs: timeMs(nowMs - RECONCILE_SPAN_MS), toMs: nowMs })
+    })
+    this.#abort.signal.addEventListener('abort', stop, { once: true })
+  }
+
+  /** Reads [fromMs, now] now, and again a little later. */
+  recover(fromMs: TimeMs): void {
+    const range = { fromMs: timeMs(fromMs - OVERLAP_MS), toMs: this.#clock.nowMs() }
+    this.#read(range)
+    const stop = this.#clock.after(SECOND_LOOK_MS, () => this.#read(range))
+    this.#abort.signal.addEventListener('abort', stop, { once: true })
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    await this.#running
+  }
+
+  /** One range at a time; those that come meanwhile are joined into one. */
+  #read(range: Range): void {
+    if (this.#abort.signal.aborted) return
+    this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)
+    if (!this.#isRunning) this.#running = this.#drain()
+  }
+
+  async #drain(): Promise<void> {
+    this.#isRunning = true
+    while (this.#waiting !== null && !this.#abort.signal.aborted) {
+      const range = this.#waiting
+      this.#waiting = null
+      await this.#readNow(range)
+    }
+    this.#isRunning = false
+  }
+
+  async #readNow(range: Range): Promise<void> {
+    this.#ranges.inc()
+    const startedAtMs = this.#clock.monotonicMs()
+    let delayMs = RETRY_FIRST_MS
+    while (!this.#abort.signal.aborted) {
+      try {
+        const { fromMs, toMs } = range
+        const read = await this.#feed.fetchTrades({
+          market: null,
+          fromMs,
+          toMs: timeMs(toMs + OVERLAP_MS),
+          source: 'backfill',
+        })
+        if (read.completeFromMs > fromMs) this.#onLost({ fromMs, toMs: read.completeFromMs })
+        return
+      } catch (error) {
+        if (this.#abort.signal.aborted) return
+        if (this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
+          this.#log.error({ err: error, ...range }, 'trades could not be brought back')
+          return this.#onLost(range)
+        }
+        this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
+        await pause(this.#clock, delayMs, this.#abort.signal)
+        delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
+      }
+    }
+  }
+}
+
+function join(one: Range, other: Range): Range {
+  return {
+    fromMs: timeMs(Math.min(one.fromMs, other.fromMs)),
+    toMs: timeMs(Math.max(one.toMs, other.toMs)),
+  }
+}

@@ -1,0 +1,325 @@
+// One venue: what is watched, whether its feed is alive, and what happens after a gap. It marks the
+// books of a broken stream as stale, asks for them again until they are fresh, has missed trades
+// brought back, and tells everybody when the feed's state changes.
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9.
+
+import type { Clock } from '../engine/clock.ts'
+import type {
+  FeedEvent,
+  FeedState,
+  MarketSeenEvent,
+  TradeEvent,
+  Update,
+  VenueEvent,
+} from '../engine/events.ts'
+import type { NativeMarketId, OutcomeId, VenueKey } from '../engine/ids.ts'
+import type { Log } from '../engine/log.ts'
+import type { Count, Metrics } from '../engine/metrics.ts'
+import type { Publisher, Watcher } from '../engine/publisher.ts'
+import { type TimeMs, timeMs } from '../engine/units.ts'
+import type { CatalogPage, Venue, WatchedMarket } from '../engine/venues/venue.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Actor, Turn } from './actor.ts'
+import type { Catalog, MarketSeat } from './catalog.ts'
+import { CatalogReader } from './catalog-reader.ts'
+import { StaleBooks } from './stale-books.ts'
+import { TradeRecovery } from './trade-recovery.ts'
+import type { VenueView } from './views.ts'
+
+/** What the venue actor is told: the feed's own events, and markets or trades nobody owns yet. */
+export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
+
+export interface VenueActorParts {
+  readonly venue: Venue
+  readonly platform: string
+  readonly catalog: Catalog
+  readonly publisher: Publisher
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** Without any data for this long the feed counts as stale. */
+const SILENT_MS_MAX = 30_000
+/** Trades of markets that are still being fetched; full: the newest is dropped, counted, announced. */
+const HELD_TRADES_MAX = 10_000
+const STATE_EVERY_MS = 1_000
+
+export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
+  readonly venue: VenueKey
+  readonly platform: string
+  readonly name: string
+  readonly #parts: VenueActorParts
+  readonly #reader: CatalogReader
+  readonly #recovery: TradeRecovery
+  readonly #stale = new StaleBooks()
+  readonly #held = new Map<NativeMarketId, TradeEvent[]>()
+  readonly #resyncs = new Map<string, Count>()
+  #heldCount = 0
+  #state: FeedState = 'down'
+  #lagMs: number | null = null
+  #newestTradeMs = 0
+  #isCrawled = false
+  #stopTimer: () => void = () => undefined
+
+  constructor(parts: VenueActorParts) {
+    this.#parts = parts
+    this.venue = parts.venue.key
+    this.platform = parts.platform
+    this.name = `venue ${parts.platform}`
+    const { clock, metrics } = parts
+    const log = parts.log.child({ venue: parts.platform })
+    this.#reader = new CatalogReader({
+      catalog: parts.venue.catalog,
+      clock,
+      log,
+      onPage: (page) => this.#takePage(page),
+      isKnown: (market) => parts.catalog.seatOfNative(this.venue, market) !== null,
+    })
+    this.#recovery = new TradeRecovery({
+      feed: parts.venue.feed,
+      clock,
+      log,
+      metrics,
+      venue: this.venue,
+      onLost: (range) => this.#announceGap(range.fromMs, range.toMs),
+    })
+    const name = `books_stale_${this.venue}`
+    metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
+  }
+
+  /** Watches what storage knew, then reads the catalogue; `onCrawled` once that is whole. */
+  start(onCrawled: () => void): void {
+    const { feed } = this.#parts.venue
+    feed.start()
+    const kept: MarketSeat[] = []
+    for (const seat of this.#parts.catalog.seats()) {
+      if (seat.actor.ref.venue === this.venue) kept.push(seat)
+    }
+    this.#watch(kept)
+    this.#reader.start(() => {
+      this.#isCrawled = true
+      onCrawled()
+    })
+    this.#recovery.start()
+    this.#stopTimer = this.#parts.clock.every(STATE_EVERY_MS, () => this.#everySecond())
+  }
+
+  async stop(): Promise<void> {
+    this.#stopTimer()
+    this.#rememberTradeTime()
+    await Promise.all([this.#reader.stop(), this.#recovery.stop(), this.#parts.venue.feed.stop()])
+  }
+
+  receive(message: VenueMessage): Turn {
+    switch (message.kind) {
+      case 'feedUp':
+      case 'feedDown':
+      case 'feedGap':
+        if (message.stream === 'books') this.#takeBooksEvent(message)
+        else this.#takeTradesEvent(message)
+        break
+      case 'marketSeen':
+        this.#reader.ask(message.market)
+        break
+      case 'trade':
+        this.#hold(message)
+        break
+    }
+  }
+
+  restart(): void {}
+
+  onOverflow(lost: VenueMessage): void {
+    if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs)
+  }
+
+  /** Every event of this venue passes here on its way, for the lag and the newest trade's time. */
+  note(event: VenueEvent): void {
+    if (event.kind === 'bookChange') {
+      const lagMs = Math.max(0, event.receivedAtMs - event.venueTimeMs)
+      this.#lagMs = this.#lagMs === null ? lagMs : this.#lagMs + (lagMs - this.#lagMs) / 64
+    } else if (event.kind === 'trade' && event.venueTimeMs > this.#newestTradeMs) {
+      this.#newestTradeMs = event.venueTimeMs
+    }
+  }
+
+  // Books
+
+  #takeBooksEvent(event: FeedEvent): void {
+    if (event.kind === 'feedUp') return
+    for (const outcome of event.outcomes) {
+      const seat = this.#parts.catalog.seatOfOutcome(this.venue, outcome)
+      if (seat === null) continue
+      seat.cell.tell({ kind: 'void', reason: event.reason })
+      this.#stale.add(seat, this.#parts.clock.monotonicMs())
+    }
+    if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
+  }
+
+  /** A market's own check failed: its book is asked for again. */
+  requestResync(seat: MarketSeat, reason: string): void {
+    const outcome = seat.actor.summary.outcomes[0]?.id
+    if (outcome === undefined) return
+    if (!seat.actor.isBookLive) this.#stale.add(seat, this.#parts.clock.monotonicMs())
+    this.#resync([outcome], reason)
+  }
+
+  #resync(outcomes: readonly OutcomeId[], reason: string): void {
+    let count = this.#resyncs.get(reason)
+    if (count === undefined) {
+      const labels = { venue: this.venue, reason: reason.slice(0, 40) }
+      count = this.#parts.metrics.count('resyncs_total', 'Books asked for again.', labels)
+      this.#resyncs.set(reason, count)
+    }
+    count.inc(outcomes.length)
+    this.#parts.venue.feed.resync(outcomes)
+  }
+
+  // Trades
+
+  #takeTradesEvent(event: FeedEvent): void {
+    if (event.kind === 'feedDown') return
+    const sinceMs = event.sinceMs ?? this.#lastRunsTradeTime()
+    if (sinceMs !== null) this.#recovery.recover(sinceMs)
+  }
+
+  #lastRunsTradeTime(): TimeMs | null {
+    const kept = this.#parts.storage.marks.get(this.#tradeMark)
+    return kept === null ? null : timeMs(kept)
+  }
+
+  get #tradeMark(): string {
+    return `newest_trade_ms_${this.venue}`
+  }
+
+  #rememberTradeTime(): void {
+    if (this.#newestTradeMs === 0) return
+    const nowMs = this.#parts.clock.nowMs()
+    this.#parts.storage.marks.put(this.#tradeMark, Math.min(this.#newestTradeMs, nowMs))
+  }
+
+  /** A trade of a market we do not know: kept until the market is read. */
+  #hold(event: TradeEvent): void {
+    if (this.#heldCount >= HELD_TRADES_MAX) {
+      return this.#announceGap(event.venueTimeMs, event.venueTimeMs)
+    }
+    const held = this.#held.get(event.market)
+    if (held === undefined) this.#held.set(event.market, [event])
+    else held.push(event)
+    this.#heldCount += 1
+    this.#reader.ask(event.market)
+  }
+
+  #announceGap(fromMs: TimeMs, toMs: TimeMs): void {
+    this.#parts.publisher.publish({
+      kind: 'gap',
+      channel: 'trades',
+      market: null,
+      venue: this.venue,
+      platform: this.platform,
+      fromMs,
+      toMs,
+    })
+  }
+
+  /** Trades refused at a market's own full mailbox are read again. */
+  recoverTrades(fromMs: TimeMs): void {
+    this.#recovery.recover(fromMs)
+  }
+
+  // Catalogue
+
+  #takePage(page: CatalogPage): void {
+    this.#watch(this.#parts.catalog.take(page))
+    for (const listing of page.markets) {
+      const held = this.#held.get(listing.nativeId)
+      const seat = this.#parts.catalog.seatOfNative(this.venue, listing.nativeId)
+      if (held === undefined || seat === null) continue
+      this.#held.delete(listing.nativeId)
+      this.#heldCount -= held.length
+      for (const trade of held) seat.cell.tell(trade)
+    }
+  }
+
+  #watch(seats: readonly MarketSeat[]): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const watched: WatchedMarket[] = []
+    for (const seat of seats) {
+      const { summary } = seat.actor
+      if (summary.status === 'resolved') continue
+      if (summary.status === 'open') this.#stale.add(seat, nowMs)
+      watched.push({
+        nativeId: summary.nativeId,
+        outcomes: summary.outcomes.map((outcome) => outcome.id),
+        status: summary.status,
+        openAtMs: summary.openAtMs,
+        closeAtMs: summary.closeAtMs,
+      })
+    }
+    if (watched.length > 0) this.#parts.venue.feed.watch(watched)
+  }
+
+  /** Hears its own markets: a fresh book is stale no more, a resolved market is watched no more. */
+  onUpdate(update: Update): void {
+    if (update.kind !== 'bookReplaced' && update.kind !== 'lifecycle') return
+    if (update.market.venue !== this.venue) return
+    const seat = this.#parts.catalog.seatOfNative(this.venue, update.market.nativeId)
+    if (seat === null) return
+    if (update.kind === 'bookReplaced') this.#stale.remove(seat)
+    else if (update.event === 'opened') this.#watch([seat])
+    else if (update.event === 'closed') this.#stale.remove(seat)
+    else if (update.event === 'resolved') {
+      this.#stale.remove(seat)
+      this.#parts.venue.feed.unwatch([update.market.nativeId])
+    }
+  }
+
+  // State
+
+  #everySecond(): void {
+    const due = this.#stale.takeDue(this.#parts.clock.monotonicMs())
+    const outcomes: OutcomeId[] = []
+    for (const seat of due) {
+      const outcome = seat.actor.summary.outcomes[0]?.id
+      if (seat.actor.isBookLive) this.#stale.remove(seat)
+      else if (outcome !== undefined) outcomes.push(outcome)
+    }
+    if (outcomes.length > 0) this.#resync(outcomes, 'still_stale')
+    this.#rememberTradeTime()
+    const state = this.#presentState()
+    if (state === this.#state) return
+    this.#state = state
+    const { venue, platform } = this
+    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, lagMs: this.lagMs })
+  }
+
+  #presentState(): FeedState {
+    const health = this.#parts.venue.feed.health()
+    if (health.connectionsOpen === 0) return 'down'
+    const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
+    const isWhole = health.connectionsOpen >= health.connectionsWanted
+    return isWhole && silentMs <= SILENT_MS_MAX ? 'live' : 'stale'
+  }
+
+  get state(): FeedState {
+    return this.#state
+  }
+
+  get isCrawled(): boolean {
+    return this.#isCrawled
+  }
+
+  get lagMs(): number | null {
+    return this.#lagMs === null ? null : Math.round(this.#lagMs)
+  }
+
+  get connectionsOpen(): number {
+    return this.#parts.venue.feed.health().connectionsOpen
+  }
+
+  get connectionsWanted(): number {
+    return this.#parts.venue.feed.health().connectionsWanted
+  }
+}

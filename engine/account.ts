@@ -1,0 +1,97 @@
+// The rules of accounts: what a plan allows, what an API key looks like, the fixed quota window, how
+// long a guesser waits. Pure; the state is the actor's (actors/accounts.ts). Upholds ACC1 to ACC5.
+
+import { createHash, randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export type Tier = 'free' | 'pro' | 'enterprise'
+
+/** Requests a minute and sockets at once; enterprise unless the operator sets less. */
+export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMax: number }>> = {
+  free: { requestsPerMinute: 60, socketsMax: 2 },
+  pro: { requestsPerMinute: 600, socketsMax: 20 },
+  enterprise: { requestsPerMinute: 2_147_483_647, socketsMax: 100_000 },
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const KEY_PREFIX = 'pmk_'
+const KEY_RANDOM = 32
+const KEY_CHECK = 6
+const KEY_PATTERN = /^pmk_[0-9A-Za-z]{38}$/
+
+/** Base 62, most significant first, padded to `length`. */
+function base62(value: number, length: number): string {
+  let rest = value
+  let text = ''
+  while (text.length < length) {
+    text = (BASE62[rest % 62] ?? '') + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}
+
+/** A new API key: `pmk_`, 32 random base-62 characters (190 bits), 6 characters of their CRC-32. */
+export function makeKey(): string {
+  let random = ''
+  for (let count = 0; count < KEY_RANDOM; count += 1) random += BASE62[randomInt(62)] ?? ''
+  return `${KEY_PREFIX}${random}${base62(crc32(random), KEY_CHECK)}`
+}
+
+/** Whether text is shaped like a key and its checksum fits: a mistyped key needs no look-up. */
+export function isKeyShaped(text: string): boolean {
+  if (!KEY_PATTERN.test(text)) return false
+  const random = text.slice(KEY_PREFIX.length, -KEY_CHECK)
+  return text.endsWith(base62(crc32(random), KEY_CHECK))
+}
+
+/** What is stored of a key: its SHA-256, lower-case hex. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** The part of a key that may be shown. */
+export function keyPrefix(key: string): string {
+  return key.slice(0, KEY_PREFIX.length + 6)
+}
+
+export const WINDOW_MS = 60_000
+
+/** A fixed window of 60 s that starts with its first request; refused requests do not count. */
+export class QuotaWindow {
+  #startedAtMs = Number.NEGATIVE_INFINITY
+  #used = 0
+
+  /** Takes one request at `nowMs` when the limit allows it. */
+  take(nowMs: number, limit: number): boolean {
+    this.#roll(nowMs)
+    if (this.#used >= limit) return false
+    if (this.#used === 0) this.#startedAtMs = nowMs
+    this.#used += 1
+    return true
+  }
+
+  /** What is left at `nowMs`, and when the window ends (now + 60 s when none runs). */
+  look(nowMs: number, limit: number): { remaining: number; endsAtMs: number } {
+    this.#roll(nowMs)
+    const startedAtMs = this.#used === 0 ? nowMs : this.#startedAtMs
+    return { remaining: Math.max(0, limit - this.#used), endsAtMs: startedAtMs + WINDOW_MS }
+  }
+
+  /** Whether it can be forgotten. */
+  isOver(nowMs: number): boolean {
+    return nowMs - this.#startedAtMs >= WINDOW_MS
+  }
+
+  #roll(nowMs: number): void {
+    if (this.isOver(nowMs)) this.#used = 0
+  }
+}
+
+const FREE_FAILURES = 5
+const WAIT_MS_MAX = 900_000
+
+/** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */
+export function waitAfterFailuresMs(failures: number): number {
+  if (failures < FREE_FAILURES) return 0
+  return Math.min(1_000 * 2 ** (failures - FREE_FAILURES), WAIT_MS_MAX)
+}

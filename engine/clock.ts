@@ -1,0 +1,50 @@
+// Time as a parameter. Nothing else in the house may call Date.now, performance.now, setTimeout or
+// setInterval (test/tidy.test.ts): a test moves a manual clock, and a seed replays a failure.
+// Upholds CLOCK1.
+
+import { type TimeMs, timeMs } from './units.ts'
+
+/** Stops a timer; calling it again does nothing. */
+export type StopTimer = () => void
+
+/** Where time comes from. */
+export interface Clock {
+  /** Calendar time in Unix milliseconds; may jump. */
+  nowMs(): TimeMs
+  /** Milliseconds since some moment, with fractions; never goes back. For durations. */
+  monotonicMs(): number
+  /** Runs `action` once after `delayMs`. The timer does not keep the process alive. */
+  after(delayMs: number, action: () => void): StopTimer
+  /** Runs `action` every `periodMs` until stopped. The timer does not keep the process alive. */
+  every(periodMs: number, action: () => void): StopTimer
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  nowMs: () => timeMs(Date.now()),
+  monotonicMs: () => performance.now(),
+  after(delayMs, action) {
+    const timer = setTimeout(action, delayMs)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+  every(periodMs, action) {
+    const timer = setInterval(action, periodMs)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
+}
+
+/** A promise that resolves after `delayMs`, or at once when `signal` is or becomes aborted. */
+export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const finish = () => {
+      stop()
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const stop = clock.after(delayMs, finish)
+    signal?.addEventListener('abort', finish, { once: true })
+  })
+}

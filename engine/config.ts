@@ -1,0 +1,218 @@
+// Every environment variable: name, type, default, meaning. Read and validated once, then frozen;
+// parts receive plain values. An error names the variable, what it was, and what it accepts.
+// Upholds CONFIG1 to CONFIG3.
+
+import { FAULT_NAMES } from './fault-names.ts'
+
+/** Where both venues are, or what replaces them. */
+export type VenueSource =
+  | { readonly kind: 'sim' }
+  | { readonly kind: 'live' }
+  | { readonly kind: 'replay'; readonly file: string }
+
+export interface PolymarketUrls {
+  readonly gamma: string
+  readonly clob: string
+  readonly data: string
+  readonly marketWs: string
+  readonly rtdsWs: string
+}
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly dataDir: string
+  readonly venues: VenueSource
+  readonly venueNames: { readonly a: string; readonly b: string }
+  readonly sim: {
+    readonly marketsPerVenue: number
+    readonly messagesPerSecond: number
+    readonly seed: number
+    readonly faults: readonly string[]
+    readonly port: number
+  }
+  /** Null: the simulator's own. */
+  readonly polymarket: { readonly [name in keyof PolymarketUrls]: string | null }
+  readonly kalshi: {
+    readonly restUrl: string | null
+    readonly wsUrl: string | null
+    readonly keyId: string | null
+    readonly privateKeyFile: string | null
+  }
+  readonly jwtSecret: string | null
+  readonly hasDemoKey: boolean
+  readonly isMetricsPublic: boolean
+  readonly corsOrigins: readonly string[]
+  readonly retentionDays: number
+  readonly dataBytesMax: number
+  readonly logLevel: string
+}
+
+/** The real venues' hosts, used by VENUES=live where nothing else is set. */
+export const LIVE_URLS = {
+  polymarket: {
+    gamma: 'https://gamma-api.polymarket.com',
+    clob: 'https://clob.polymarket.com',
+    data: 'https://data-api.polymarket.com',
+    marketWs: 'wss://ws-subscriptions-clob.polymarket.com/ws/market',
+    rtdsWs: 'wss://ws-live-data.polymarket.com',
+  },
+  kalshi: {
+    restUrl: 'https://external-api.kalshi.com/trade-api/v2',
+    wsUrl: 'wss://external-api-ws.kalshi.com/trade-api/ws/v2',
+  },
+} as const
+
+/** Names and meanings, in the order of the README's table; a test holds the two together. */
+export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = {
+  HOST: { default: '127.0.0.1', means: 'address to listen on' },
+  PORT: { default: '8080', means: 'port to listen on; 0 takes a free one and prints it' },
+  DATA_DIR: { default: './data', means: 'both databases, the local key and the secrets' },
+  VENUES: { default: 'sim', means: '`sim`, `live` or `replay:FILE`' },
+  VENUE_A_NAME: { default: 'venue_a', means: "Polymarket's name in ids, paths and `platform`" },
+  VENUE_B_NAME: { default: 'venue_b', means: "Kalshi's name in ids, paths and `platform`" },
+  SIM_MARKETS: { default: '400', means: 'simulated markets a venue, 20 to 100000' },
+  SIM_RATE: { default: '50', means: 'venue messages a second over both, 1 to 20000' },
+  SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
+  SIM_FAULTS: { default: 'off', means: '`off`, `on`, or a comma list of faults' },
+  SIM_PORT: { default: '4010', means: 'first port of `npm run venues`' },
+  POLYMARKET_GAMMA_URL: { default: '', means: 'Gamma REST' },
+  POLYMARKET_CLOB_URL: { default: '', means: 'CLOB REST' },
+  POLYMARKET_DATA_URL: { default: '', means: 'Data API REST' },
+  POLYMARKET_MARKET_WS_URL: { default: '', means: 'market WebSocket' },
+  POLYMARKET_RTDS_WS_URL: { default: '', means: 'RTDS WebSocket' },
+  KALSHI_REST_URL: { default: '', means: 'REST, including /trade-api/v2' },
+  KALSHI_WS_URL: { default: '', means: 'WebSocket, including /trade-api/ws/v2' },
+  KALSHI_KEY_ID: { default: '', means: 'API key id; without one the public REST is polled' },
+  KALSHI_PRIVATE_KEY_FILE: { default: '', means: 'PEM file of that key' },
+  JWT_SECRET: { default: '', means: 'at least 32 bytes; made and stored on first start' },
+  DEMO_KEY: { default: 'on', means: 'make and print a local account with a key' },
+  METRICS_PUBLIC: { default: 'off', means: 'serve /metrics beyond loopback' },
+  CORS_ORIGINS: { default: '*', means: 'allowed origins, comma-separated' },
+  RETENTION_DAYS: { default: '30', means: 'days that trades are kept, 1 to 3650' },
+  DATA_MAX_GB: { default: '10', means: 'size above which the oldest rows go, 0.1 to 10000' },
+  LOG_LEVEL: { default: 'info', means: 'trace, debug, info, warn, error, fatal or silent' },
+}
+
+/** Raised by loadConfig; the message lists every offending variable, one a line. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+  }
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** Reads the configuration from an environment; throws ConfigError with all problems at once. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const text = (name: string): string => {
+    const value = env[name]
+    return value === undefined || value === '' ? (VARIABLES[name]?.default ?? '') : value
+  }
+  const refuse = (name: string, accepts: string): void => {
+    const shown = name.includes('SECRET') ? '(not shown)' : JSON.stringify(text(name).slice(0, 80))
+    problems.push(`${name} is ${shown}; it accepts ${accepts}`)
+  }
+  const number = (name: string, low: number, high: number, isWhole = true): number => {
+    const value = text(name)
+    const parsed = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
+    if (!(parsed >= low && parsed <= high) || (isWhole && !Number.isInteger(parsed))) {
+      refuse(name, `${isWhole ? 'a whole number' : 'a number'} from ${low} to ${high}`)
+      return low
+    }
+    return parsed
+  }
+  const choice = (name: string, accepts: readonly string[]): string => {
+    const value = text(name).toLowerCase()
+    if (!accepts.includes(value)) refuse(name, accepts.map((item) => `"${item}"`).join(', '))
+    return value
+  }
+  const url = (name: string, schemes: readonly string[]): string | null => {
+    const value = text(name)
+    if (value === '') return null
+    if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol)) {
+      refuse(name, `a URL that begins with ${schemes.map((item) => `${item}//`).join(' or ')}`)
+    }
+    return value.replace(/\/+$/, '')
+  }
+  const rest = (name: string) => url(name, ['https:', 'http:'])
+  const socket = (name: string) => url(name, ['wss:', 'ws:'])
+  const venueName = (name: string): string => {
+    const value = text(name)
+    if (!/^[a-z][a-z0-9_-]{0,31}$/.test(value)) {
+      refuse(name, 'a lower-case letter, then up to 31 letters, digits, _ or -')
+    }
+    return value
+  }
+  const venues = (): VenueSource => {
+    const value = text('VENUES')
+    if (value === 'sim' || value === 'live') return { kind: value }
+    if (/^replay:.+/.test(value)) return { kind: 'replay', file: value.slice(7) }
+    refuse('VENUES', '"sim", "live" or "replay:FILE"')
+    return { kind: 'sim' }
+  }
+  const faults = (): readonly string[] => {
+    const value = text('SIM_FAULTS').toLowerCase()
+    if (value === 'off') return []
+    if (value === 'on') return FAULT_NAMES
+    const named = value.split(',').map((item) => item.trim())
+    if (!named.every((item) => FAULT_NAMES.includes(item))) {
+      refuse('SIM_FAULTS', `"off", "on", or a comma list of ${FAULT_NAMES.join(', ')}`)
+    }
+    return named
+  }
+  const jwtSecret = text('JWT_SECRET')
+  if (jwtSecret !== '' && Buffer.byteLength(jwtSecret) < 32)
+    refuse('JWT_SECRET', 'at least 32 bytes')
+  const names = { a: venueName('VENUE_A_NAME'), b: venueName('VENUE_B_NAME') }
+  if (names.a === names.b) refuse('VENUE_B_NAME', 'a name that differs from VENUE_A_NAME')
+  const keyId = text('KALSHI_KEY_ID')
+  const keyFile = text('KALSHI_PRIVATE_KEY_FILE')
+  if ((keyId === '') !== (keyFile === '')) {
+    refuse(
+      keyId === '' ? 'KALSHI_KEY_ID' : 'KALSHI_PRIVATE_KEY_FILE',
+      'a value when its partner is set',
+    )
+  }
+
+  const config: Config = {
+    host: text('HOST'),
+    port: number('PORT', 0, 65_535),
+    dataDir: text('DATA_DIR'),
+    venues: venues(),
+    venueNames: names,
+    sim: {
+      marketsPerVenue: number('SIM_MARKETS', 20, 100_000),
+      messagesPerSecond: number('SIM_RATE', 1, 20_000),
+      seed: number('SIM_SEED', 0, 4_294_967_295),
+      faults: faults(),
+      port: number('SIM_PORT', 1, 65_500),
+    },
+    polymarket: {
+      gamma: rest('POLYMARKET_GAMMA_URL'),
+      clob: rest('POLYMARKET_CLOB_URL'),
+      data: rest('POLYMARKET_DATA_URL'),
+      marketWs: socket('POLYMARKET_MARKET_WS_URL'),
+      rtdsWs: socket('POLYMARKET_RTDS_WS_URL'),
+    },
+    kalshi: {
+      restUrl: rest('KALSHI_REST_URL'),
+      wsUrl: socket('KALSHI_WS_URL'),
+      keyId: keyId === '' ? null : keyId,
+      privateKeyFile: keyFile === '' ? null : keyFile,
+    },
+    jwtSecret: jwtSecret === '' ? null : jwtSecret,
+    hasDemoKey: choice('DEMO_KEY', ['on', 'off']) === 'on' && env.NODE_ENV !== 'production',
+    isMetricsPublic: choice('METRICS_PUBLIC', ['on', 'off']) === 'on',
+    corsOrigins: text('CORS_ORIGINS')
+      .split(',')
+      .map((item) => item.trim()),
+    retentionDays: number('RETENTION_DAYS', 1, 3_650),
+    dataBytesMax: number('DATA_MAX_GB', 0.1, 10_000, false) * 2 ** 30,
+    logLevel: choice('LOG_LEVEL', LEVELS),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}

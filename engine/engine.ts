@@ -1,0 +1,231 @@
+// The wiring: every part named once, in the order in which a message meets them. One of the few files
+// that look outward from engine/ (with main.ts and commands/); nothing else introduces rooms to each
+// other. Upholds ENGINE1 to ENGINE3.
+
+import { AccountsActor } from '../actors/accounts.ts'
+import { Catalog } from '../actors/catalog.ts'
+import type { IgnoredReason, MarketActor, MarketParts } from '../actors/market.ts'
+import { Router, type VenueSeat } from '../actors/router.ts'
+import { System } from '../actors/system.ts'
+import { VenueActor } from '../actors/venue.ts'
+import type { EngineView } from '../actors/views.ts'
+import { createServer, type Server } from '../http/server.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Clock, StopTimer } from './clock.ts'
+import { type VenueKey, VenueNames } from './ids.ts'
+import { outstandingWritesMax } from './limits.ts'
+import type { Log } from './log.ts'
+import type { Count, Metrics } from './metrics.ts'
+import { openPasswordPool, type PasswordPool } from './passwords/passwords.ts'
+import { Publisher } from './publisher.ts'
+import type { Random } from './random.ts'
+import type { Venue, VenueParts } from './venues/venue.ts'
+
+/** The values of the configuration that the engine itself needs. */
+export interface EngineSettings {
+  readonly host: string
+  readonly port: number
+  readonly venueNames: { readonly a: string; readonly b: string }
+  readonly corsOrigins: readonly string[]
+  readonly isMetricsPublic: boolean
+  readonly retentionDays: number
+  readonly dataBytesMax: number
+  readonly jwtSecret: string
+}
+
+/** Everything that touches the world, so that a test can bring its own. */
+export interface EngineParts {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly storage: Storage
+  /** Opens both venues; they are started by the engine. */
+  readonly venues: (parts: VenueParts) => readonly Venue[]
+  /** Names this run; never used twice. */
+  readonly epoch: string
+  readonly version: string
+}
+
+export interface Engine {
+  readonly view: EngineView
+  readonly catalog: Catalog
+  readonly accounts: AccountsActor
+  readonly publisher: Publisher
+  /** The port really listened on; only after `start`. */
+  readonly port: number
+  /** Resolves once the face listens: both catalogues loaded, or 10 s gone. */
+  start(): Promise<void>
+  /** Drains, flushes and closes everything in reverse order; the storage too. */
+  stop(): Promise<void>
+}
+
+const LISTEN_AFTER_MS = 10_000
+const TICK_EVERY_MS = 250
+/** Each market is looked at once in this long, a slice at a time. */
+const TICK_ROUND_MS = 5_000
+const PRUNE_EVERY_MS = 60_000
+const PRUNE_ROWS = 5_000
+
+export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
+  const { clock, log, metrics, storage } = parts
+  const names = new VenueNames(settings.venueNames)
+  const run = storage.runs.begin(parts.epoch, clock.nowMs())
+  const publisher = new Publisher({ epoch: run.epoch, log, metrics })
+  const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
+  const system = new System({ clock, log, metrics, mustHold })
+  const seats: Record<VenueKey, VenueSeat | null> = { a: null, b: null }
+  const venueOf = (market: MarketActor) => seats[market.ref.venue]
+  const market: MarketParts = {
+    publisher,
+    storage,
+    run: run.number,
+    nowMs: () => clock.nowMs(),
+    requestResync(actor, reason) {
+      const seat = catalog.seatOfNative(actor.ref.venue, actor.ref.nativeId)
+      if (seat !== null) venueOf(actor)?.actor.requestResync(seat, reason)
+    },
+    announceLoss: (actor, atMs) => venueOf(actor)?.actor.recoverTrades(atMs),
+    ignored: ignoredCounter(metrics),
+  }
+  const catalog = new Catalog({ names, clock, system, storage, market })
+  const router = new Router({ catalog, metrics })
+  const passwords: PasswordPool = openPasswordPool()
+  const accounts = new AccountsActor({
+    storage: storage.accounts,
+    clock,
+    passwords,
+    jwtSecret: settings.jwtSecret,
+  })
+  const startedAtMs = clock.monotonicMs()
+  const view: EngineView = {
+    version: parts.version,
+    epoch: run.epoch,
+    catalog,
+    accounts,
+    venues: () => [seats.a, seats.b].flatMap((seat) => (seat === null ? [] : [seat.actor])),
+    isStorageHealthy: () => storage.isHealthy(),
+    uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
+  }
+  const timers: StopTimer[] = []
+  let server: Server | null = null
+
+  async function start(): Promise<void> {
+    const known = catalog.load()
+    if (known > 0) log.info({ markets: known }, 'catalogue of the last run loaded')
+    const { random } = parts
+    const opened = parts.venues({
+      clock,
+      random,
+      log,
+      metrics,
+      emit: (event) => router.route(event),
+    })
+    const crawls = opened.map((venue) => {
+      const actor = new VenueActor({
+        venue,
+        platform: names.platform(venue.key),
+        catalog,
+        publisher,
+        storage,
+        clock,
+        log,
+        metrics,
+      })
+      const seat = { actor, cell: system.spawn(actor) }
+      seats[venue.key] = seat
+      router.seat(seat)
+      publisher.watch(actor)
+      return new Promise<void>((resolve) => actor.start(resolve))
+    })
+    timers.push(...startUpkeep(settings, parts, catalog))
+    const isLoaded = Promise.all(crawls).then(() => {
+      catalog.isLoaded = true
+    })
+    await Promise.race([
+      isLoaded,
+      new Promise<void>((resolve) => clock.after(LISTEN_AFTER_MS, resolve)),
+    ])
+    server = await createServer({
+      engine: view,
+      publisher,
+      clock,
+      log,
+      metrics,
+      host: settings.host,
+      port: settings.port,
+      corsOrigins: settings.corsOrigins,
+      isMetricsPublic: settings.isMetricsPublic,
+    })
+  }
+
+  async function stop(): Promise<void> {
+    await server?.drain()
+    for (const stopTimer of timers) stopTimer()
+    await Promise.all(view.venues().map((venue) => seats[venue.venue]?.actor.stop()))
+    system.stop()
+    const nowMs = clock.nowMs()
+    for (const { actor } of catalog.seats()) actor.checkpoint(nowMs)
+    await server?.stop()
+    await passwords.close()
+    await storage.close()
+  }
+
+  return {
+    view,
+    catalog,
+    accounts,
+    publisher,
+    get port() {
+      return server?.port ?? settings.port
+    },
+    start,
+    stop,
+  }
+}
+
+/** Checkpoints, sleep and retention, a small slice at a time, so that no slice is felt. */
+function startUpkeep(
+  settings: EngineSettings,
+  parts: EngineParts,
+  catalog: Catalog,
+): readonly StopTimer[] {
+  const { clock, storage, log } = parts
+  let round: Iterator<{ readonly actor: MarketActor }> | null = null
+  const tick = () => {
+    const nowMs = clock.nowMs()
+    const count = Math.ceil((catalog.marketCount * TICK_EVERY_MS) / TICK_ROUND_MS)
+    round ??= catalog.seats()[Symbol.iterator]()
+    for (let seen = 0; seen < count; seen += 1) {
+      const next = round.next()
+      if (next.done === true) {
+        round = null
+        return
+      }
+      next.value.actor.tick(nowMs)
+    }
+  }
+  const prune = () => {
+    const { retentionDays, dataBytesMax: sizeBytesMax } = settings
+    const nowMs = clock.nowMs()
+    try {
+      const hasMore = storage.prune({ nowMs, retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
+      if (hasMore) clock.after(TICK_EVERY_MS, prune)
+    } catch (error) {
+      log.error({ err: error }, 'retention failed')
+    }
+  }
+  return [clock.every(TICK_EVERY_MS, tick), clock.every(PRUNE_EVERY_MS, prune)]
+}
+
+function ignoredCounter(metrics: Metrics): (reason: IgnoredReason) => void {
+  const counts = new Map<IgnoredReason, Count>()
+  return (reason) => {
+    let count = counts.get(reason)
+    if (count === undefined) {
+      count = metrics.count('events_ignored_total', 'Events that changed nothing.', { reason })
+      counts.set(reason, count)
+    }
+    count.inc()
+  }
+}

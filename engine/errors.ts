@@ -1,0 +1,51 @@
+// The catalogue of refusals a caller can meet: code → HTTP status, retry or not, meaning.
+// Clients depend on codes, never on texts; a code is never reused. Upholds ERR1.
+
+const CATALOGUE = {
+  BAD_REQUEST: { status: 400, retry: false, means: 'each part is valid but not together' },
+  UNAUTHORIZED: { status: 401, retry: false, means: 'missing or invalid credential' },
+  MARKET_NOT_FOUND: { status: 404, retry: false, means: 'no such market' },
+  NOT_FOUND: { status: 404, retry: false, means: 'no such path or record' },
+  METHOD_NOT_ALLOWED: { status: 405, retry: false, means: 'the path exists, the method does not' },
+  BODY_TOO_LARGE: { status: 413, retry: false, means: 'request body above its limit' },
+  INVALID: { status: 422, retry: false, means: 'a parameter or field fails validation' },
+  RATE_LIMITED: { status: 429, retry: true, means: 'a quota is used up' },
+  INTERNAL: { status: 500, retry: true, means: 'our bug' },
+  TIMED_OUT: { status: 500, retry: true, means: 'an answer was not ready within its deadline' },
+  UNAVAILABLE: { status: 503, retry: true, means: 'draining, starting, or a queue is full' },
+} as const satisfies Record<string, { status: number; retry: boolean; means: string }>
+
+export type ErrorCode = keyof typeof CATALOGUE
+export const errorCatalogue: Readonly<
+  Record<ErrorCode, { readonly status: number; readonly retry: boolean; readonly means: string }>
+> = CATALOGUE
+
+/** The only error class of ours that crosses rooms or threads; `detail` is fit for a user. */
+export class EngineError extends Error {
+  readonly code: ErrorCode
+  readonly detail: string
+  /** When coming back makes sense, in whole seconds from now; null when the code does not say. */
+  readonly retryAfterSeconds: number | null
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
+    super(`${code}: ${detail}`, options)
+    this.name = 'EngineError'
+    this.code = code
+    this.detail = detail
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+  }
+
+  /** The HTTP status of the code. */
+  get status(): number {
+    return CATALOGUE[this.code].status
+  }
+}
+
+/** Throws when one of our own invariants is broken; never used for what the world sends us. */
+export function assert(condition: boolean, invariant: string): asserts condition {
+  if (!condition) throw new Error(`invariant broken: ${invariant}`)
+}

@@ -1,0 +1,245 @@
+// The vocabulary between the rooms: VenueEvent is what comes in from a venue, Update what goes out
+// to watchers. After a venue's map.ts nobody can tell which venue it was except by `venue`.
+// Two times on everything: the venue's and ours, stamped once on arrival. Upholds EVENT1.
+
+import type { NativeMarketId, OutcomeId, VenueKey } from './ids.ts'
+import type { MarketRef, MarketStatus } from './market.ts'
+import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
+
+export type BookSide = 'bid' | 'ask'
+export type TradeSide = 'buy' | 'sell'
+
+/** One price level; `size` above zero. */
+export interface Level {
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+}
+
+/** A level's new size (absolute, 0 removes), or the signed difference where the event says so. */
+export interface LevelChange {
+  readonly side: BookSide
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+}
+
+/** What a venue says is now its best bid and ask, for checking ours; null: that side is empty. */
+export interface TopOfBook {
+  readonly bid: PriceMicros | null
+  readonly ask: PriceMicros | null
+}
+
+interface FromVenue {
+  readonly venue: VenueKey
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+/** The whole book of one outcome, quoted for that outcome; levels in any order. */
+export interface BookSnapshotEvent extends FromVenue {
+  readonly kind: 'bookSnapshot'
+  readonly outcome: OutcomeId
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+  /** Came in order on the stream (false: over REST, and may be older than changes already applied). */
+  readonly isInOrder: boolean
+}
+
+/** Changed levels of one outcome's book. */
+export interface BookChangeEvent extends FromVenue {
+  readonly kind: 'bookChange'
+  readonly outcome: OutcomeId
+  /** 'absolute': size is the level's new total. 'difference': size is added to it. */
+  readonly mode: 'absolute' | 'difference'
+  readonly changes: readonly LevelChange[]
+  /** Null when the venue does not say. */
+  readonly top: TopOfBook | null
+}
+
+/** One fill, in the token traded. `nativeId` is the same from the stream and from a back-fill. */
+export interface TradeEvent extends FromVenue {
+  readonly kind: 'trade'
+  readonly outcome: OutcomeId
+  /** The market traded, so that one we do not know yet can be fetched. */
+  readonly market: NativeMarketId
+  readonly nativeId: string
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+  readonly side: TradeSide
+  readonly maker: string | null
+  readonly taker: string | null
+  readonly txHash: string | null
+  /** 'stream': live. 'backfill': fetched after a gap. 'history': older than our first contact. */
+  readonly source: 'stream' | 'backfill' | 'history'
+}
+
+/** One more wallet took part in a transaction (venue a's `trades` rows complete the makers). */
+export interface TradeParticipantEvent extends FromVenue {
+  readonly kind: 'tradeParticipant'
+  readonly outcome: OutcomeId
+  readonly txHash: string
+  readonly wallet: string
+}
+
+/** The venue's last price of an outcome; moves only the price. */
+export interface LastPriceEvent extends FromVenue {
+  readonly kind: 'lastPrice'
+  readonly outcome: OutcomeId
+  readonly price: PriceMicros
+}
+
+/** The tick changed: the book is void until its next snapshot. */
+export interface TickSizeEvent extends FromVenue {
+  readonly kind: 'tickSize'
+  readonly outcome: OutcomeId
+  readonly tickMicros: PriceMicros
+}
+
+/** A market's status moved, by message or by timer. */
+export interface MarketStatusEvent extends FromVenue {
+  readonly kind: 'marketStatus'
+  readonly market: NativeMarketId
+  readonly status: MarketStatus
+  /** Payout of the first outcome when resolved. */
+  readonly settlementPrice: PriceMicros | null
+}
+
+/** A market appeared, or its metadata changed: its catalogue entry must be fetched again. */
+export interface MarketSeenEvent extends FromVenue {
+  readonly kind: 'marketSeen'
+  readonly market: NativeMarketId
+}
+
+/** A connection is up, was lost, or missed messages; `outcomes` are those it serves. */
+export interface FeedEvent extends FromVenue {
+  readonly kind: 'feedUp' | 'feedDown' | 'feedGap'
+  /** Which stream of the venue: books per connection, or its trades. */
+  readonly stream: 'books' | 'trades'
+  readonly connection: number
+  readonly outcomes: readonly OutcomeId[]
+  readonly reason: string
+  /** From when on messages may be missing; null on feedUp of a first connection. */
+  readonly sinceMs: TimeMs | null
+}
+
+export type VenueEvent =
+  | BookSnapshotEvent
+  | BookChangeEvent
+  | TradeEvent
+  | TradeParticipantEvent
+  | LastPriceEvent
+  | TickSizeEvent
+  | MarketStatusEvent
+  | MarketSeenEvent
+  | FeedEvent
+
+/** The counters of the publisher at one message: see engine/publisher.ts. */
+export interface Stamp {
+  readonly offset: number
+  readonly seq: number
+}
+
+/** Where a price comes from, best first. */
+export type PriceSource =
+  | 'midpoint'
+  | 'last_trade'
+  | 'venue'
+  | 'one_side'
+  | 'none'
+  | 'history'
+  | 'settlement'
+
+interface Outgoing extends Stamp {
+  readonly market: MarketRef
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+/** Changed levels of a market's book (absolute sizes, 0 removes), quoted for the first outcome. */
+export interface BookUpdate extends Outgoing {
+  readonly kind: 'book'
+  readonly changes: readonly LevelChange[]
+  /** CRC-32 of the top ten levels after the change, on every 50th seq; null otherwise. */
+  readonly checksum: number | null
+}
+
+/** The whole book was replaced (`resync`, then a snapshot). Uses up no offset or seq. */
+export interface BookReplaced extends Outgoing {
+  readonly kind: 'bookReplaced'
+  readonly reason: 'venue_gap' | 'first' | 'restart'
+}
+
+/** One trade as users see it: price and side in the first outcome. */
+export interface TradeUpdate extends Outgoing {
+  readonly kind: 'trade'
+  readonly trade: Trade
+}
+
+/** The market's price or its best levels changed. */
+export interface PriceUpdate extends Outgoing {
+  readonly kind: 'price'
+  readonly price: MarketPrice
+}
+
+/** Something happened to the market itself. */
+export interface LifecycleUpdate extends Outgoing {
+  readonly kind: 'lifecycle'
+  readonly event: 'opened' | 'closed' | 'resolved' | 'changed' | 'matched' | 'unmatched'
+}
+
+/** A venue's feed changed state. */
+export interface StatusUpdate {
+  readonly kind: 'status'
+  readonly venue: VenueKey
+  readonly platform: string
+  readonly state: FeedState
+  readonly lagMs: number | null
+}
+
+/** Trades of a market or a whole venue were lost and could not be brought back. */
+export interface GapUpdate {
+  readonly kind: 'gap'
+  readonly channel: 'trades'
+  readonly market: MarketRef | null
+  readonly venue: VenueKey
+  readonly platform: string
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+}
+
+export type Update =
+  | BookUpdate
+  | BookReplaced
+  | TradeUpdate
+  | PriceUpdate
+  | LifecycleUpdate
+  | StatusUpdate
+  | GapUpdate
+
+export type FeedState = 'live' | 'stale' | 'down'
+
+/** A stored and published trade; price and side are in the first outcome. */
+export interface Trade {
+  readonly nativeId: string
+  readonly timeMs: TimeMs
+  /** Position among the market's trades of the same millisecond, from 0; never changes. */
+  readonly ordinal: number
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+  readonly side: TradeSide
+  /** Index of the outcome really traded. */
+  readonly outcomeIndex: number
+  /** What was paid for that outcome. */
+  readonly usd: UsdMicros
+  readonly maker: string | null
+  readonly taker: string | null
+  readonly txHash: string | null
+}
+
+/** A market's present price. `bid`, `ask` null: that side is empty. */
+export interface MarketPrice {
+  readonly price: PriceMicros
+  readonly source: PriceSource
+  readonly bid: PriceMicros | null
+  readonly ask: PriceMicros | null
+  readonly observedAtMs: TimeMs
+}

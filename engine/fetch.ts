@@ -1,0 +1,305 @@
+// The one way we call out: a time limit, a size limit, a retry class, and one error type.
+// JSON in and out over a keep-alive agent; redirects are not followed.
+// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH7.
+
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { type Clock, pause } from './clock.ts'
+import type { Log } from './log.ts'
+import type { Count, Metrics } from './metrics.ts'
+import type { Random } from './random.ts'
+
+/**
+ * Why a call failed, after its retries. 'status': the answer was not 2xx. 'timeout': it took too
+ * long. 'network': no whole answer came. 'body': it was no JSON or too long. 'aborted': the caller
+ * or `stop()` ended it, or the queue of waiting calls was full.
+ */
+export type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
+
+/** The only error that leaves HttpClient. */
+export class FetchError extends Error {
+  readonly kind: FetchFailure
+  readonly status?: number
+  /** What a 429 or 503 asked for, in ms. */
+  readonly retryAfterMs?: number
+
+  constructor(
+    kind: FetchFailure,
+    message: string,
+    more: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? {} : { cause: more.cause })
+    this.name = 'FetchError'
+    this.kind = kind
+    if (more.status !== undefined) this.status = more.status
+    if (more.retryAfterMs !== undefined) this.retryAfterMs = more.retryAfterMs
+  }
+}
+
+/** Who paces our requests (venues/rate-limit.ts); each attempt takes anew. */
+export interface RequestLimiter {
+  take(cost: number, signal?: AbortSignal): Promise<void>
+}
+
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+  /** Tokens for the limiter; default 1. */
+  readonly cost?: number
+  /** Whether a POST may be sent again after a failure; GETs always may. Default false. */
+  readonly isIdempotent?: boolean
+}
+
+export interface HttpClientOptions {
+  /** Scheme, host and a path prefix: `https://host/trade-api/v2`. */
+  readonly baseUrl: string
+  /** Names the host in metrics: a small fixed set. */
+  readonly name?: string
+  /** Headers made for each attempt (signatures with a time in them); `path` is without the query. */
+  readonly headers?: (method: string, path: string) => Record<string, string>
+  readonly limiter?: RequestLimiter
+  /** Per attempt, from sending to the last byte. */
+  readonly timeoutMs: number
+  /** After decompression. */
+  readonly bodyBytesMax: number
+  /** How many times a failed call is tried again. */
+  readonly retries: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+const BACKOFF_FIRST_MS = 250
+const BACKOFF_MAX_MS = 10_000
+const RETRY_AFTER_MAX_MS = 30_000
+const SOCKETS_MAX = 16
+
+interface Attempt {
+  readonly method: 'GET' | 'POST'
+  readonly url: URL
+  readonly body: string | null
+  readonly options: CallOptions
+}
+
+/** JSON over HTTP to one host. Rejects with FetchError and nothing else. */
+export class HttpClient {
+  readonly #options: HttpClientOptions
+  readonly #base: URL
+  readonly #agent: HttpAgent | HttpsAgent
+  readonly #stopping = new AbortController()
+  readonly #requests: Count
+  readonly #retried: Count
+  /** A 429 with Retry-After holds back every call of this client, not only the one refused. */
+  #heldUntilMonotonicMs = 0
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options
+    this.#base = new URL(options.baseUrl)
+    const agentOptions = { keepAlive: true, maxSockets: SOCKETS_MAX }
+    const isTls = this.#base.protocol === 'https:'
+    this.#agent = isTls ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions)
+    const labels = { host: options.name ?? 'other' }
+    this.#requests = options.metrics.count('fetch_requests_total', 'HTTP attempts', labels)
+    this.#retried = options.metrics.count('fetch_retries_total', 'HTTP attempts repeated', labels)
+  }
+
+  /** GET `path` (begins with /) below the base URL. Array values become repeated keys. */
+  getJson(path: string, query: Query = {}, options: CallOptions = {}): Promise<unknown> {
+    return this.#call({ method: 'GET', url: this.#url(path, query), body: null, options })
+  }
+
+  /** POST a JSON body; sent again after a failure only when `isIdempotent`. */
+  postJson(path: string, body: unknown, options: CallOptions = {}): Promise<unknown> {
+    const text = JSON.stringify(body)
+    return this.#call({ method: 'POST', url: this.#url(path, {}), body: text, options })
+  }
+
+  /** Ends every call under way with 'aborted' and closes the connections. */
+  stop(): void {
+    this.#stopping.abort()
+    this.#agent.destroy()
+  }
+
+  #url(path: string, query: Query): URL {
+    const url = new URL(this.#base.href.replace(/\/$/, '') + path)
+    for (const [name, value] of Object.entries(query)) {
+      if (value === undefined) continue
+      if (typeof value === 'object') for (const item of value) url.searchParams.append(name, item)
+      else url.searchParams.set(name, String(value))
+    }
+    return url
+  }
+
+  async #call(attempt: Attempt): Promise<unknown> {
+    const { retries, clock, log, name } = this.#options
+    const given = attempt.options.signal
+    const signal =
+      given === undefined ? this.#stopping.signal : AbortSignal.any([given, this.#stopping.signal])
+    const mayRepeat = attempt.method === 'GET' || attempt.options.isIdempotent === true
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await this.#attempt(attempt, signal)
+      } catch (cause) {
+        const error = toFetchError(cause)
+        if (!mayRepeat || failures >= retries || !isPassing(error)) throw error
+        const delayMs = this.#delayMs(failures, error)
+        log.debug(
+          { host: name, path: attempt.url.pathname, failure: error.message, delayMs },
+          'retry',
+        )
+        this.#retried.inc()
+        await pause(clock, delayMs, signal)
+      }
+    }
+  }
+
+  #delayMs(failures: number, error: FetchError): number {
+    const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures)
+    // Half fixed, half jitter: an immediate second try rarely meets a better world.
+    const jitteredMs = (ceilingMs / 2) * (1 + this.#options.random.next())
+    if (error.retryAfterMs === undefined) return jitteredMs
+    const askedMs = Math.min(RETRY_AFTER_MAX_MS, error.retryAfterMs)
+    const heldUntilMs = this.#options.clock.monotonicMs() + askedMs
+    this.#heldUntilMonotonicMs = Math.max(this.#heldUntilMonotonicMs, heldUntilMs)
+    return askedMs
+  }
+
+  async #attempt(attempt: Attempt, signal: AbortSignal): Promise<unknown> {
+    const { clock, limiter } = this.#options
+    const heldMs = this.#heldUntilMonotonicMs - clock.monotonicMs()
+    if (heldMs > 0) await pause(clock, heldMs, signal)
+    if (signal.aborted) throw new FetchError('aborted', 'aborted before it was sent')
+    if (limiter !== undefined) {
+      try {
+        await limiter.take(attempt.options.cost ?? 1, signal)
+      } catch (cause) {
+        throw new FetchError('aborted', 'ended while waiting for the rate limit', { cause })
+      }
+    }
+    this.#requests.inc()
+    const text = await this.#exchange(attempt, signal)
+    try {
+      return JSON.parse(text)
+    } catch (cause) {
+      throw new FetchError('body', `not JSON: ${text.slice(0, 80)}`, { cause })
+    }
+  }
+
+  /** One request and its whole answer as text; settles exactly once, whatever happens in between. */
+  #exchange(attempt: Attempt, signal: AbortSignal): Promise<string> {
+    const { clock, timeoutMs } = this.#options
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(new FetchError('aborted', 'aborted before it was sent'))
+      const request = this.#request(attempt)
+      const settle = (outcome: string | FetchError) => {
+        stopTimer()
+        signal.removeEventListener('abort', abort)
+        if (typeof outcome === 'string') return resolve(outcome)
+        reject(outcome)
+        request.destroy()
+      }
+      const abort = () => settle(new FetchError('aborted', 'aborted by the caller'))
+      const stopTimer = clock.after(timeoutMs, () =>
+        settle(new FetchError('timeout', `no whole answer within ${timeoutMs} ms`)),
+      )
+      signal.addEventListener('abort', abort, { once: true })
+      request.on('error', (cause) => settle(new FetchError('network', cause.message, { cause })))
+      request.on('response', (response) => this.#read(response, settle))
+      request.end(attempt.body ?? undefined)
+    })
+  }
+
+  #request(attempt: Attempt) {
+    const { method, url, body, options } = attempt
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, br, deflate',
+      ...(body === null
+        ? {}
+        : {
+            'content-type': 'application/json',
+            'content-length': String(Buffer.byteLength(body)),
+          }),
+      ...this.#options.headers?.(method, url.pathname),
+      ...options.headers,
+    }
+    const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+    return request(url, { method, agent: this.#agent, headers })
+  }
+
+  #read(response: IncomingMessage, settle: (outcome: string | FetchError) => void): void {
+    const { bodyBytesMax } = this.#options
+    const status = response.statusCode ?? 0
+    if (status < 200 || status > 299) {
+      response.on('error', () => {})
+      const retryAfterMs = parseRetryAfter(response.headers['retry-after'])
+      const more = retryAfterMs === null ? { status } : { status, retryAfterMs }
+      settle(new FetchError('status', `status ${status}`, more))
+      return
+    }
+    const decoder = decoderFor(response.headers['content-encoding'])
+    const stream = decoder === null ? response : response.pipe(decoder)
+    const chunks: Buffer[] = []
+    let byteCount = 0
+    const fail = (cause: Error) => settle(new FetchError('network', cause.message, { cause }))
+    response.on('error', fail)
+    // A peer that closes early ends the response without its end; the decoder would wait for ever.
+    response.on('close', () => {
+      if (!response.complete) fail(new Error('the answer was cut off'))
+    })
+    if (decoder !== null) decoder.on('error', fail)
+    stream.on('data', (chunk: Buffer) => {
+      byteCount += chunk.length
+      if (byteCount <= bodyBytesMax) chunks.push(chunk)
+      else settle(new FetchError('body', `longer than ${bodyBytesMax} bytes`, { status }))
+    })
+    stream.on('end', () => {
+      if (byteCount <= bodyBytesMax) settle(Buffer.concat(chunks, byteCount).toString('utf8'))
+    })
+  }
+}
+
+/** Whether trying again may help. A body without a status was no JSON: an HTML page of a proxy. */
+function isPassing(error: FetchError): boolean {
+  switch (error.kind) {
+    case 'network':
+    case 'timeout':
+      return true
+    case 'status':
+      return error.status === 429 || (error.status ?? 0) >= 500
+    case 'body':
+      return error.status === undefined
+    case 'aborted':
+      return false
+  }
+}
+
+function toFetchError(cause: unknown): FetchError {
+  if (cause instanceof FetchError) return cause
+  return new FetchError('network', cause instanceof Error ? cause.message : 'unknown', { cause })
+}
+
+/** Seconds only: the venues send no dates, and a date would need our clock to agree with theirs. */
+function parseRetryAfter(header: string | undefined): number | null {
+  if (header === undefined || !/^\d{1,9}(\.\d+)?$/.test(header)) return null
+  return Math.ceil(Number(header) * 1_000)
+}
+
+function decoderFor(encoding: string | undefined) {
+  switch (encoding) {
+    case 'gzip':
+      return createGunzip()
+    case 'br':
+      return createBrotliDecompress()
+    case 'deflate':
+      return createInflate()
+    default:
+      return null
+  }
+}

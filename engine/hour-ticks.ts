@@ -1,0 +1,50 @@
+// The prices of the running hour, the last of each second, before they go to disk as one record.
+// Upholds TICK1.
+
+import { type PriceMicros, type TimeMs, timeMs } from './units.ts'
+
+const HOUR_MS = 3_600_000
+
+/** The hour number of a time: whole hours since 1970-01-01 UTC. */
+export function hourOf(atMs: TimeMs): number {
+  return Math.floor(atMs / HOUR_MS)
+}
+
+/** One hour's ticks, growing. */
+export class OpenHour {
+  readonly hour: number
+  readonly seconds: number[]
+  readonly prices: PriceMicros[]
+
+  constructor(
+    hour: number,
+    kept: { readonly seconds: readonly number[]; readonly prices: readonly PriceMicros[] } | null,
+  ) {
+    this.hour = hour
+    this.seconds = kept === null ? [] : [...kept.seconds]
+    this.prices = kept === null ? [] : [...kept.prices]
+  }
+
+  /** Notes a price of this hour; a second that has one already takes the newer. */
+  push(price: PriceMicros, atMs: TimeMs): void {
+    const second = Math.floor((atMs % HOUR_MS) / 1_000)
+    const last = this.seconds.at(-1)
+    if (last !== undefined && last >= second) {
+      this.prices[this.prices.length - 1] = price
+      return
+    }
+    this.seconds.push(second)
+    this.prices.push(price)
+  }
+
+  /** The newest tick at or before a time; null when the hour has none so early. */
+  before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+    for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
+      const second = this.seconds[position] ?? 0
+      const price = this.prices[position]
+      const tickMs = this.hour * HOUR_MS + second * 1_000
+      if (price !== undefined && tickMs <= atMs) return { price, timeMs: timeMs(tickMs) }
+    }
+    return null
+  }
+}

@@ -1,0 +1,19 @@
+// Thread entry: argon2id blocks for some 70 ms, so it never runs on the serving thread.
+
+import { argon2id, argon2Verify } from 'hash-wasm'
+import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
+
+export default async function work(task: PasswordTask): Promise<PasswordResult> {
+  if (task.kind === 'hash') {
+    const { password, salt } = task
+    const encoded = await argon2id({ password, salt, ...ARGON2ID, outputType: 'encoded' })
+    return { kind: 'hashed', encoded }
+  }
+  try {
+    const isRight = await argon2Verify({ password: task.password, hash: task.encoded })
+    return { kind: 'verified', isRight }
+  } catch {
+    // hash-wasm throws for an empty password and for a broken hash: both are simply wrong.
+    return { kind: 'verified', isRight: false }
+  }
+}

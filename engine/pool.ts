@@ -1,0 +1,56 @@
+// The one way we use piscina: a bounded queue, a time limit, a typed task, a typed failure, and the
+// flags that let a thread run TypeScript. A full queue refuses; nothing waits without a bound.
+// Upholds POOL1 to POOL3.
+
+import { Piscina } from 'piscina'
+import { EngineError } from './errors.ts'
+
+/** A pool of threads that turn a Task into a Result. */
+export interface Pool<Task, Result> {
+  /** Rejects with EngineError: UNAVAILABLE when the queue is full, TIMED_OUT, INTERNAL. */
+  run(task: Task): Promise<Result>
+  /** Waits for running tasks, then ends the threads. */
+  close(): Promise<void>
+}
+
+export interface PoolOptions<Result> {
+  /** The thread's entry, a module whose default export takes a Task. */
+  readonly worker: URL
+  readonly threads: number
+  /** Tasks waiting besides those running; one more is refused. */
+  readonly queueMax: number
+  readonly timeoutMs: number
+  /** Whether what came back is a Result: threads are a border too. */
+  readonly isResult: (value: unknown) => value is Result
+}
+
+export function openPool<Task, Result>(options: PoolOptions<Result>): Pool<Task, Result> {
+  const piscina = new Piscina({
+    filename: options.worker.href,
+    minThreads: 0,
+    maxThreads: options.threads,
+    maxQueue: options.queueMax,
+    idleTimeout: 30_000,
+    execArgv: ['--import', 'tsx'],
+  })
+  return {
+    async run(task) {
+      if (piscina.queueSize >= options.queueMax) {
+        throw new EngineError('UNAVAILABLE', 'too much of this work is waiting, try again soon')
+      }
+      const deadline = AbortSignal.timeout(options.timeoutMs)
+      let result: unknown
+      try {
+        result = await piscina.run(task, { signal: deadline })
+      } catch (error) {
+        if (deadline.aborted) {
+          throw new EngineError('TIMED_OUT', 'the work took too long', { cause: error })
+        }
+        throw new EngineError('INTERNAL', 'the work failed', { cause: error })
+      }
+      if (options.isResult(result)) return result
+      throw new EngineError('INTERNAL', 'the work gave no usable result')
+    },
+    close: () => piscina.close(),
+  }
+}

@@ -1,0 +1,84 @@
+// The only place through which an update leaves an actor: it gives epoch, offset and seq, and tells
+// an ordered list of watchers. The counters belong here and not to the actors, so that they survive
+// an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
+// Upholds PUB1 to PUB4.
+
+import type { Stamp, Update } from './events.ts'
+import type { Log } from './log.ts'
+import type { MarketNumber } from './market.ts'
+import type { Count, Metrics } from './metrics.ts'
+
+/** Channels with their own offset (over all markets) and seq (per market). */
+export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'
+
+/** Receives every update, synchronously, in publishing order; must return at once. */
+export interface Watcher {
+  readonly name: string
+  onUpdate(update: Update): void
+}
+
+class ChannelCounters {
+  offset = 0
+  readonly seqs = new Map<MarketNumber, number>()
+}
+
+/** Stamps and hands out updates of one run of the engine. */
+export class Publisher {
+  /** Names this run in every message. */
+  readonly epoch: string
+  readonly #counters: Readonly<Record<CountedChannel, ChannelCounters>> = {
+    orderbook: new ChannelCounters(),
+    trades: new ChannelCounters(),
+    prices: new ChannelCounters(),
+    lifecycle: new ChannelCounters(),
+  }
+  readonly #watchers: Watcher[] = []
+  readonly #log: Log
+  readonly #published: Count
+  readonly #failed: Count
+
+  constructor(parts: { epoch: string; log: Log; metrics: Metrics }) {
+    this.epoch = parts.epoch
+    this.#log = parts.log
+    this.#published = parts.metrics.count('updates_published_total', 'Updates handed to watchers.')
+    this.#failed = parts.metrics.count('watcher_failures_total', 'Watchers that threw.')
+  }
+
+  /** Adds a watcher behind those already there. */
+  watch(watcher: Watcher): void {
+    this.#watchers.push(watcher)
+  }
+
+  /** The next offset and seq of a channel and market, used up. */
+  stamp(channel: CountedChannel, market: MarketNumber): Stamp {
+    const counters = this.#counters[channel]
+    counters.offset += 1
+    const seq = (counters.seqs.get(market) ?? 0) + 1
+    counters.seqs.set(market, seq)
+    return { offset: counters.offset, seq }
+  }
+
+  /** The newest offset and seq, using none up. */
+  latest(channel: CountedChannel, market: MarketNumber): Stamp {
+    const counters = this.#counters[channel]
+    return { offset: counters.offset, seq: counters.seqs.get(market) ?? 0 }
+  }
+
+  /** The newest offset of a channel over all markets. */
+  offset(channel: CountedChannel): number {
+    return this.#counters[channel].offset
+  }
+
+  /** Tells every watcher, in order, now. */
+  publish(update: Update): void {
+    this.#published.inc()
+    for (const watcher of this.#watchers) {
+      try {
+        watcher.onUpdate(update)
+      } catch (error) {
+        this.#failed.inc()
+        this.#log.error({ err: error, watcher: watcher.name }, 'a watcher failed')
+      }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// The newest trades of one market in memory, by time and ordinal; a newer one pushes the oldest out,
+// and one older than all of a full ring is left out. Rows are kept as the objects that were stored
+// and published, so that serving a page copies nothing. Not for: older trades (storage).
+// Upholds RING3, RING4.
+
+import type { Trade } from './events.ts'
+
+/** At most `capacity` trades, always the newest of those pushed. */
+export class TradeRing<Row extends Trade> {
+  readonly #capacity: number
+  /** Oldest first. Trades come almost in order, so a push looks at the end only. */
+  readonly #rows: Row[] = []
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  get count(): number {
+    return this.#rows.length
+  }
+
+  /** Whether older trades than the ring's may exist. */
+  get isFull(): boolean {
+    return this.#rows.length >= this.#capacity
+  }
+
+  push(row: Row): void {
+    let position = this.#rows.length
+    while (position > 0 && isNewer(this.#rows[position - 1], row)) position -= 1
+    if (position === 0 && this.isFull) return
+    if (position === this.#rows.length) this.#rows.push(row)
+    else this.#rows.splice(position, 0, row)
+    if (this.#rows.length > this.#capacity) this.#rows.shift()
+  }
+
+  /** Puts `row` in place of the one with the same native id, if it is still here. */
+  replace(row: Row): void {
+    const position = this.#rows.findLastIndex((kept) => kept.nativeId === row.nativeId)
+    if (position >= 0) this.#rows[position] = row
+  }
+
+  /** Newest first. */
+  newest(): Row[] {
+    return this.#rows.toReversed()
+  }
+}
+
+function isNewer(kept: Trade | undefined, row: Trade): boolean {
+  if (kept === undefined) return false
+  return kept.timeMs === row.timeMs ? kept.ordinal > row.ordinal : kept.timeMs > row.timeMs
+}

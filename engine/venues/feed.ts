@@ -1,0 +1,292 @@
+// The life of a socket, written once for every venue: connect, stamp, listen, notice death, come back.
+// What differs per venue (URL, subscribe frames, heartbeat text) comes in as options; what a frame
+// means is parse.ts and map.ts. Upholds FEED1 to FEED8.
+
+import { type RawData, WebSocket } from 'ws'
+import type { Clock, StopTimer } from '../clock.ts'
+import type { VenueKey } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Count, Metrics } from '../metrics.ts'
+import type { Random } from '../random.ts'
+import type { TimeMs } from '../units.ts'
+
+/** One message as it came off the wire; stamped here and nowhere else. */
+export interface RawFrame {
+  /** Number of the connection among its venue's, fixed over reconnects. */
+  readonly connection: number
+  readonly receivedAtMs: TimeMs
+  readonly text: string
+}
+
+/** Sees every frame before it is read, for recording; must not keep the process busy. */
+export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
+
+export interface SocketOptions {
+  readonly venue: VenueKey
+  /** Names the socket's purpose in metrics, logs and recordings; from a small fixed set. */
+  readonly stream: string
+  readonly connection: number
+  /** Asked before each attempt, so that a moved or signed URL is fresh. */
+  readonly url: () => string
+  readonly headers?: () => Record<string, string>
+  /** The handshake is done: subscribe now. */
+  readonly onOpen: (socket: SocketFeed) => void
+  /** 'sign' for a heartbeat: it keeps the socket alive but ends no silence. */
+  readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
+  /** The open socket was lost; called once per loss, never for an attempt that did not open. */
+  readonly onDown: (reason: string) => void
+  /** No data for another `silentAfterMs` while the socket is open. */
+  readonly onSilence?: () => void
+  /** A text the venue wants as heartbeat; without it, protocol pings are sent every `pingEveryMs`. */
+  readonly pingText?: string
+  readonly pingEveryMs?: number
+  readonly silentAfterMs: number
+  /** No sign at all for this long: the peer is dead, reconnect. */
+  readonly deadAfterMs: number
+  readonly tap?: FrameTap
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+const BACKOFF_FIRST_MS = 250
+const BACKOFF_MAX_MS = 30_000
+/** A connection that lived this long was a good one: the next failure starts the back-off anew. */
+const LIFE_GOOD_MS = 30_000
+const HANDSHAKE_MS = 10_000
+const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
+/** Commands waiting for the kernel; above it `send` refuses, and the caller must reconnect or wait. */
+const OUTGOING_BYTES_MAX = 8 * 1024 * 1024
+
+/** A socket that keeps itself connected from `start()` to `stop()`. */
+export class SocketFeed {
+  readonly #options: SocketOptions
+  readonly #frames: Count
+  readonly #bytes: Count
+  readonly #opens: Count
+  readonly #losses: Count
+  readonly #failedAttempts: Count
+  readonly #bugs: Count
+  #isStarted = false
+  #socket: WebSocket | null = null
+  #stopTimers: StopTimer[] = []
+  #stopRetry: StopTimer | null = null
+  #isOpen = false
+  #openedAtMonotonicMs = 0
+  #failuresInRow = 0
+  #lastDataAtMs: TimeMs | null = null
+  #lastSignAtMs: TimeMs | null = null
+  #lastDataMonotonicMs = 0
+  #lastSignMonotonicMs = 0
+  #silenceCount = 0
+
+  constructor(options: SocketOptions) {
+    this.#options = options
+    const { metrics, venue, stream } = options
+    const labels = { venue, stream }
+    this.#frames = metrics.count('venue_frames_total', 'Frames received', labels)
+    this.#bytes = metrics.count('venue_frame_chars_total', 'Characters received', labels)
+    this.#opens = metrics.count('venue_socket_opens_total', 'Sockets opened', labels)
+    this.#losses = metrics.count('venue_socket_losses_total', 'Open sockets lost', labels)
+    this.#failedAttempts = metrics.count(
+      'venue_socket_failed_attempts_total',
+      'Connection attempts that did not open',
+      labels,
+    )
+    this.#bugs = metrics.count('venue_socket_bugs_total', 'Throws inside our callbacks', labels)
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Calendar time of the last data frame; null before the first. */
+  get lastDataAtMs(): TimeMs | null {
+    return this.#lastDataAtMs
+  }
+
+  /** Calendar time of the last frame, ping or pong; null before the first. */
+  get lastSignAtMs(): TimeMs | null {
+    return this.#lastSignAtMs
+  }
+
+  /** Begins to connect; repeats are ignored. */
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#connect()
+  }
+
+  /** Closes for good; no callback runs afterwards. Resolves when the socket is gone. */
+  stop(): Promise<void> {
+    this.#isStarted = false
+    this.#stopRetry?.()
+    this.#stopRetry = null
+    const socket = this.#detach()
+    if (socket === null || socket.readyState === WebSocket.CLOSED) return Promise.resolve()
+    return new Promise((resolve) => {
+      socket.once('close', () => resolve())
+      discard(socket)
+    })
+  }
+
+  /** False when the socket is not open or its outgoing buffer is full: the text was not sent. */
+  send(text: string): boolean {
+    const socket = this.#socket
+    if (socket === null || !this.#isOpen || socket.bufferedAmount > OUTGOING_BYTES_MAX) return false
+    socket.send(text)
+    return true
+  }
+
+  /** Drops the present connection and makes a new one after the back-off. */
+  reconnect(reason: string): void {
+    if (!this.#isStarted || this.#socket === null) return
+    this.#lose(reason)
+  }
+
+  #connect(): void {
+    this.#stopRetry = null
+    const { url, headers, clock } = this.#options
+    let socket: WebSocket
+    try {
+      socket = new WebSocket(url(), {
+        headers: headers?.() ?? {},
+        maxPayload: PAYLOAD_BYTES_MAX,
+        perMessageDeflate: false,
+        // A broken character must cost one message (parse.ts counts it), not the connection.
+        skipUTF8Validation: true,
+      })
+    } catch (error) {
+      this.#failedAttempts.inc()
+      this.#options.log.error({ err: error }, 'socket could not be made')
+      this.#retryLater()
+      return
+    }
+    this.#socket = socket
+    // Every handler asks whether its socket is still the present one: a discarded socket is mute.
+    const isPresent = () => this.#socket === socket
+    socket.on('open', () => isPresent() && this.#opened(socket))
+    socket.on('message', (data) => isPresent() && this.#received(data))
+    socket.on('ping', () => isPresent() && this.#noteSign())
+    socket.on('pong', () => isPresent() && this.#noteSign())
+    socket.on('error', (error) => isPresent() && this.#lose(error.message))
+    socket.on('close', (code) => isPresent() && this.#lose(`closed with ${code}`))
+    this.#stopTimers.push(
+      clock.after(HANDSHAKE_MS, () => {
+        if (isPresent() && !this.#isOpen) this.#lose('handshake timed out')
+      }),
+    )
+  }
+
+  #opened(socket: WebSocket): void {
+    const { clock, pingEveryMs, pingText, silentAfterMs, deadAfterMs } = this.#options
+    this.#opens.inc()
+    this.#isOpen = true
+    this.#openedAtMonotonicMs = clock.monotonicMs()
+    this.#lastDataMonotonicMs = this.#openedAtMonotonicMs
+    this.#lastSignMonotonicMs = this.#openedAtMonotonicMs
+    this.#silenceCount = 0
+    const checkEveryMs = Math.max(50, Math.min(1_000, Math.min(silentAfterMs, deadAfterMs) / 4))
+    this.#stopTimers.push(clock.every(checkEveryMs, () => this.#checkLife()))
+    if (pingEveryMs !== undefined) {
+      const ping = () => (pingText === undefined ? socket.ping() : this.send(pingText))
+      this.#stopTimers.push(clock.every(pingEveryMs, ping))
+    }
+    this.#guard(() => this.#options.onOpen(this))
+  }
+
+  #received(data: RawData): void {
+    const { clock, connection, tap, venue, stream, onFrame } = this.#options
+    const frame: RawFrame = { connection, receivedAtMs: clock.nowMs(), text: textOf(data) }
+    this.#frames.inc()
+    this.#bytes.inc(frame.text.length)
+    this.#noteSign()
+    try {
+      tap?.(frame, venue, stream)
+      if (onFrame(frame) === 'sign') return
+    } catch (error) {
+      this.#noteBug(error)
+    }
+    this.#lastDataAtMs = frame.receivedAtMs
+    this.#lastDataMonotonicMs = this.#lastSignMonotonicMs
+    this.#silenceCount = 0
+  }
+
+  #noteSign(): void {
+    this.#lastSignAtMs = this.#options.clock.nowMs()
+    this.#lastSignMonotonicMs = this.#options.clock.monotonicMs()
+  }
+
+  #checkLife(): void {
+    const { clock, silentAfterMs, deadAfterMs, onSilence } = this.#options
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.#lastSignMonotonicMs >= deadAfterMs) {
+      this.#lose('no sign of life')
+      return
+    }
+    const periods = Math.floor((nowMs - this.#lastDataMonotonicMs) / silentAfterMs)
+    if (periods <= this.#silenceCount) return
+    this.#silenceCount = periods
+    if (onSilence !== undefined) this.#guard(onSilence)
+  }
+
+  #lose(reason: string): void {
+    const { clock, log, onDown, stream, connection } = this.#options
+    const wasOpen = this.#isOpen
+    const lifeMs = wasOpen ? clock.monotonicMs() - this.#openedAtMonotonicMs : 0
+    const socket = this.#detach()
+    if (socket !== null) discard(socket)
+    if (lifeMs >= LIFE_GOOD_MS) this.#failuresInRow = 0
+    const counted = wasOpen ? this.#losses : this.#failedAttempts
+    counted.inc()
+    log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
+    if (wasOpen) this.#guard(() => onDown(reason))
+    this.#retryLater()
+  }
+
+  /** Full jitter: many clients cut off together must not come back together. */
+  #retryLater(): void {
+    if (!this.#isStarted || this.#stopRetry !== null || this.#socket !== null) return
+    const exponent = Math.min(this.#failuresInRow, 20)
+    const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** exponent)
+    this.#failuresInRow += 1
+    const delayMs = this.#options.random.next() * ceilingMs
+    this.#stopRetry = this.#options.clock.after(delayMs, () => this.#connect())
+  }
+
+  #detach(): WebSocket | null {
+    const socket = this.#socket
+    this.#socket = null
+    this.#isOpen = false
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
+    return socket
+  }
+
+  #guard(callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      this.#noteBug(error)
+    }
+  }
+
+  /** A throw in a callback is our bug; it may cost a message but never the process. */
+  #noteBug(error: unknown): void {
+    this.#bugs.inc()
+    this.#options.log.error({ err: error, stream: this.#options.stream }, 'socket callback threw')
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString('utf8')
+  return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString('utf8')
+}
+
+/** Says goodbye if it can and drops the connection at once; late errors go nowhere. */
+function discard(socket: WebSocket): void {
+  socket.on('error', () => {})
+  if (socket.readyState === WebSocket.OPEN) socket.close(1000)
+  socket.terminate()
+}

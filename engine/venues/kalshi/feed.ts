@@ -1,0 +1,176 @@
+// Kalshi's live stream with a key: one connection for trades and lifecycle, further ones for books,
+// timers for what the venue does in silence, REST for what was missed.
+// Without a key: polling.ts. Upholds KFEED7 to KFEED9.
+
+import type { VenueEvent } from '../../events.ts'
+import { type NativeMarketId, nativeMarketId, type OutcomeId } from '../../ids.ts'
+import { type TimeMs, timeMs } from '../../units.ts'
+import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import { BookSocket, type SocketAccess } from './book-socket.ts'
+import { tickerOf } from './map.ts'
+import type { LifecycleMessage } from './messages.ts'
+import type { StatusTimers } from './status-timers.ts'
+import { TradeSocket } from './trade-socket.ts'
+import type { TradeReader } from './trades.ts'
+
+/** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
+const SOCKET_MARKETS_MAX = 5_000
+
+export interface FeedParts extends VenueParts {
+  readonly access: SocketAccess
+  readonly trades: TradeReader
+  readonly timers: StatusTimers
+  readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
+  /** For tests: fewer markets a connection. */
+  readonly socketMarketsMax?: number
+}
+
+export class KalshiFeed implements VenueFeed {
+  readonly #parts: FeedParts
+  readonly #tradeSocket: TradeSocket
+  readonly #bookSockets: BookSocket[] = []
+  readonly #socketOf = new Map<string, BookSocket>()
+  readonly #watched = new Map<
+    string,
+    { status: WatchedMarket['status']; openAtMs: TimeMs | null }
+  >()
+  readonly #full = new Set<BookSocket>()
+  readonly #stopping = new AbortController()
+  #isStarted = false
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts
+    const { trades, timers } = parts
+    const streamParts = { ...parts, emit: (event: VenueEvent) => this.#fromStream(event) }
+    this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
+      onTrade: (ticker, receivedAtMs) => this.#socketOf.get(ticker)?.noteTrade(receivedAtMs),
+      onLifecycle: (message) => this.#noteLifecycle(message),
+      fetchNewestTradeMs: () => trades.fetchNewestMs(),
+    })
+    void timers
+  }
+
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#tradeSocket.start()
+    for (const socket of this.#bookSockets) socket.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStarted = false
+    this.#stopping.abort()
+    this.#parts.timers.stop()
+    await Promise.all([this.#tradeSocket.stop(), ...this.#bookSockets.map((each) => each.stop())])
+  }
+
+  watch(markets: readonly WatchedMarket[]): void {
+    for (const market of markets) {
+      const { nativeId, status, openAtMs } = market
+      const closeAtMs = this.#parts.tradingEndOf(market)
+      this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
+      this.#watched.set(nativeId, { status, openAtMs })
+      if (!this.#socketOf.has(nativeId)) this.#place(nativeId)
+    }
+  }
+
+  unwatch(ids: readonly NativeMarketId[]): void {
+    const bySocket = new Map<BookSocket, string[]>()
+    for (const id of ids) {
+      this.#parts.timers.remove(id)
+      this.#watched.delete(id)
+      const socket = this.#socketOf.get(id)
+      if (socket === undefined) continue
+      this.#socketOf.delete(id)
+      const list = bySocket.get(socket)
+      if (list === undefined) bySocket.set(socket, [id])
+      else list.push(id)
+    }
+    for (const [socket, tickers] of bySocket) socket.remove(tickers)
+  }
+
+  resync(outcomes: readonly OutcomeId[]): void {
+    const bySocket = new Map<BookSocket, string[]>()
+    for (const outcome of outcomes) {
+      const ticker = tickerOf(outcome)
+      const socket = this.#socketOf.get(ticker)
+      if (socket === undefined) continue
+      const list = bySocket.get(socket)
+      if (list === undefined) bySocket.set(socket, [ticker])
+      else list.push(ticker)
+    }
+    for (const [socket, tickers] of bySocket) socket.resync(tickers)
+  }
+
+  async fetchTrades(range: {
+    market: NativeMarketId | null
+    fromMs: TimeMs
+    toMs: TimeMs
+    source: 'backfill' | 'history'
+  }): Promise<{ completeFromMs: TimeMs }> {
+    const { market, ...rest } = range
+    const { signal } = this.#stopping
+    const answer = await this.#parts.trades.fetchRange({ ...rest, ticker: market }, signal)
+    if (!signal.aborted) for (const trade of answer.trades) this.#parts.emit(trade)
+    return { completeFromMs: answer.completeFromMs }
+  }
+
+  health(): FeedHealth {
+    const sockets = [this.#tradeSocket, ...this.#bookSockets]
+    return {
+      connectionsOpen: sockets.filter((socket) => socket.isOpen).length,
+      connectionsWanted: sockets.length,
+      lastDataAtMs: latest(sockets.map((socket) => socket.lastDataAtMs)),
+      lastSignAtMs: latest(sockets.map((socket) => socket.lastSignAtMs)),
+    }
+  }
+
+  /** Puts a market on the last connection with room, or on a new one. */
+  #place(ticker: string): void {
+    const countMax = this.#parts.socketMarketsMax ?? SOCKET_MARKETS_MAX
+    let socket = this.#bookSockets.find(
+      (each) => each.marketCount < countMax && !this.#full.has(each),
+    )
+    if (socket === undefined) {
+      socket = this.#openSocket()
+      if (this.#isStarted) socket.start()
+    }
+    this.#socketOf.set(ticker, socket)
+    socket.add(ticker)
+  }
+
+  #openSocket(): BookSocket {
+    const connection = this.#bookSockets.length + 1
+    const socket: BookSocket = new BookSocket(this.#parts, this.#parts.access, {
+      connection,
+      onOverflow: (tickers) => {
+        this.#full.add(socket)
+        for (const ticker of tickers) this.#place(ticker)
+      },
+    })
+    this.#bookSockets.push(socket)
+    return socket
+  }
+
+  /** REST may still answer 404 just after a change: what was seen is asked for a little later. */
+  #fromStream(event: VenueEvent): void {
+    if (event.kind === 'marketSeen') this.#parts.timers.seeSoon(event.market)
+    else {
+      if (event.kind === 'marketStatus') this.#parts.timers.noteStatus(event.market, event.status)
+      this.#parts.emit(event)
+    }
+  }
+
+  #noteLifecycle(message: LifecycleMessage): void {
+    if (message.change !== 'close_date_updated' || message.closeAtMs === null) return
+    const known = this.#watched.get(nativeMarketId(message.ticker))
+    if (known === undefined) return
+    this.#parts.timers.set(message.ticker, { ...known, closeAtMs: timeMs(message.closeAtMs) })
+  }
+}
+
+function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
+  let last: TimeMs | null = null
+  for (const time of times) if (time !== null && (last === null || time > last)) last = time
+  return last
+}

@@ -1,0 +1,227 @@
+// Kalshi's messages to VenueEvents: the last file of the stream in which the venue's words exist.
+// A market has two outcomes, `<ticker>` (Yes) and `<ticker>:no`. Kalshi keeps bids for both and no
+// asks: a bid for No at p is an offer of Yes at 1 − p, so one book, quoted for Yes, holds both.
+// Pure; a refusal is a value. Upholds KMAP1 to KMAP8.
+
+import type { BookSide, Level, TradeEvent, VenueEvent } from '../../events.ts'
+import { nativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
+import {
+  complement,
+  MICROS,
+  PRICE_ONE,
+  type PriceMicros,
+  parsePrice,
+  parseSize,
+  parseSizeDelta,
+  priceMicros,
+  type SizeMicros,
+  type TimeMs,
+  timeMs,
+} from '../../units.ts'
+import type {
+  DataMessage,
+  LevelText,
+  LifecycleMessage,
+  OrderbookDelta,
+  OrderbookSnapshot,
+  TickerMessage,
+  TradeMessage,
+} from './messages.ts'
+
+/** Why a message became no event: 'ignored' is expected, 'rejected' is not. */
+export interface Refusal {
+  readonly kind: 'ignored' | 'rejected'
+  readonly reason: string
+}
+
+type Emit = (event: VenueEvent) => void
+
+const VENUE = 'b'
+/** A thousand million contracts; above it a number is nonsense, and sums would leave the integers. */
+const SIZE_MAX = 1_000_000_000 * MICROS
+
+const COMBO: Refusal = { kind: 'ignored', reason: 'combo' }
+const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
+const DELTA_NUMBERS: Refusal = { kind: 'rejected', reason: 'delta_numbers' }
+const TRADE_NUMBERS: Refusal = { kind: 'rejected', reason: 'trade_numbers' }
+const TICKER_NUMBERS: Refusal = { kind: 'rejected', reason: 'ticker_numbers' }
+const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }
+const NEVER_TRADED: Refusal = { kind: 'ignored', reason: 'never_traded' }
+
+/** The second outcome of a market. */
+export function noOutcomeOf(ticker: string): OutcomeId {
+  return outcomeId(`${ticker}:no`)
+}
+
+/** The ticker of a market that either of its outcomes names. */
+export function tickerOf(outcome: string): string {
+  return outcome.endsWith(':no') ? outcome.slice(0, -3) : outcome
+}
+
+/** Multivariate combinations: millions of them, listed nowhere, of no use for comparing venues. */
+export function isCombo(ticker: string): boolean {
+  return ticker.startsWith('KXMVE')
+}
+
+/** Emits what the message means; null when it did, a refusal to be counted otherwise. */
+export function mapMessage(message: DataMessage, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
+  if (isCombo(message.ticker)) return COMBO
+  switch (message.kind) {
+    case 'orderbookDelta':
+      return mapDelta(message, receivedAtMs, emit)
+    case 'orderbookSnapshot':
+      return mapSnapshot(message, receivedAtMs, emit)
+    case 'trade': {
+      const trade = mapTrade(message, receivedAtMs, 'stream')
+      if (trade.kind !== 'trade') return trade
+      emit(trade)
+      return null
+    }
+    case 'ticker':
+      return mapTicker(message, receivedAtMs, emit)
+    case 'lifecycle':
+      mapLifecycle(message, receivedAtMs, emit)
+      return null
+  }
+}
+
+/** A fill in the token traded: whoever takes No buys `<ticker>:no` at the price of No. */
+export function mapTrade(
+  message: TradeMessage,
+  receivedAtMs: TimeMs,
+  source: TradeEvent['source'],
+): TradeEvent | Refusal {
+  const yes = parsePrice(message.yesPrice)
+  const size = sizeOf(message.count)
+  if (yes === null || size === null || size === 0) return TRADE_NUMBERS
+  const no = message.noPrice === null ? complement(yes) : parsePrice(message.noPrice)
+  if (no === null) return TRADE_NUMBERS
+  const isYes = message.taker === 'yes'
+  return {
+    kind: 'trade',
+    venue: VENUE,
+    venueTimeMs: timeMs(message.timeMs),
+    receivedAtMs,
+    outcome: isYes ? outcomeId(message.ticker) : noOutcomeOf(message.ticker),
+    nativeId: message.tradeId,
+    price: isYes ? yes : no,
+    size,
+    side: 'buy',
+    maker: null,
+    taker: null,
+    txHash: null,
+    source,
+  }
+}
+
+function mapSnapshot(message: OrderbookSnapshot, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
+  const bids = mapLevels(message.yes, 'bid')
+  const asks = mapLevels(message.no, 'ask')
+  if (bids === null || asks === null) return BOOK_NUMBERS
+  emit({
+    kind: 'bookSnapshot',
+    venue: VENUE,
+    // Snapshots carry no time of their own; they are made when they are sent.
+    venueTimeMs: receivedAtMs,
+    receivedAtMs,
+    outcome: outcomeId(message.ticker),
+    bids,
+    asks,
+    isInOrder: true,
+  })
+  return null
+}
+
+function mapLevels(texts: readonly LevelText[], side: BookSide): Level[] | null {
+  const levels: Level[] = []
+  for (const text of texts) {
+    const price = quotedPrice(text[0], side)
+    const size = sizeOf(text[1])
+    if (price === null || size === null) return null
+    if (size > 0) levels.push({ price, size })
+  }
+  return levels
+}
+
+function mapDelta(message: OrderbookDelta, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
+  const side = message.side === 'yes' ? 'bid' : 'ask'
+  const price = quotedPrice(message.price, side)
+  const size = parseSizeDelta(message.delta)
+  if (price === null || size === null || Math.abs(size) > SIZE_MAX) return DELTA_NUMBERS
+  if (size === 0) return NO_CHANGE
+  emit({
+    kind: 'bookChange',
+    venue: VENUE,
+    venueTimeMs: message.timeMs === null ? receivedAtMs : timeMs(message.timeMs),
+    receivedAtMs,
+    outcome: outcomeId(message.ticker),
+    mode: 'difference',
+    changes: [{ side, price, size }],
+    top: null,
+  })
+  return null
+}
+
+/**
+ * The channel's last price says nothing that the trade stream did not say; the feed does not
+ * subscribe to it. Recordings of others contain it, sometimes without the trades.
+ */
+function mapTicker(message: TickerMessage, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
+  const price = parsePrice(message.price)
+  if (price === null) return TICKER_NUMBERS
+  if (price === 0 || price === PRICE_ONE) return NEVER_TRADED
+  const venueTimeMs = message.timeMs === null ? receivedAtMs : timeMs(message.timeMs)
+  const outcome = outcomeId(message.ticker)
+  emit({ kind: 'lastPrice', venue: VENUE, venueTimeMs, receivedAtMs, outcome, price })
+  return null
+}
+
+function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emit): void {
+  const market = nativeMarketId(message.ticker)
+  const stamps = { venue: VENUE, receivedAtMs, market } as const
+  const statusTimeMs = message.timeMs === null ? receivedAtMs : timeMs(message.timeMs)
+  const tellStatus = (
+    status: 'open' | 'closed' | 'resolved',
+    settlementPrice: PriceMicros | null,
+  ) => emit({ kind: 'marketStatus', ...stamps, venueTimeMs: statusTimeMs, status, settlementPrice })
+  const tellSeen = () => emit({ kind: 'marketSeen', ...stamps, venueTimeMs: receivedAtMs })
+  switch (message.change) {
+    case 'activated':
+      return tellStatus('open', null)
+    case 'deactivated':
+      return tellStatus('closed', null)
+    case 'determined':
+      // May still be disputed or amended: only `settled` is final. The listing carries the result.
+      tellStatus('closed', null)
+      return tellSeen()
+    case 'settled':
+      tellStatus('resolved', settlementOf(message.settlementValue, message.result))
+      return tellSeen()
+    case 'created':
+    case 'metadata_updated':
+    case 'close_date_updated':
+    case 'price_level_structure_updated':
+      return tellSeen()
+  }
+}
+
+/** What one Yes pays: the venue's figure, else 1 or 0 by its result; null when it says neither. */
+export function settlementOf(value: string | null, result: string | null): PriceMicros | null {
+  const stated = value === null ? null : parsePrice(value)
+  if (stated !== null) return stated
+  if (result === 'yes') return PRICE_ONE
+  return result === 'no' ? priceMicros(0) : null
+}
+
+/** A count of contracts, at most SIZE_MAX. */
+export function sizeOf(text: string): SizeMicros | null {
+  const size = parseSize(text)
+  return size === null || size > SIZE_MAX ? null : size
+}
+
+/** A resting order's price is above 0 and below 1; No's becomes an ask for Yes. */
+function quotedPrice(text: string, side: BookSide): PriceMicros | null {
+  const price = parsePrice(text)
+  if (price === null || price === 0 || price === PRICE_ONE) return null
+  return side === 'bid' ? price : complement(price)
+}

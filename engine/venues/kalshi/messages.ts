@@ -1,0 +1,131 @@
+// Kalshi's stream messages as they send them, after narrowing: prices and counts are still their
+// decimal strings. Field meanings: venues/wire.md B5; newest spec AsyncAPI 2.0.0 (Sep 2026).
+// Not for: our own vocabulary (engine/events.ts), which begins in map.ts.
+
+/** [price in dollars, count of contracts]. */
+export type LevelText = readonly [price: string, count: string]
+
+interface Sequenced {
+  /** Subscription id; new ones after each connection. */
+  readonly sid: number
+  /** Counts every message of the sid, replies included, from 1. */
+  readonly seq: number
+}
+
+/** The whole book of a market: bids for Yes and bids for No. An empty side is absent on the wire. */
+export interface OrderbookSnapshot extends Sequenced {
+  readonly kind: 'orderbookSnapshot'
+  readonly ticker: string
+  readonly yes: readonly LevelText[]
+  readonly no: readonly LevelText[]
+}
+
+/** `delta` contracts were added to (or, negative, taken from) one price of one side. */
+export interface OrderbookDelta extends Sequenced {
+  readonly kind: 'orderbookDelta'
+  readonly ticker: string
+  readonly price: string
+  readonly delta: string
+  readonly side: 'yes' | 'no'
+  /** Milliseconds; null when absent or unreadable. */
+  readonly timeMs: number | null
+}
+
+/** One fill; REST rows have the same shape, with sid and seq 0. */
+export interface TradeMessage extends Sequenced {
+  readonly kind: 'trade'
+  readonly tradeId: string
+  readonly ticker: string
+  readonly yesPrice: string
+  /** Null in some old rows: 1 − yesPrice. */
+  readonly noPrice: string | null
+  readonly count: string
+  readonly taker: 'yes' | 'no'
+  readonly timeMs: number
+}
+
+/** Prices and volumes of a market; sent without seq. */
+export interface TickerMessage {
+  readonly kind: 'ticker'
+  readonly sid: number
+  readonly ticker: string
+  /** Last traded price. */
+  readonly price: string
+  readonly timeMs: number | null
+}
+
+export const LIFECYCLE_CHANGES = [
+  'created',
+  'activated',
+  'deactivated',
+  'close_date_updated',
+  'determined',
+  'settled',
+  'price_level_structure_updated',
+  'metadata_updated',
+] as const
+export type LifecycleChange = (typeof LIFECYCLE_CHANGES)[number]
+
+/** A market was created or changed state. */
+export interface LifecycleMessage extends Sequenced {
+  readonly kind: 'lifecycle'
+  readonly change: LifecycleChange
+  readonly ticker: string
+  readonly openAtMs: number | null
+  readonly closeAtMs: number | null
+  /** When it was determined or settled. */
+  readonly timeMs: number | null
+  readonly result: string | null
+  /** Payout of Yes in dollars. */
+  readonly settlementValue: string | null
+}
+
+/** Anything with a sequence number that we do not read: events, fees, kinds yet unknown. */
+export interface UnreadMessage {
+  readonly kind: 'unread'
+  readonly name: string
+  readonly sid: number | null
+  readonly seq: number | null
+}
+
+export interface SubscribedReply {
+  readonly kind: 'subscribed'
+  readonly commandId: number
+  readonly channel: string
+  readonly sid: number
+}
+
+/** Done. `sid`, `seq` are absent for commands that concern no one subscription. */
+export interface OkReply {
+  readonly kind: 'ok'
+  readonly commandId: number
+  readonly sid: number | null
+  readonly seq: number | null
+}
+
+export interface UnsubscribedReply {
+  readonly kind: 'unsubscribed'
+  readonly commandId: number
+  readonly sid: number | null
+  readonly seq: number | null
+}
+
+export interface ErrorReply {
+  readonly kind: 'error'
+  /** 0 when no command caused it. */
+  readonly commandId: number
+  readonly sid: number | null
+  readonly seq: number | null
+  readonly code: number
+  readonly text: string
+  readonly ticker: string | null
+}
+
+export type DataMessage =
+  | OrderbookSnapshot
+  | OrderbookDelta
+  | TradeMessage
+  | TickerMessage
+  | LifecycleMessage
+export type Reply = SubscribedReply | OkReply | UnsubscribedReply | ErrorReply
+export type KalshiMessage = DataMessage | Reply | UnreadMessage

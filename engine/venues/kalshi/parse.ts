@@ -1,0 +1,226 @@
+// Bytes of Kalshi's stream to typed messages, or a rejection with a reason. Narrowing is written by
+// hand because every delta passes here; nothing throws, whatever arrives.
+// A row of REST has its own readers in rows.ts. Upholds KPARSE1 to KPARSE4.
+
+import {
+  type ErrorReply,
+  type KalshiMessage,
+  type LevelText,
+  LIFECYCLE_CHANGES,
+  type LifecycleMessage,
+  type OrderbookDelta,
+  type OrderbookSnapshot,
+  type TickerMessage,
+  type TradeMessage,
+} from './messages.ts'
+
+/** Not a message we can trust; `reason` comes from a small fixed set. */
+export interface Rejected {
+  readonly kind: 'rejected'
+  readonly reason: string
+}
+
+type Fields = { readonly [name: string]: unknown }
+
+/** The grid of 0.0001 has 9,999 prices; more levels than that are no book. */
+const LEVELS_MAX = 10_000
+const TIME_MAX_MS = 4_102_444_800_000
+const NO_LEVELS: readonly LevelText[] = []
+const NO_FIELDS: Fields = {}
+
+/** One frame of the socket. A message without readable sid and seq counts as missed: a hole follows. */
+export function parseFrame(text: string): KalshiMessage | Rejected {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return rejected(/^\s*</.test(text) ? 'html' : 'not_json')
+  }
+  if (!isFields(value)) return rejected('not_an_object')
+  const body = isFields(value.msg) ? value.msg : NO_FIELDS
+  switch (value.type) {
+    case 'orderbook_delta':
+      return parseDelta(value, body)
+    case 'orderbook_snapshot':
+      return parseSnapshot(value, body)
+    case 'trade':
+      return parseTrade(value, body)
+    case 'ticker':
+      return parseTicker(value, body)
+    case 'market_lifecycle_v2':
+      return parseLifecycle(value, body)
+    case 'subscribed':
+      return parseSubscribed(value, body)
+    case 'ok':
+    case 'unsubscribed':
+      return {
+        kind: value.type,
+        commandId: wholeOf(value.id) ?? 0,
+        sid: wholeOf(value.sid),
+        seq: wholeOf(value.seq),
+      }
+    case 'error':
+      return parseError(value, body)
+    default:
+      return typeof value.type === 'string' ? unread(value.type, value) : rejected('no_type')
+  }
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function rejected(reason: string): Rejected {
+  return { kind: 'rejected', reason }
+}
+
+/** A non-empty text of at most 200 characters, as ids and tickers are; else null. */
+export function idOf(value: unknown): string | null {
+  return typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null
+}
+
+/** A decimal as text; numbers are what the venue sent until March 2026 and some rows still carry. */
+export function decimalOf(value: unknown): string | null {
+  if (typeof value === 'string') return value.length > 0 && value.length <= 40 ? value : null
+  return typeof value === 'number' ? String(value) : null
+}
+
+/** Price levels; absent and null are an empty side. Null when anything in them is unreadable. */
+export function levelsOf(value: unknown): readonly LevelText[] | null {
+  if (value === undefined || value === null) return NO_LEVELS
+  if (!Array.isArray(value) || value.length > LEVELS_MAX) return null
+  const levels: LevelText[] = []
+  for (const row of value) {
+    if (!Array.isArray(row)) return null
+    const price = decimalOf(row[0])
+    const count = decimalOf(row[1])
+    if (price === null || count === null) return null
+    levels.push([price, count])
+  }
+  return levels
+}
+
+function wholeOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+function timeOf(ms: unknown): number | null {
+  return typeof ms === 'number' && ms > 0 && ms < TIME_MAX_MS ? Math.floor(ms) : null
+}
+
+function secondsOf(seconds: unknown): number | null {
+  return typeof seconds === 'number' ? timeOf(seconds * 1_000) : null
+}
+
+function unread(name: string, frame: Fields): KalshiMessage {
+  return { kind: 'unread', name, sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
+}
+
+function parseDelta(frame: Fields, body: Fields): OrderbookDelta | Rejected {
+  const sid = wholeOf(frame.sid)
+  const seq = wholeOf(frame.seq)
+  if (sid === null || seq === null) return rejected('delta_sequence')
+  const ticker = idOf(body.market_ticker)
+  if (ticker === null) return rejected('delta_ticker')
+  const price = decimalOf(body.price_dollars)
+  const delta = decimalOf(body.delta_fp)
+  const side = body.side
+  if (price === null || delta === null || (side !== 'yes' && side !== 'no')) {
+    return rejected('delta_fields')
+  }
+  return {
+    kind: 'orderbookDelta',
+    sid,
+    seq,
+    ticker,
+    price,
+    delta,
+    side,
+    timeMs: timeOf(body.ts_ms),
+  }
+}
+
+function parseSnapshot(frame: Fields, body: Fields): OrderbookSnapshot | Rejected {
+  const sid = wholeOf(frame.sid)
+  const seq = wholeOf(frame.seq)
+  if (sid === null || seq === null) return rejected('snapshot_sequence')
+  const ticker = idOf(body.market_ticker)
+  if (ticker === null) return rejected('snapshot_ticker')
+  const yes = levelsOf(body.yes_dollars_fp)
+  const no = levelsOf(body.no_dollars_fp)
+  if (yes === null || no === null) return rejected('snapshot_levels')
+  return { kind: 'orderbookSnapshot', sid, seq, ticker, yes, no }
+}
+
+function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
+  const tradeId = idOf(body.trade_id)
+  const ticker = idOf(body.market_ticker)
+  if (tradeId === null || ticker === null) return rejected('trade_ids')
+  const yesPrice = decimalOf(body.yes_price_dollars)
+  const count = decimalOf(body.count_fp)
+  const taker = body.taker_outcome_side ?? body.taker_side
+  if (yesPrice === null || count === null || (taker !== 'yes' && taker !== 'no')) {
+    return rejected('trade_fields')
+  }
+  // A trade without a time has no place in a history; the hole it leaves is back-filled over REST.
+  const timeMs = timeOf(body.ts_ms) ?? secondsOf(body.ts)
+  if (timeMs === null) return rejected('trade_time')
+  return {
+    kind: 'trade',
+    sid: wholeOf(frame.sid) ?? 0,
+    seq: wholeOf(frame.seq) ?? 0,
+    tradeId,
+    ticker,
+    yesPrice,
+    noPrice: decimalOf(body.no_price_dollars),
+    count,
+    taker,
+    timeMs,
+  }
+}
+
+function parseTicker(frame: Fields, body: Fields): TickerMessage | Rejected {
+  const ticker = idOf(body.market_ticker)
+  const price = decimalOf(body.price_dollars)
+  if (ticker === null || price === null) return rejected('ticker_fields')
+  const timeMs = timeOf(body.ts_ms) ?? secondsOf(body.ts)
+  return { kind: 'ticker', sid: wholeOf(frame.sid) ?? 0, ticker, price, timeMs }
+}
+
+function parseLifecycle(frame: Fields, body: Fields): LifecycleMessage | KalshiMessage | Rejected {
+  const ticker = idOf(body.market_ticker)
+  if (ticker === null) return rejected('lifecycle_ticker')
+  const change = LIFECYCLE_CHANGES.find((name) => name === body.event_type)
+  if (change === undefined) return unread('market_lifecycle_v2', frame)
+  return {
+    kind: 'lifecycle',
+    sid: wholeOf(frame.sid) ?? 0,
+    seq: wholeOf(frame.seq) ?? 0,
+    change,
+    ticker,
+    openAtMs: secondsOf(body.open_ts),
+    closeAtMs: secondsOf(body.close_ts),
+    timeMs: secondsOf(body.settled_ts) ?? secondsOf(body.determination_ts),
+    result: idOf(body.result),
+    settlementValue: decimalOf(body.settlement_value),
+  }
+}
+
+function parseSubscribed(frame: Fields, body: Fields): KalshiMessage | Rejected {
+  const sid = wholeOf(body.sid)
+  const channel = idOf(body.channel)
+  if (sid === null || channel === null) return rejected('subscribed_fields')
+  return { kind: 'subscribed', commandId: wholeOf(frame.id) ?? 0, channel, sid }
+}
+
+function parseError(frame: Fields, body: Fields): ErrorReply {
+  return {
+    kind: 'error',
+    commandId: wholeOf(frame.id) ?? 0,
+    sid: wholeOf(frame.sid),
+    seq: wholeOf(frame.seq),
+    code: wholeOf(body.code) ?? 0,
+    text: typeof body.msg === 'string' ? body.msg.slice(0, 200) : '',
+    ticker: idOf(body.market_ticker),
+  }
+}

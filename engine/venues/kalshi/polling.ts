@@ -1,0 +1,290 @@
+// The feed without a key: Kalshi's socket wants a signature, its REST does not. Trades of all markets
+// are asked for every two seconds, books in batches of a hundred, the ones that trade first.
+// The polled books are the only source, so each is in order (`isInOrder`) although it came over REST.
+// Opening, closing and settling come from the timers and from the catalogue's refresh.
+// Upholds KPOLL1 to KPOLL6.
+
+import { pause } from '../../clock.ts'
+import type { HttpClient } from '../../fetch.ts'
+import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
+import { type TimeMs, timeMs } from '../../units.ts'
+import type { FrameTap } from '../feed.ts'
+import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import { mapMessage, tickerOf } from './map.ts'
+import { parseOrderbookRow, rowsOf } from './rows.ts'
+import type { StatusTimers } from './status-timers.ts'
+import type { Tally } from './stream.ts'
+import type { TradeReader } from './trades.ts'
+
+const TRADES_EVERY_MS = 2_000
+/** About six batches a second: the bucket has sixteen, and the catalogue needs its share. */
+const BOOKS_EVERY_MS = 160
+const BATCH_TICKERS_MAX = 100
+/** Of a batch, at most this many are markets that just traded; the rest goes round. */
+const HOT_TICKERS_MAX = 60
+const HOT_FOR_MS = 60_000
+const HOT_EVERY_MS = 2_000
+/** A trade can become visible late: each poll looks this far back again. */
+const OVERLAP_MS = 3_000
+/** After a longer pause than this the trades are a back-fill, not the stream. */
+const STREAM_AGE_MAX_MS = 10_000
+/** Ids remembered to recognise repeats; when full the older half is forgotten. */
+const IDS_MAX = 20_000
+const FAILURES_UNTIL_DOWN = 3
+
+export interface PollingParts extends VenueParts {
+  readonly http: HttpClient
+  readonly trades: TradeReader
+  readonly timers: StatusTimers
+  readonly tally: Tally
+  readonly tap: FrameTap | undefined
+  readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
+}
+
+type PolledStream = 'books' | 'trades'
+
+export class PollingFeed implements VenueFeed {
+  readonly #parts: PollingParts
+  readonly #stopping = new AbortController()
+  readonly #loops: Promise<void>[] = []
+  /** The markets watched, in the order in which their books are fetched; `#turn` goes round. */
+  #ring: string[] = []
+  readonly #watched = new Set<string>()
+  #turn = 0
+  /** Markets that must be fetched next: new ones and those whose owner asked. */
+  readonly #urgent = new Set<string>()
+  /** Recently traded → when its book was last fetched and when it last traded. */
+  readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
+  readonly #states = {
+    books: { failures: 0, isUp: false, goodAtMs: null as TimeMs | null },
+    trades: { failures: 0, isUp: false, goodAtMs: null as TimeMs | null },
+  }
+  #ids = new Set<string>()
+  #olderIds = new Set<string>()
+  #tradesFromMs: TimeMs
+  #lastDataAtMs: TimeMs | null = null
+
+  constructor(parts: PollingParts) {
+    this.#parts = parts
+    this.#tradesFromMs = parts.clock.nowMs()
+  }
+
+  start(): void {
+    if (this.#loops.length > 0) return
+    this.#tradesFromMs = timeMs(this.#parts.clock.nowMs() - OVERLAP_MS)
+    this.#loops.push(
+      this.#loop('trades', TRADES_EVERY_MS, () => this.#pollTrades()),
+      this.#loop('books', BOOKS_EVERY_MS, () => this.#pollBooks()),
+    )
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#parts.timers.stop()
+    await Promise.all(this.#loops)
+  }
+
+  watch(markets: readonly WatchedMarket[]): void {
+    for (const market of markets) {
+      const { nativeId, status, openAtMs } = market
+      const closeAtMs = this.#parts.tradingEndOf(market)
+      this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
+      if (this.#watched.has(nativeId)) continue
+      this.#watched.add(nativeId)
+      this.#ring.push(nativeId)
+      this.#urgent.add(nativeId)
+    }
+  }
+
+  unwatch(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) {
+      this.#watched.delete(id)
+      this.#urgent.delete(id)
+      this.#hot.delete(id)
+      this.#parts.timers.remove(id)
+    }
+    this.#ring = this.#ring.filter((ticker) => this.#watched.has(ticker))
+  }
+
+  resync(outcomes: readonly OutcomeId[]): void {
+    for (const outcome of outcomes) {
+      const ticker = tickerOf(outcome)
+      if (this.#watched.has(ticker)) this.#urgent.add(ticker)
+    }
+  }
+
+  async fetchTrades(range: {
+    market: NativeMarketId | null
+    fromMs: TimeMs
+    toMs: TimeMs
+    source: 'backfill' | 'history'
+  }): Promise<{ completeFromMs: TimeMs }> {
+    const { market, ...rest } = range
+    const answer = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
+    for (const trade of answer.trades) this.#parts.emit(trade)
+    return { completeFromMs: answer.completeFromMs }
+  }
+
+  health(): FeedHealth {
+    const { books, trades } = this.#states
+    return {
+      connectionsOpen: Number(books.isUp) + Number(trades.isUp),
+      connectionsWanted: 2,
+      lastDataAtMs: this.#lastDataAtMs,
+      lastSignAtMs: this.#lastDataAtMs,
+    }
+  }
+
+  /** Repeats an action with a pause; three failures in a row are a lost connection. */
+  async #loop(stream: PolledStream, everyMs: number, poll: () => Promise<void>): Promise<void> {
+    const { clock, tally } = this.#parts
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await poll()
+        if (!signal.aborted) this.#noteGood(stream)
+      } catch (error) {
+        if (signal.aborted) return
+        const reason = error instanceof Error ? error.message : 'unknown'
+        tally.trouble(`poll_${stream}`, { reason })
+        this.#noteBad(stream, reason)
+      }
+      await pause(clock, everyMs, signal)
+    }
+  }
+
+  async #pollTrades(): Promise<void> {
+    const { clock, trades, emit } = this.#parts
+    const nowMs = clock.nowMs()
+    const isLate = nowMs - this.#tradesFromMs > STREAM_AGE_MAX_MS
+    // A little into the future: the venue's clock may be ahead of ours.
+    const range = {
+      ticker: null,
+      fromMs: timeMs(this.#tradesFromMs - OVERLAP_MS),
+      toMs: timeMs(nowMs + 60_000),
+      source: isLate ? ('backfill' as const) : ('stream' as const),
+    }
+    const answer = await trades.fetchRange(range, this.#stopping.signal)
+    if (this.#stopping.signal.aborted) return
+    for (const trade of answer.trades) {
+      if (!this.#isNew(trade.nativeId)) continue
+      const ticker = tickerOf(trade.outcome)
+      const hot = this.#hot.get(ticker)
+      if (hot !== undefined) hot.tradedAtMs = nowMs
+      else if (this.#watched.has(ticker)) {
+        this.#hot.set(ticker, { tradedAtMs: nowMs, fetchedAtMs: 0 })
+      }
+      emit(trade)
+    }
+    this.#tradesFromMs = nowMs
+  }
+
+  async #pollBooks(): Promise<void> {
+    const { http, tap, clock } = this.#parts
+    const tickers = this.#nextBatch()
+    if (tickers.length === 0) return
+    let answer: unknown
+    try {
+      const options = { signal: this.#stopping.signal }
+      answer = await http.getJson('/markets/orderbooks', { tickers }, options)
+    } catch (error) {
+      for (const ticker of tickers) if (this.#watched.has(ticker)) this.#urgent.add(ticker)
+      throw error
+    }
+    const receivedAtMs = clock.nowMs()
+    this.#lastDataAtMs = receivedAtMs
+    if (tap !== undefined) {
+      tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
+    }
+    for (const row of rowsOf(answer, 'orderbooks')) this.#takeBook(row, receivedAtMs)
+  }
+
+  #takeBook(row: unknown, receivedAtMs: TimeMs): void {
+    const { tally, emit } = this.#parts
+    const book = parseOrderbookRow(row)
+    if (book.kind === 'rejected') return tally.rejected(book.reason, JSON.stringify(row) ?? '')
+    if (!this.#watched.has(book.ticker)) return
+    const refusal = mapMessage(book, receivedAtMs, emit)
+    if (refusal === null) tally.mapped(book.kind)
+    else tally.refused(refusal, JSON.stringify(row) ?? '')
+  }
+
+  /** Urgent ones, then those that trade, then the next of the round; each once. */
+  #nextBatch(): readonly string[] {
+    const nowMs = this.#parts.clock.nowMs()
+    const batch = new Set<string>()
+    for (const ticker of this.#urgent) {
+      if (batch.size === BATCH_TICKERS_MAX) break
+      batch.add(ticker)
+      this.#urgent.delete(ticker)
+    }
+    for (const [ticker, hot] of this.#hot) {
+      if (nowMs - hot.tradedAtMs > HOT_FOR_MS) {
+        this.#hot.delete(ticker)
+        continue
+      }
+      if (batch.size >= HOT_TICKERS_MAX) continue
+      if (nowMs - hot.fetchedAtMs >= HOT_EVERY_MS) batch.add(ticker)
+    }
+    for (let steps = 0; steps < this.#ring.length && batch.size < BATCH_TICKERS_MAX; steps += 1) {
+      this.#turn = (this.#turn + 1) % this.#ring.length
+      const ticker = this.#ring[this.#turn]
+      if (ticker !== undefined) batch.add(ticker)
+    }
+    for (const ticker of batch) {
+      const hot = this.#hot.get(ticker)
+      if (hot !== undefined) hot.fetchedAtMs = nowMs
+    }
+    return [...batch]
+  }
+
+  #isNew(id: string): boolean {
+    if (this.#ids.has(id) || this.#olderIds.has(id)) return false
+    if (this.#ids.size >= IDS_MAX) {
+      this.#olderIds = this.#ids
+      this.#ids = new Set()
+    }
+    this.#ids.add(id)
+    return true
+  }
+
+  #noteGood(stream: PolledStream): void {
+    const state = this.#states[stream]
+    const nowMs = this.#parts.clock.nowMs()
+    const sinceMs = state.goodAtMs
+    state.failures = 0
+    state.goodAtMs = nowMs
+    this.#lastDataAtMs = nowMs
+    if (state.isUp) return
+    state.isUp = true
+    this.#tell('feedUp', stream, 'polled', sinceMs)
+  }
+
+  #noteBad(stream: PolledStream, reason: string): void {
+    const state = this.#states[stream]
+    state.failures += 1
+    if (!state.isUp || state.failures < FAILURES_UNTIL_DOWN) return
+    state.isUp = false
+    this.#tell('feedDown', stream, reason, state.goodAtMs)
+  }
+
+  #tell(
+    kind: 'feedUp' | 'feedDown',
+    stream: PolledStream,
+    reason: string,
+    sinceMs: TimeMs | null,
+  ): void {
+    const nowMs = this.#parts.clock.nowMs()
+    this.#parts.emit({
+      kind,
+      venue: 'b',
+      venueTimeMs: nowMs,
+      receivedAtMs: nowMs,
+      stream,
+      connection: stream === 'trades' ? 0 : 1,
+      outcomes: stream === 'trades' ? [] : this.#ring.map(outcomeId),
+      reason,
+      sinceMs,
+    })
+  }
+}

@@ -1,0 +1,394 @@
+// Market-channel messages to VenueEvents: the last file in which the market channel's words exist.
+// Both tokens of a market are folded into one book, quoted for its first token, so that everyone
+// behind sees one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP9.
+
+import type { Level, LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
+import { nativeMarketId, outcomeId } from '../../ids.ts'
+import {
+  complement,
+  PRICE_ONE,
+  type PriceMicros,
+  parsePrice,
+  parseSize,
+  priceMicros,
+  type TimeMs,
+  timeMs,
+} from '../../units.ts'
+import type {
+  BookMessage,
+  LastTradeMessage,
+  MarketMessage,
+  NewMarketMessage,
+  OldPriceChangeMessage,
+  PriceChangeEntry,
+  PriceChangeMessage,
+  ResolvedMessage,
+  TickSizeMessage,
+  WireLevel,
+} from './messages.ts'
+import type { MarketTrack, Tracks } from './tracks.ts'
+
+/** Why a well-formed message could not become an event; a fixed set. */
+export type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
+
+export interface MapParts {
+  readonly tracks: Tracks
+  readonly emit: (event: VenueEvent) => void
+  /** A message was refused; with a track, that market's book has lost something. */
+  readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
+  /** A usable snapshot is about to go out; `isInOrder` when it came on the stream. */
+  readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
+  /** The tick moved: a snapshot must follow. */
+  readonly onTick: (track: MarketTrack) => void
+}
+
+/** What became of a message, for the counters. */
+export type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
+
+/** A book's levels read, and its best prices; null: a level could not be read. */
+interface ReadLevels {
+  readonly levels: Level[]
+  readonly best: PriceMicros | null
+}
+
+/** Folds and converts; keeps only what the tracks hold. */
+export class PolymarketMap {
+  readonly #parts: MapParts
+
+  constructor(parts: MapParts) {
+    this.#parts = parts
+  }
+
+  /** Emits what the message means; never throws for what it contains. */
+  map(message: MarketMessage, receivedAtMs: TimeMs): Mapped {
+    switch (message.kind) {
+      case 'priceChange':
+        return this.#mapPriceChange(message.body, receivedAtMs)
+      case 'book':
+        return this.mapBook(message.body, receivedAtMs, true)
+      case 'lastTrade':
+        return this.#mapLastTrade(message.body, receivedAtMs)
+      case 'oldPriceChange':
+        return this.#mapOldPriceChange(message.body, receivedAtMs)
+      case 'tickSize':
+        return this.#mapTickSize(message.body, receivedAtMs)
+      case 'newMarket':
+        return this.#mapNewMarket(message.body, receivedAtMs)
+      case 'resolved':
+        return this.#mapResolved(message.body, receivedAtMs)
+      case 'bestBidAsk':
+        return 'ignored'
+    }
+  }
+
+  /**
+   * A snapshot, from the stream (`isInOrder`) or over REST. Both tokens' books tell the same: the
+   * n-th book of one moment is taken from whichever token brings it first, its twin is left out,
+   * so that a lost twin costs nothing and a late one cannot put back what changed since.
+   */
+  mapBook(body: BookMessage, receivedAtMs: TimeMs, isInOrder: boolean): Mapped {
+    const track = this.#parts.tracks.byToken(body.asset_id)
+    if (track === undefined) return 'unwatched'
+    const venueTimeMs = readTime(body.timestamp)
+    if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
+    const isFirst = body.asset_id === track.first
+    if (isInOrder && isTwin(track, isFirst, venueTimeMs)) return 'mirrored'
+    const bids = readLevels(isFirst ? body.bids : body.asks, isFirst, true)
+    const asks = readLevels(isFirst ? body.asks : body.bids, isFirst, false)
+    if (bids === null || asks === null) return this.#reject('price', track, receivedAtMs)
+    if (isInOrder) {
+      const hash = isFirst && typeof body.hash === 'string' ? body.hash : null
+      track.note({ venueTimeMs, hash, top: { bid: bids.best, ask: asks.best } })
+    }
+    this.#parts.onBook(track, isInOrder)
+    this.#parts.emit({
+      kind: 'bookSnapshot',
+      venue: 'a',
+      venueTimeMs,
+      receivedAtMs,
+      outcome: track.first,
+      bids: bids.levels,
+      asks: asks.levels,
+      isInOrder,
+    })
+    return 'mapped'
+  }
+
+  #mapPriceChange(body: PriceChangeMessage, receivedAtMs: TimeMs): Mapped {
+    const venueTimeMs = readTime(body.timestamp)
+    let result: Mapped = 'unwatched'
+    const entries = body.price_changes
+    // One message is one market's; should a venue ever batch several, each run of one is an event.
+    for (let from = 0; from < entries.length; ) {
+      const head = entries[from]
+      const track = head === undefined ? undefined : this.#parts.tracks.byToken(head.asset_id)
+      let to = from + 1
+      if (track !== undefined) {
+        while (to < entries.length && isOf(track, entries[to])) to += 1
+        result =
+          venueTimeMs === null
+            ? this.#reject('timestamp', track, receivedAtMs)
+            : this.#mapEntries(track, runOf(entries, from, to), { venueTimeMs, receivedAtMs })
+      }
+      from = to
+    }
+    return result
+  }
+
+  #mapEntries(track: MarketTrack, entries: readonly PriceChangeEntry[], times: Times): Mapped {
+    const changes: LevelChange[] = []
+    let top: TopOfBook | null = null
+    let isTopOfFirst = false
+    let hash: string | null = null
+    // The first token's entries, then what only the second's say: nearly always nothing.
+    for (const isFirst of [true, false]) {
+      for (const entry of entries) {
+        if ((entry.asset_id === track.first) !== isFirst) continue
+        const change = readChange(entry, isFirst)
+        if (typeof change === 'string') return this.#reject(change, track, times.receivedAtMs)
+        if (isFirst || !hasLevel(changes, change)) changes.push(change)
+        if (isFirst && typeof entry.hash === 'string') hash = entry.hash
+        if (!isFirst && isTopOfFirst) continue
+        const said = readTop(entry, isFirst)
+        if (said === undefined) return this.#reject('price', track, times.receivedAtMs)
+        top = said
+        isTopOfFirst = isFirst && said !== null
+      }
+    }
+    return this.#emitChange(track, { changes, top, hash }, times)
+  }
+
+  /** The second token's message of the old shape repeats the first's: it is left out. */
+  #mapOldPriceChange(body: OldPriceChangeMessage, receivedAtMs: TimeMs): Mapped {
+    const track = this.#parts.tracks.byToken(body.asset_id)
+    if (track === undefined) return 'unwatched'
+    if (body.asset_id !== track.first) return 'mirrored'
+    const venueTimeMs = readTime(body.timestamp)
+    if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
+    const changes: LevelChange[] = []
+    for (const entry of body.changes) {
+      const change = readChange(entry, true)
+      if (typeof change === 'string') return this.#reject(change, track, receivedAtMs)
+      changes.push(change)
+    }
+    const hash = typeof body.hash === 'string' ? body.hash : null
+    return this.#emitChange(track, { changes, top: null, hash }, { venueTimeMs, receivedAtMs })
+  }
+
+  #emitChange(
+    track: MarketTrack,
+    { changes, top, hash }: { changes: LevelChange[]; top: TopOfBook | null; hash: string | null },
+    { venueTimeMs, receivedAtMs }: Times,
+  ): Mapped {
+    track.note({ venueTimeMs, hash, top })
+    const outcome = track.first
+    this.#parts.emit({
+      kind: 'bookChange',
+      venue: 'a',
+      venueTimeMs,
+      receivedAtMs,
+      outcome,
+      mode: 'absolute',
+      changes,
+      top,
+    })
+    return 'mapped'
+  }
+
+  /** Moves only the price; folded to the first token where the market is known. */
+  #mapLastTrade(body: LastTradeMessage, receivedAtMs: TimeMs): Mapped {
+    const venueTimeMs = readTime(body.timestamp)
+    if (venueTimeMs === null) return this.#reject('timestamp', null, receivedAtMs)
+    const said = parsePrice(body.price)
+    if (said === null) return this.#reject('price', null, receivedAtMs)
+    const track = this.#parts.tracks.byToken(body.asset_id)
+    const isSecond = track !== undefined && body.asset_id === track.second
+    this.#parts.emit({
+      kind: 'lastPrice',
+      venue: 'a',
+      venueTimeMs,
+      receivedAtMs,
+      outcome: track?.first ?? outcomeId(body.asset_id),
+      price: isSecond ? complement(said) : said,
+    })
+    return 'mapped'
+  }
+
+  /** Both tokens announce the same change; the second announcement must not void the new book. */
+  #mapTickSize(body: TickSizeMessage, receivedAtMs: TimeMs): Mapped {
+    const track = this.#parts.tracks.byToken(body.asset_id)
+    if (track === undefined) return 'unwatched'
+    const venueTimeMs = readTime(body.timestamp)
+    if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
+    const tickMicros = parsePrice(body.new_tick_size)
+    if (tickMicros === null || tickMicros === 0) {
+      return this.#reject('tick_size', track, receivedAtMs)
+    }
+    const isRepeat =
+      track.tickText === body.new_tick_size &&
+      Math.abs(venueTimeMs - track.tickTimeMs) <= TICK_TWIN_MS
+    if (isRepeat) return 'mirrored'
+    track.tickText = body.new_tick_size
+    track.tickTimeMs = venueTimeMs
+    const outcome = track.first
+    this.#parts.emit({
+      kind: 'tickSize',
+      venue: 'a',
+      venueTimeMs,
+      receivedAtMs,
+      outcome,
+      tickMicros,
+    })
+    this.#parts.onTick(track)
+    return 'mapped'
+  }
+
+  #mapNewMarket(body: NewMarketMessage, receivedAtMs: TimeMs): Mapped {
+    const venueTimeMs = readTime(body.timestamp) ?? receivedAtMs
+    const market = nativeMarketId(body.market)
+    this.#parts.emit({ kind: 'marketSeen', venue: 'a', venueTimeMs, receivedAtMs, market })
+    return 'mapped'
+  }
+
+  #mapResolved(body: ResolvedMessage, receivedAtMs: TimeMs): Mapped {
+    const { tracks, emit } = this.#parts
+    const times = { venueTimeMs: readTime(body.timestamp) ?? receivedAtMs, receivedAtMs }
+    const market = nativeMarketId(body.market)
+    const settlementPrice = settlementOf(body, tracks.byToken(body.assets_ids[0] ?? ''))
+    const status = 'resolved'
+    emit({ kind: 'marketStatus', venue: 'a', ...times, market, status, settlementPrice })
+    // Only the catalogue knows what a market without a winner pays.
+    if (settlementPrice === null) emit({ kind: 'marketSeen', venue: 'a', ...times, market })
+    return 'mapped'
+  }
+
+  #reject(reason: MapReason, track: MarketTrack | null, atMs: TimeMs): Mapped {
+    this.#parts.onRejected(reason, track, atMs)
+    return 'rejected'
+  }
+}
+
+/** Two announcements of one tick change are at most this far apart. */
+const TICK_TWIN_MS = 1_000
+/** 2020 and 2100: a time outside is no time of this venue. */
+const TIME_LOW_MS = 1_577_836_800_000
+const TIME_HIGH_MS = 4_102_444_800_000
+
+interface Times {
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+function isOf(track: MarketTrack, entry: PriceChangeEntry | undefined): boolean {
+  return entry?.asset_id === track.first || entry?.asset_id === track.second
+}
+
+/** The usual run is the whole message, which is not copied. */
+function runOf(
+  entries: readonly PriceChangeEntry[],
+  from: number,
+  to: number,
+): readonly PriceChangeEntry[] {
+  return from === 0 && to === entries.length ? entries : entries.slice(from, to)
+}
+
+/** Time and best prices of a book quoted for its own token; null when it cannot be read. */
+export function readGist(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
+  const venueTimeMs = readTime(body.timestamp)
+  const bids = readLevels(body.bids, true, true)
+  const asks = readLevels(body.asks, true, false)
+  if (venueTimeMs === null || bids === null || asks === null) return null
+  return { venueTimeMs, top: { bid: bids.best, ask: asks.best } }
+}
+
+/** Milliseconds as decimal text; null when it is none or not of this century's venue. */
+function readTime(text: string): TimeMs | null {
+  const value = Number(text)
+  return value >= TIME_LOW_MS && value <= TIME_HIGH_MS ? timeMs(value) : null
+}
+
+/** Counts the book and says whether the other token has already told this one. */
+function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
+  if (venueTimeMs < track.bookTimeMs && !isFirst) return true
+  if (venueTimeMs !== track.bookTimeMs) {
+    track.bookTimeMs = venueTimeMs
+    track.firstBookCount = 0
+    track.secondBookCount = 0
+  }
+  if (isFirst) {
+    track.firstBookCount += 1
+    return track.firstBookCount <= track.secondBookCount
+  }
+  track.secondBookCount += 1
+  return track.secondBookCount <= track.firstBookCount
+}
+
+/** Levels quoted for the first token; empty levels are left out; null when one cannot be read. */
+function readLevels(
+  wire: readonly WireLevel[],
+  isFirst: boolean,
+  isHighBest: boolean,
+): ReadLevels | null {
+  const levels: Level[] = []
+  let best: PriceMicros | null = null
+  for (const { price: priceText, size: sizeText } of wire) {
+    const said = parsePrice(priceText)
+    const size = parseSize(sizeText)
+    if (said === null || size === null) return null
+    if (size === 0) continue
+    const price = isFirst ? said : complement(said)
+    if (best === null || (isHighBest ? price > best : price < best)) best = price
+    levels.push({ price, size })
+  }
+  return { levels, best }
+}
+
+function readChange(
+  entry: WireLevel & { readonly side: 'BUY' | 'SELL' },
+  isFirst: boolean,
+): LevelChange | 'price' | 'size' {
+  const said = parsePrice(entry.price)
+  if (said === null) return 'price'
+  const size = parseSize(entry.size)
+  if (size === null) return 'size'
+  // A bid for one token at p is an offer of the other at 1 − p.
+  const side = (entry.side === 'BUY') === isFirst ? 'bid' : 'ask'
+  return { side, price: isFirst ? said : complement(said), size }
+}
+
+function hasLevel(changes: readonly LevelChange[], wanted: LevelChange): boolean {
+  for (const change of changes) {
+    if (change.side === wanted.side && change.price === wanted.price) return true
+  }
+  return false
+}
+
+/** The best prices an entry names, for the first token; null: not said; undefined: unreadable. */
+function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | null | undefined {
+  if (entry.best_bid === undefined || entry.best_ask === undefined) return null
+  const bid = readBest(entry.best_bid, 0)
+  const ask = readBest(entry.best_ask, PRICE_ONE)
+  if (bid === undefined || ask === undefined) return undefined
+  if (isFirst) return { bid, ask }
+  return {
+    bid: ask === null ? null : complement(ask),
+    ask: bid === null ? null : complement(bid),
+  }
+}
+
+/** '' and null mean an empty side, and so do a bid of 0 and an ask of 0 or 1. */
+function readBest(text: string | null, empty: number): PriceMicros | null | undefined {
+  if (text === null || text === '') return null
+  const price = parsePrice(text)
+  if (price === null) return undefined
+  return price === 0 || price === empty ? null : price
+}
+
+/** Payout of the first outcome; null when the message does not tell. */
+function settlementOf(body: ResolvedMessage, track: MarketTrack | undefined): PriceMicros | null {
+  const first = track?.first ?? body.assets_ids[0]
+  if (first === undefined || body.assets_ids.length !== 2) return null
+  const winner = body.winning_asset_id
+  if (typeof winner !== 'string' || !body.assets_ids.includes(winner)) return null
+  return priceMicros(winner === first ? PRICE_ONE : 0)
+}

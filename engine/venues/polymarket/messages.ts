@@ -1,0 +1,192 @@
+// Polymarket's messages as they send them: their names, their strings, nothing converted.
+// Only the fields that we read are declared; whether a value has them is asked here, by hand-written
+// narrowing, because a schema validator would cost more than JSON.parse on the path of a message.
+// Not for: numbers and our own words (map.ts, trades.ts). Shapes: wire.md A3, A4, A6, A7.
+
+export type Json = { readonly [key: string]: unknown }
+
+export interface WireLevel {
+  readonly price: string
+  readonly size: string
+}
+
+/** The whole book of one token: on subscribing, after each trade, and over REST. */
+export interface BookMessage {
+  readonly asset_id: string
+  readonly timestamp: string
+  readonly bids: readonly WireLevel[]
+  readonly asks: readonly WireLevel[]
+  readonly hash?: unknown
+}
+
+export interface PriceChangeEntry {
+  readonly asset_id: string
+  readonly price: string
+  readonly size: string
+  readonly side: 'BUY' | 'SELL'
+  readonly hash?: unknown
+  /** '' or null: that side is empty. Absent: not said. */
+  readonly best_bid?: string | null
+  readonly best_ask?: string | null
+}
+
+/** Today's shape: one message a market, with the entries of both tokens. */
+export interface PriceChangeMessage {
+  readonly timestamp: string
+  readonly price_changes: readonly PriceChangeEntry[]
+}
+
+/** The shape until September 2025: one message a token. */
+export interface OldPriceChangeMessage {
+  readonly asset_id: string
+  readonly timestamp: string
+  readonly changes: readonly (WireLevel & { readonly side: 'BUY' | 'SELL' })[]
+  readonly hash?: unknown
+}
+
+export interface LastTradeMessage {
+  readonly asset_id: string
+  readonly price: string
+  readonly timestamp: string
+}
+
+export interface TickSizeMessage {
+  readonly asset_id: string
+  readonly new_tick_size: string
+  readonly timestamp: string
+}
+
+export interface NewMarketMessage {
+  readonly market: string
+  readonly timestamp: string
+}
+
+export interface ResolvedMessage {
+  readonly market: string
+  readonly assets_ids: readonly string[]
+  /** Absent or '' when nobody won: a void market. */
+  readonly winning_asset_id?: string | null
+  readonly timestamp: string
+}
+
+/** One message of the market channel; `bestBidAsk` says nothing that its book messages do not. */
+export type MarketMessage =
+  | { readonly kind: 'book'; readonly body: BookMessage }
+  | { readonly kind: 'priceChange'; readonly body: PriceChangeMessage }
+  | { readonly kind: 'oldPriceChange'; readonly body: OldPriceChangeMessage }
+  | { readonly kind: 'lastTrade'; readonly body: LastTradeMessage }
+  | { readonly kind: 'tickSize'; readonly body: TickSizeMessage }
+  | { readonly kind: 'newMarket'; readonly body: NewMarketMessage }
+  | { readonly kind: 'resolved'; readonly body: ResolvedMessage }
+  | { readonly kind: 'bestBidAsk' }
+
+/** A fill, or one wallet's part in it: the activity stream's payload and the Data API's row. */
+export interface WireTrade {
+  readonly proxyWallet: string
+  readonly asset: string
+  readonly conditionId: string
+  readonly side: 'BUY' | 'SELL'
+  readonly size: number | string
+  readonly price: number | string
+  /** Seconds. */
+  readonly timestamp: number | string
+  readonly transactionHash: string
+}
+
+export interface ActivityMessage {
+  /** `orders_matched`: a fill, with its taker. `trades`: one participant of a fill. */
+  readonly kind: 'matched' | 'participant'
+  readonly row: WireTrade
+}
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isSide = (value: unknown): boolean => value === 'BUY' || value === 'SELL'
+/** Text, '' and null for none, or no such key. */
+const isTextOrNone = (value: unknown): boolean =>
+  value === undefined || value === null || typeof value === 'string'
+
+function isLevel(value: unknown): value is WireLevel {
+  return isJson(value) && typeof value.price === 'string' && typeof value.size === 'string'
+}
+
+export function isBook(value: Json): value is Json & BookMessage {
+  return (
+    isText(value.asset_id) &&
+    isText(value.timestamp) &&
+    Array.isArray(value.bids) &&
+    Array.isArray(value.asks) &&
+    value.bids.every(isLevel) &&
+    value.asks.every(isLevel)
+  )
+}
+
+function isPriceChangeEntry(value: unknown): boolean {
+  return (
+    isJson(value) &&
+    isText(value.asset_id) &&
+    typeof value.price === 'string' &&
+    typeof value.size === 'string' &&
+    isSide(value.side) &&
+    isTextOrNone(value.best_bid) &&
+    isTextOrNone(value.best_ask)
+  )
+}
+
+export function isPriceChange(value: Json): value is Json & PriceChangeMessage {
+  return (
+    isText(value.timestamp) &&
+    Array.isArray(value.price_changes) &&
+    value.price_changes.every(isPriceChangeEntry)
+  )
+}
+
+export function isOldPriceChange(value: Json): value is Json & OldPriceChangeMessage {
+  return (
+    isText(value.asset_id) &&
+    isText(value.timestamp) &&
+    Array.isArray(value.changes) &&
+    value.changes.every((change) => isLevel(change) && isJson(change) && isSide(change.side))
+  )
+}
+
+export function isLastTrade(value: Json): value is Json & LastTradeMessage {
+  return isText(value.asset_id) && isText(value.price) && isText(value.timestamp)
+}
+
+export function isTickSize(value: Json): value is Json & TickSizeMessage {
+  return isText(value.asset_id) && isText(value.new_tick_size) && isText(value.timestamp)
+}
+
+export function isNewMarket(value: Json): value is Json & NewMarketMessage {
+  return isText(value.market) && isText(value.timestamp)
+}
+
+export function isResolved(value: Json): value is Json & ResolvedMessage {
+  return (
+    isText(value.market) &&
+    isText(value.timestamp) &&
+    isTextOrNone(value.winning_asset_id) &&
+    Array.isArray(value.assets_ids) &&
+    value.assets_ids.every(isText)
+  )
+}
+
+const isFigure = (value: unknown): boolean => typeof value === 'number' || isText(value)
+
+export function isTrade(value: unknown): value is Json & WireTrade {
+  return (
+    isJson(value) &&
+    isText(value.proxyWallet) &&
+    isText(value.asset) &&
+    isText(value.conditionId) &&
+    isText(value.transactionHash) &&
+    isSide(value.side) &&
+    isFigure(value.size) &&
+    isFigure(value.price) &&
+    isFigure(value.timestamp)
+  )
+}

@@ -1,0 +1,159 @@
+// The Data API's trades of a time range, complete and oldest first. The venue answers newest first
+// and only so many rows, so the range is read in windows of whole seconds, each small enough to come
+// as one page: one page is one moment's truth, and equal rows of a transaction (which share their
+// second) can be counted in it. Not for: the stream (trades.ts). Upholds POLYHIST1 to POLYHIST4.
+
+import type { HttpClient } from '../../fetch.ts'
+import type { NativeMarketId } from '../../ids.ts'
+import { type TimeMs, timeMs } from '../../units.ts'
+import { isTrade } from './messages.ts'
+import { readTrade, type TradeReason, type TradeRow } from './trades.ts'
+
+export interface HistoryParts {
+  readonly data: HttpClient
+  readonly onRejected: (reason: TradeReason | 'bad_trade' | 'bad_trades_page') => void
+  /** A single second held more rows than the venue gives out. */
+  readonly onOverflow: (second: number) => void
+}
+
+export interface HistoryRange {
+  /** Null: all markets. */
+  readonly market: NativeMarketId | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+}
+
+/** Rows asked for at once: 700 KB, which does not hold the event loop for long. */
+const PAGE_ROWS = 1_000
+/** The most the venue gives in one page, for a second that has more than PAGE_ROWS. */
+const PAGE_ROWS_MAX = 10_000
+/** A venue that caps pages lower answers with a round number of rows: such a page counts as full. */
+const ROUND_ROWS = 100
+/** The venue refuses offsets from here on. */
+const OFFSET_MAX = 3_000
+const EDGE_SPAN_S = 9
+/** The first window over all markets; a single market's first window is the whole range. */
+const WINDOW_FIRST_S = 60
+
+/** Reads trades in windows; one instance serves any number of calls at once. */
+export class TradeHistory {
+  readonly #parts: HistoryParts
+
+  constructor(parts: HistoryParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Hands over the range's rows window by window, oldest first; each window holds whole seconds.
+   * Resolves to the time from which the answer is complete; rejects with FetchError.
+   */
+  async read(
+    range: HistoryRange,
+    onRows: (rows: readonly TradeRow[]) => void,
+    signal: AbortSignal,
+  ): Promise<{ completeFromMs: TimeMs }> {
+    const lastSecond = Math.floor(range.toMs / 1_000)
+    let second = Math.floor(range.fromMs / 1_000)
+    let completeFromMs = range.fromMs
+    let spanS = range.market === null ? WINDOW_FIRST_S : lastSecond - second + 1
+    while (second <= lastSecond) {
+      const end = Math.min(lastSecond, second + spanS - 1)
+      const page = await this.#page(range.market, { start: second, end, limit: PAGE_ROWS }, signal)
+      const isFull = isPageFull(page.length, PAGE_ROWS)
+      if (isFull && end > second) {
+        spanS = smallerSpan(page, { start: second, end })
+        continue
+      }
+      const rows = isFull ? await this.#wholeSecond(range.market, second, signal) : page
+      if (rows === null) {
+        this.#parts.onOverflow(second)
+        completeFromMs = timeMs((end + 1) * 1_000)
+        second = end + 1
+        continue
+      }
+      onRows(this.#rowsOf(rows, { start: second, end }))
+      if (rows.length < PAGE_ROWS / 4) spanS = Math.min(spanS * 2, lastSecond - second + 1)
+      second = end + 1
+    }
+    return { completeFromMs }
+  }
+
+  /**
+   * A second that fills a page, by the largest page and then by offsets: its rows no longer move,
+   * so that pages fit together. Null when it holds more than the venue gives out.
+   */
+  async #wholeSecond(
+    market: NativeMarketId | null,
+    second: number,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[] | null> {
+    const rows: unknown[] = []
+    while (rows.length < OFFSET_MAX) {
+      const window = { start: second, end: second, limit: PAGE_ROWS_MAX, offset: rows.length }
+      const page = await this.#page(market, window, signal)
+      for (const row of page) rows.push(row)
+      if (!isPageFull(page.length, PAGE_ROWS_MAX)) return rows
+    }
+    return null
+  }
+
+  /** Venue time of the newest trade that the Data API knows; null when it knows none. */
+  async newestMs(signal: AbortSignal): Promise<TimeMs | null> {
+    const answer = await this.#parts.data.getJson('/trades', { limit: 1 }, { signal })
+    const row = Array.isArray(answer) ? answer[0] : undefined
+    const trade = isTrade(row) ? readTrade(row) : null
+    return trade === null || typeof trade === 'string' ? null : trade.timeMs
+  }
+
+  async #page(
+    market: NativeMarketId | null,
+    window: { start: number; end: number; limit: number; offset?: number },
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
+    // Whether the bounds are inclusive is not documented: a second more on each side costs little
+    // in a long window, and rows outside are left out below.
+    const edge = window.end - window.start >= EDGE_SPAN_S ? 1 : 0
+    const query = {
+      takerOnly: true,
+      limit: window.limit,
+      offset: window.offset ?? 0,
+      start: window.start - edge,
+      end: window.end + edge,
+      ...(market === null ? {} : { market }),
+    }
+    const answer = await this.#parts.data.getJson('/trades', query, { signal })
+    if (Array.isArray(answer)) return answer
+    this.#parts.onRejected('bad_trades_page')
+    throw new Error('the Data API answered /trades with something else than a list')
+  }
+
+  /** Oldest first; within a second the reverse of the venue's newest first. */
+  #rowsOf(
+    page: readonly unknown[],
+    { start, end }: { start: number; end: number },
+  ): readonly TradeRow[] {
+    const rows: TradeRow[] = []
+    for (let position = page.length - 1; position >= 0; position -= 1) {
+      const wire = page[position]
+      const row = isTrade(wire) ? readTrade(wire) : 'bad_trade'
+      if (typeof row === 'string') this.#parts.onRejected(row)
+      else if (row.timeMs >= start * 1_000 && row.timeMs < (end + 1) * 1_000) rows.push(row)
+    }
+    return rows.sort((one, other) => one.timeMs - other.timeMs)
+  }
+}
+
+function isPageFull(rowCount: number, limit: number): boolean {
+  return rowCount >= limit || (rowCount > 0 && rowCount % ROUND_ROWS === 0)
+}
+
+/** A span that this page's density would fit into, at most half of the one that did not. */
+function smallerSpan(
+  page: readonly unknown[],
+  { start, end }: { start: number; end: number },
+): number {
+  const last = page[page.length - 1]
+  const oldest = isTrade(last) ? Number(last.timestamp) : start
+  const coveredS = Math.max(1, end - Math.max(start, oldest) + 1)
+  return Math.max(1, Math.min(Math.floor(coveredS * 0.8), Math.floor((end - start + 1) / 2)))
+}

@@ -1,0 +1,109 @@
+// A token bucket with a fair queue, so that we stay under a venue's request quota.
+// Not for: our own users' quotas (actors/accounts.ts). Upholds RATE1 to RATE4.
+
+import type { Clock, StopTimer } from '../clock.ts'
+
+export interface TokenBucketOptions {
+  readonly tokensPerSecond: number
+  /** Tokens that a rested bucket holds. */
+  readonly burst: number
+  readonly clock: Clock
+  /** Calls that may wait; when full, `take` refuses (rejects). Default 10,000. */
+  readonly waitingCountMax?: number
+}
+
+interface Waiting {
+  readonly cost: number
+  readonly grant: () => void
+  isGone: boolean
+}
+
+/** Grants tokens in the order they were asked for, never faster than the rate plus the burst. */
+export class TokenBucket {
+  readonly #tokensPerMs: number
+  readonly #burst: number
+  readonly #clock: Clock
+  readonly #waitingCountMax: number
+  #tokens: number
+  #filledAtMs: number
+  #queue: Waiting[] = []
+  #goneCount = 0
+  #stopTimer: StopTimer | null = null
+
+  constructor(options: TokenBucketOptions) {
+    this.#tokensPerMs = options.tokensPerSecond / 1_000
+    this.#burst = options.burst
+    this.#clock = options.clock
+    this.#waitingCountMax = options.waitingCountMax ?? 10_000
+    this.#tokens = options.burst
+    this.#filledAtMs = options.clock.monotonicMs()
+  }
+
+  /** How many calls wait. */
+  get waitingCount(): number {
+    return this.#queue.length - this.#goneCount
+  }
+
+  /**
+   * Resolves when `cost` tokens are taken; a cost above the burst counts as the burst. Rejects when
+   * `signal` aborts first (nothing is taken) or when the queue is full.
+   */
+  take(cost: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(new Error('aborted while waiting its turn'))
+    const wanted = Math.min(cost, this.#burst)
+    this.#fill()
+    if (this.waitingCount === 0 && this.#tokens >= wanted) {
+      this.#tokens -= wanted
+      return Promise.resolve()
+    }
+    if (this.waitingCount >= this.#waitingCountMax) {
+      return Promise.reject(new Error('too many requests wait for the rate limit'))
+    }
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        waiting.isGone = true
+        this.#goneCount += 1
+        reject(new Error('aborted while waiting its turn'))
+        this.#grant()
+      }
+      const grant = () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }
+      const waiting: Waiting = { cost: wanted, grant, isGone: false }
+      signal?.addEventListener('abort', abort, { once: true })
+      this.#queue.push(waiting)
+      this.#grant()
+    })
+  }
+
+  #fill(): void {
+    const nowMs = this.#clock.monotonicMs()
+    this.#tokens = Math.min(
+      this.#burst,
+      this.#tokens + (nowMs - this.#filledAtMs) * this.#tokensPerMs,
+    )
+    this.#filledAtMs = nowMs
+  }
+
+  #grant(): void {
+    this.#stopTimer?.()
+    this.#stopTimer = null
+    this.#fill()
+    let head = this.#queue[0]
+    while (head !== undefined) {
+      // A millionth of a token of slack: float sums must not make the head wait one more timer.
+      if (!head.isGone && this.#tokens + 1e-6 < head.cost) break
+      this.#queue.shift()
+      if (head.isGone) this.#goneCount -= 1
+      else {
+        this.#tokens = Math.max(0, this.#tokens - head.cost)
+        head.grant()
+      }
+      head = this.#queue[0]
+    }
+    if (head === undefined) return
+    const delayMs = Math.max(1, Math.ceil((head.cost - this.#tokens) / this.#tokensPerMs))
+    this.#stopTimer = this.#clock.after(delayMs, () => this.#grant())
+  }
+}

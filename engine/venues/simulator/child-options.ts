@@ -1,0 +1,61 @@
+// What crosses between the simulator's process and its parent: options one way, addresses the other.
+// Both ends check what they get, since it arrives as JSON.
+
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { SIM_FAULTS } from './faults.ts'
+import type { SimFault } from './model.ts'
+
+const Text = Type.String({ minLength: 1 })
+
+const childOptions = Type.Object({
+  seed: Type.Integer({ minimum: 0 }),
+  marketsPerVenue: Type.Integer({ minimum: 1 }),
+  messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
+  faults: Type.Array(Type.String()),
+  basePort: Type.Integer({ minimum: 0, maximum: 65_500 }),
+  host: Text,
+  kalshiPublicKeyPem: Type.Union([Type.String(), Type.Null()]),
+  logLevel: Text,
+})
+
+const readyMessage = Type.Object({
+  kind: Type.Literal('ready'),
+  urls: Type.Object({
+    gamma: Text,
+    clob: Text,
+    data: Text,
+    marketWs: Text,
+    rtdsWs: Text,
+    kalshiRest: Text,
+    kalshiWs: Text,
+  }),
+  kalshiKeyId: Type.Literal('sim'),
+  kalshiPrivateKeyPem: Type.String(),
+})
+
+export type ReadyMessage = Static<typeof readyMessage>
+export type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & { faults: SimFault[] }
+
+/** Reads the child's argument; throws when it is not what spawn.ts writes, which is our bug. */
+export function parseChildOptions(text: string | undefined): ChildOptions {
+  const options: unknown = JSON.parse(text ?? 'null')
+  if (!Value.Check(childOptions, options)) {
+    throw new Error(`the simulator's options are not valid: ${text}`)
+  }
+  return { ...options, faults: parseFaults(options.faults) }
+}
+
+/** Reads the child's first message; null for anything else. */
+export function parseReady(message: unknown): ReadyMessage | null {
+  return Value.Check(readyMessage, message) ? message : null
+}
+
+/** Narrows fault names as the configuration has them; throws on a name that is none. */
+export function parseFaults(names: readonly string[]): SimFault[] {
+  return names.map((name) => {
+    const fault = SIM_FAULTS.find((known) => known === name)
+    if (fault === undefined) throw new Error(`"${name}" is none of ${SIM_FAULTS.join(', ')}`)
+    return fault
+  })
+}

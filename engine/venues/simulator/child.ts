@@ -1,0 +1,41 @@
+// The entry of the simulator's own process, forked by spawn.ts: options as one JSON argument, the
+// addresses back over IPC. It ends when its parent goes away or on a signal, so that no simulator
+// outlives what started it. Not to be imported. Upholds SIMRUN3.
+
+import { systemClock } from '../../clock.ts'
+import { openLog } from '../../log.ts'
+import { parseChildOptions, type ReadyMessage } from './child-options.ts'
+import { startSimulator } from './simulator.ts'
+
+/** Time for the servers to close before the process ends anyway. */
+const STOP_MS_MAX = 2_000
+
+const options = parseChildOptions(process.argv[2])
+const log = openLog(options.logLevel)
+
+// The parent's end of the channel may close while we are still starting.
+let end = (): void => process.exit(0)
+process.once('disconnect', () => end())
+process.once('SIGTERM', () => end())
+process.once('SIGINT', () => end())
+
+try {
+  const simulator = await startSimulator({ ...options, clock: systemClock, log })
+  end = () => {
+    systemClock.after(STOP_MS_MAX, () => process.exit(0))
+    simulator.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  const ready: ReadyMessage = {
+    kind: 'ready',
+    urls: simulator.urls,
+    kalshiKeyId: simulator.kalshiKeyId,
+    kalshiPrivateKeyPem: simulator.kalshiPrivateKeyPem,
+  }
+  process.send?.(ready)
+} catch (error) {
+  log.fatal({ err: error }, 'the simulated venues did not start')
+  process.exit(1)
+}

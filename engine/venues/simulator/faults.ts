@@ -1,0 +1,52 @@
+// What the simulated venues get wrong on request, decided by a seeded stream so that a seed replays
+// it. The servers ask `strikes(fault)` at the place where the fault would happen; what a fault does
+// is written where it is done. one_sided, empty_book and tick_size are the world's own (world.ts).
+
+import type { Random } from '../../random.ts'
+import type { SimFault } from './model.ts'
+
+/** Every fault, with its chance at each opportunity when it is on. */
+export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
+  /** Per stream message: a book change is left out (Kalshi: with its seq). */
+  lost_delta: 1 / 5_000,
+  /** Per connection and second: data stops for 20 s while the socket stays open. */
+  silence: 1 / 300,
+  /** Per connection and second: the socket is cut. */
+  disconnect: 1 / 180,
+  /** Per stream message: sent twice (RTDS rows; market-channel messages). */
+  duplicate: 1 / 2_000,
+  /** Per stream message of the same second: two RTDS rows change places. */
+  reorder: 1 / 2_000,
+  /** Per REST request: 429 without Retry-After. */
+  rate_limit: 1 / 200,
+  /** Per REST request: 429 with Retry-After: 1. */
+  rate_limit_retry_after: 1 / 200,
+  /** Per REST request: 502 with an HTML body. */
+  html: 1 / 200,
+  /** Per market and minute: the tick changes; no book is sent before the next trade or resubscription. */
+  tick_size: 1 / 600,
+  /** Per market and minute: one side of the book is withdrawn for a while. */
+  one_sided: 1 / 300,
+  /** Per market and minute: both sides are withdrawn for a while. */
+  empty_book: 1 / 600,
+}
+
+export const SIM_FAULTS = Object.keys(FAULT_CHANCES).filter(
+  (name): name is SimFault => name in FAULT_CHANCES,
+)
+
+/** Which faults are on, and a seeded decision at each opportunity. */
+export class Faults {
+  readonly #active: ReadonlySet<SimFault>
+  readonly #random: Random
+
+  constructor(active: readonly SimFault[], random: Random) {
+    this.#active = new Set(active)
+    this.#random = random
+  }
+
+  /** Whether the fault happens now. */
+  strikes(fault: SimFault): boolean {
+    return this.#active.has(fault) && this.#random.next() < FAULT_CHANCES[fault]
+  }
+}

@@ -1,0 +1,253 @@
+// The shape of the invented world, seen by both simulated venues: questions, their listings, books
+// and trades. world.ts makes it move; questions.ts and the style files invent its words; the two
+// servers render it in their venue's wire protocol. Everything is quoted for the first outcome.
+
+import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
+import type { VenueKey } from '../../ids.ts'
+import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../../units.ts'
+
+export type SimTopic = 'politics' | 'economics' | 'crypto' | 'weather' | 'culture' | 'sports'
+export type SimSport = 'nfl' | 'nba' | 'mlb' | 'nhl' | 'cfb' | 'cbb' | 'pga' | 'tennis'
+
+/** How a question listed on both venues differs, if it does; every kind but `same` is a trap. */
+export type SimPairKind =
+  | 'same'
+  | 'other_date'
+  | 'other_threshold'
+  | 'opposite_side'
+  | 'other_rules'
+
+/** A game as both venues know it. Codes are each venue's own. */
+export interface SimGame {
+  readonly sport: SimSport
+  /** Polymarket's league slug: nfl, nba, atp, wta, pga … */
+  readonly league: string
+  readonly startMs: TimeMs
+  /** The US Eastern date of the game, YYYY-MM-DD. */
+  readonly date: string
+  readonly away: SimTeam
+  readonly home: SimTeam
+}
+
+export interface SimTeam {
+  readonly name: string
+  /** City or school: "Cincinnati". */
+  readonly place: string
+  /** Nickname: "Bengals" (a surname in tennis and golf). */
+  readonly nickname: string
+  /** Lower case, as in Polymarket's slugs. */
+  readonly polymarketCode: string
+  /** Upper case, as in Kalshi's tickers. */
+  readonly kalshiCode: string
+}
+
+/** A group of markets at one venue. */
+export interface SimEvent {
+  readonly venue: VenueKey
+  /** Integer id (Gamma's `id`). */
+  readonly number: number
+  /** Slug at venue a, event ticker at venue b. */
+  readonly nativeId: string
+  /** Series slug at venue a, series ticker at venue b. */
+  readonly series: string
+  readonly seriesTitle: string
+  readonly title: string
+  readonly subtitle: string
+  readonly description: string
+  /** The venue's own category word ("Politics"; "Climate and Weather" at Kalshi). */
+  readonly category: string
+  readonly tags: readonly string[]
+  readonly topic: SimTopic
+  readonly isMutuallyExclusive: boolean
+  readonly createdMs: TimeMs
+  readonly endMs: TimeMs
+  readonly game: SimGame | null
+  readonly markets: SimMarket[]
+}
+
+/**
+ * unopened: announced, not yet trading. open. closed: trading over, no result yet.
+ * determined: result known, payout pending. resolved: final.
+ */
+export type SimStatus = 'unopened' | 'open' | 'closed' | 'determined' | 'resolved'
+
+/** What a listing says: fixed for its life. */
+export interface SimListing {
+  readonly venue: VenueKey
+  /** Dense, from 0, per venue. */
+  readonly index: number
+  /** Integer id (Gamma's `id`), unique per venue and run. */
+  readonly number: number
+  /** Condition id (0x + 64 hex) at venue a, ticker at venue b. */
+  readonly nativeId: string
+  /** UUID, Kalshi's `market_id`. */
+  readonly uuid: string
+  readonly slug: string
+  /** The two token ids (77–78 decimal digits) at venue a; `<ticker>:yes`, `<ticker>:no` at b. */
+  readonly tokens: readonly [string, string]
+  /** ["Yes","No"], or the two teams at venue a. */
+  readonly outcomes: readonly [string, string]
+  readonly question: string
+  /** Polymarket's groupItemTitle; Kalshi's yes_sub_title. */
+  readonly shortTitle: string
+  /** Kalshi's no_sub_title. */
+  readonly noShortTitle: string
+  /** Polymarket's description; Kalshi's rules_primary. */
+  readonly rules: string
+  /** Kalshi's rules_secondary; empty at venue a. */
+  readonly rulesSecondary: string
+  readonly strike: {
+    readonly type:
+      | 'greater'
+      | 'greater_or_equal'
+      | 'less'
+      | 'less_or_equal'
+      | 'between'
+      | 'structured'
+    readonly floor: number | null
+    readonly cap: number | null
+  } | null
+  /** Polymarket's sportsMarketType ("moneyline", "spreads", "totals"); null when no game market. */
+  readonly sportsMarketType: string | null
+  /** Spread or total line; null otherwise. */
+  readonly line: number | null
+  readonly createdMs: TimeMs
+  readonly openMs: TimeMs
+  readonly closeMs: TimeMs
+  /** When the result is known; ≥ closeMs. */
+  readonly determineMs: TimeMs
+  /** When it is final; ≥ determineMs. */
+  readonly resolveMs: TimeMs
+  /** Payout of the first outcome: 1, 0, or one half (void). Only to be shown once determined. */
+  readonly payout: PriceMicros
+  /** Identifies the underlying question; equal on both venues for pairs, traps included. */
+  readonly questionKey: string
+  /** The question's listing on the other venue, if any, and how it relates. */
+  readonly pair: { readonly otherNativeId: string; readonly kind: SimPairKind } | null
+  /** Relative activity, 1 is average; a few markets have most of it. */
+  readonly activity: number
+}
+
+/** One trade: one fill between a taker and one or more makers. */
+export interface SimTrade {
+  /** Kalshi's trade_id: a UUID. */
+  readonly id: string
+  /** 0x + 64 hex; several fills of one order share it. */
+  readonly txHash: string
+  readonly market: SimMarket
+  /** Which outcome the taker traded, and its price; Kalshi's no-side buys are outcomeIndex 1. */
+  readonly outcomeIndex: 0 | 1
+  readonly side: TradeSide
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+  readonly atMs: TimeMs
+  readonly taker: SimWallet
+  readonly makers: readonly { readonly wallet: SimWallet; readonly size: SizeMicros }[]
+}
+
+/** A wallet of venue a: proxy address and profile. */
+export interface SimWallet {
+  readonly address: string
+  readonly name: string
+  readonly pseudonym: string
+}
+
+/** A market, alive. */
+export interface SimMarket {
+  readonly listing: SimListing
+  readonly event: SimEvent
+  status: SimStatus
+  tickMicros: PriceMicros
+  /** Null before the first trade. */
+  lastTrade: SimTrade | null
+  readonly volumeTotal: UsdMicros
+  readonly volume24h: UsdMicros
+  /** Contracts, for Kalshi's figures. */
+  readonly volumeTotalContracts: SizeMicros
+  readonly volume24hContracts: SizeMicros
+  readonly openInterest: SizeMicros
+  /** Last time anything about the market changed. */
+  readonly updatedMs: TimeMs
+  readonly book: SimBook
+  /** The fair price at any time of the market's life: a pure function of seed and time. */
+  fairPrice(atMs: TimeMs): PriceMicros
+  /** Newest last; the world keeps at least the last 20,000 a venue and all of this run up to 2 million. */
+  readonly trades: readonly SimTrade[]
+}
+
+/** One market's book, quoted for the first outcome. Best first on both sides. */
+export interface SimBook {
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+  readonly bestBid: PriceMicros | null
+  readonly bestAsk: PriceMicros | null
+  sizeAt(side: BookSide, price: PriceMicros): SizeMicros
+}
+
+/** One thing that happened in the world, told synchronously, in order. */
+export type WorldChange =
+  /** Orders placed or cancelled; sizes are the levels' new totals. */
+  | {
+      readonly kind: 'levels'
+      readonly market: SimMarket
+      readonly changes: readonly LevelChange[]
+      readonly previousSizes: readonly SizeMicros[]
+      readonly atMs: TimeMs
+    }
+  /** A trade, and what it took from the book. */
+  | {
+      readonly kind: 'trade'
+      readonly market: SimMarket
+      readonly trade: SimTrade
+      readonly changes: readonly LevelChange[]
+      readonly previousSizes: readonly SizeMicros[]
+      readonly atMs: TimeMs
+    }
+  | {
+      readonly kind: 'tick'
+      readonly market: SimMarket
+      readonly oldTick: PriceMicros
+      readonly newTick: PriceMicros
+      readonly atMs: TimeMs
+    }
+  | {
+      readonly kind: 'created' | 'opened' | 'closed' | 'determined' | 'resolved'
+      readonly market: SimMarket
+      readonly atMs: TimeMs
+    }
+
+/** The world both servers show. */
+export interface World {
+  readonly seed: number
+  readonly startedMs: TimeMs
+  nowMs(): TimeMs
+  /** Everything not resolved for more than two days, in creation order. */
+  events(venue: VenueKey): readonly SimEvent[]
+  markets(venue: VenueKey): readonly SimMarket[]
+  market(venue: VenueKey, nativeId: string): SimMarket | null
+  /** Venue a only: the market of a token id and which outcome it is. */
+  marketOfToken(token: string): { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 } | null
+  event(venue: VenueKey, nativeId: string): SimEvent | null
+  /** All trades of a venue in this run, oldest first. */
+  trades(venue: VenueKey): readonly SimTrade[]
+  /** Every league's teams, for venue a's /teams. */
+  teams(): readonly { readonly league: string; readonly team: SimTeam }[]
+  /** Calls `listener` for each change from now on; returns how to stop. */
+  onChange(listener: (change: WorldChange) => void): () => void
+  /** Moves the world to its clock's now: lifecycle, then order flow at the set rate. */
+  step(): void
+}
+
+/** What the servers may be told to get wrong; see faults.ts. */
+export type SimFault =
+  | 'lost_delta'
+  | 'silence'
+  | 'disconnect'
+  | 'duplicate'
+  | 'reorder'
+  | 'rate_limit'
+  | 'rate_limit_retry_after'
+  | 'html'
+  | 'tick_size'
+  | 'one_sided'
+  | 'empty_book'

@@ -1,0 +1,150 @@
+// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one
+// invented world. Not for: any rule of theirs, which the polymarket-*.ts beside it hold.
+// Upholds SIMPM50 to SIMPM52.
+
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Random } from '../../random.ts'
+import type { Faults } from './faults.ts'
+import type { World } from './model.ts'
+import { addClobRoutes } from './polymarket-clob.ts'
+import { addDataRoutes } from './polymarket-data.ts'
+import { addGammaRoutes } from './polymarket-gamma.ts'
+import { MarketChannel } from './polymarket-market-ws.ts'
+import { Rtds } from './polymarket-rtds.ts'
+import {
+  json,
+  plainText,
+  type RestHooks,
+  type RestRequest,
+  RestServer,
+  TokenBucket,
+} from './rest.ts'
+
+export interface PolymarketPorts {
+  readonly gamma: number
+  readonly clob: number
+  readonly data: number
+  readonly rtds: number
+}
+
+export interface PolymarketServerOptions {
+  readonly world: World
+  readonly faults: Faults
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly host: string
+  /** 0 for any free port. */
+  readonly ports: PolymarketPorts
+  /** Answers GET /sim/state on the Gamma port. */
+  readonly state: (query: URLSearchParams) => unknown
+  /** Whether requests beyond the venue's own rates are refused with 429; default true. */
+  readonly isRateLimited?: boolean
+}
+
+export interface PolymarketServer {
+  readonly ports: PolymarketPorts
+  /** Open connections of the two streams. */
+  readonly connectionCounts: () => { readonly market: number; readonly rtds: number }
+  stop(): Promise<void>
+}
+
+/** Starts all four listeners; rejects when a port is taken, leaving none open. */
+export async function startPolymarketServer(
+  options: PolymarketServerOptions,
+): Promise<PolymarketServer> {
+  const { world, faults, clock, log, host } = options
+  const listener = (limits: readonly RateLimit[]) => {
+    const isLimited = options.isRateLimited ?? true
+    return new RestServer({ faults, log, hooks: hooksWith(isLimited ? limits : [], clock) })
+  }
+  const gamma = listener(GAMMA_LIMITS)
+  const clob = listener(CLOB_LIMITS)
+  const data = listener(DATA_LIMITS)
+  const rtds = listener([])
+  const market = new MarketChannel({ world, faults, clock, log })
+  const activity = new Rtds({ world, faults, clock, log })
+  addGammaRoutes(gamma, { world, clock, state: options.state })
+  addClobRoutes(clob, { world, clock })
+  addDataRoutes(data, world)
+  clob.upgrade('/ws/market', market.accept)
+  rtds.upgrade('*', activity.accept)
+  const stop = async () => {
+    market.stop()
+    activity.stop()
+    await Promise.all([gamma, clob, data, rtds].map((server) => server.stop()))
+  }
+  try {
+    const ports = {
+      gamma: await gamma.listen(host, options.ports.gamma),
+      clob: await clob.listen(host, options.ports.clob),
+      data: await data.listen(host, options.ports.data),
+      rtds: await rtds.listen(host, options.ports.rtds),
+    }
+    const connectionCounts = () => ({
+      market: market.connectionCount,
+      rtds: activity.connectionCount,
+    })
+    return { ports, connectionCounts, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Requests in ten seconds on paths that begin so; `paths` empty means all (wire.md A9). */
+interface RateLimit {
+  readonly paths: readonly string[]
+  readonly requests: number
+}
+
+const WINDOW_S = 10
+const GAMMA_LIMITS: readonly RateLimit[] = [
+  { paths: [], requests: 4_000 },
+  { paths: ['/events'], requests: 500 },
+  { paths: ['/markets'], requests: 300 },
+  { paths: ['/events', '/markets'], requests: 900 },
+  { paths: ['/tags'], requests: 200 },
+  { paths: ['/public-search'], requests: 350 },
+]
+const CLOB_LIMITS: readonly RateLimit[] = [
+  { paths: [], requests: 9_000 },
+  ...['/book', '/price', '/midpoint'].map((path) => ({ paths: [path], requests: 1_500 })),
+  ...['/books', '/prices', '/midpoints'].map((path) => ({ paths: [path], requests: 500 })),
+  { paths: ['/prices-history'], requests: 1_000 },
+  { paths: ['/tick-size'], requests: 200 },
+]
+const DATA_LIMITS: readonly RateLimit[] = [
+  { paths: [], requests: 1_000 },
+  { paths: ['/trades', '/v1/trades'], requests: 200 },
+]
+
+function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
+  const buckets = limits.map((limit) => ({
+    paths: limit.paths,
+    bucket: new TokenBucket({
+      clock,
+      capacity: limit.requests,
+      perSecond: limit.requests / WINDOW_S,
+    }),
+  }))
+  const rateLimited = () => json({ error: 'Too Many Requests' }, 429)
+  return {
+    guard: (request) => {
+      for (const { paths, bucket } of buckets) {
+        if (covers(paths, request) && !bucket.take()) return rateLimited()
+      }
+      return null
+    },
+    rateLimited,
+    notFound: () => json({ error: 'not found' }, 404),
+    methodNotAllowed: () => plainText('Method Not Allowed', 405),
+  }
+}
+
+// A whole first segment: `/book` does not cover `/books`.
+function covers(paths: readonly string[], request: RestRequest): boolean {
+  if (paths.length === 0) return true
+  return paths.some((path) => request.path === path || request.path.startsWith(`${path}/`))
+}

@@ -1,0 +1,314 @@
+// The small REST side of both simulated venues: routes over node:http, JSON answers, a body limit
+// and the REST faults. node:http on purpose: the simulator must not share a bug with our own server.
+// Not for: what a route answers (polymarket-*.ts, kalshi-*.ts) or WebSocket frames (`ws`).
+// Upholds SIMREST1 to SIMREST6.
+
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Faults } from './faults.ts'
+
+/** A request whose body, if any, has been read whole. */
+export interface RestRequest {
+  /** Upper case; HEAD arrives as GET. */
+  readonly method: string
+  /** As sent, without the query: what venue b's signatures cover. */
+  readonly path: string
+  /** The `{name}` parts of the route's pattern, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  /** UTF-8 text; empty when there is none. */
+  readonly body: string
+}
+
+export interface RestAnswer {
+  readonly status: number
+  readonly body: string
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type RestHandler = (request: RestRequest) => RestAnswer
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+
+/** What a venue says in the cases that no route answers; each has a plain default. */
+export interface RestHooks {
+  /** Runs before every route (signatures, rate limits); an answer ends the request. */
+  readonly guard?: (request: RestRequest) => RestAnswer | null
+  readonly notFound?: (request: RestRequest) => RestAnswer
+  readonly methodNotAllowed?: (request: RestRequest) => RestAnswer
+  /** The 429 of the rate-limit faults; Retry-After is added by the fault that has it. */
+  readonly rateLimited?: () => RestAnswer
+}
+
+export interface RestOptions {
+  readonly faults: Faults
+  readonly log: Log
+  readonly hooks?: RestHooks
+  /** Longest request body; above it the answer is 413. Default 1 MiB. */
+  readonly bodyBytesMax?: number
+}
+
+/** An answer with a JSON body. */
+export function json(value: unknown, status = 200): RestAnswer {
+  return jsonText(JSON.stringify(value), status)
+}
+
+/** An answer whose JSON text is already written. */
+export function jsonText(body: string, status = 200): RestAnswer {
+  return { status, body, contentType: 'application/json; charset=utf-8' }
+}
+
+/** An answer in plain text. */
+export function plainText(body: string, status = 200): RestAnswer {
+  return { status, body, contentType: 'text/plain; charset=utf-8' }
+}
+
+const HTML_502: RestAnswer = {
+  status: 502,
+  contentType: 'text/html; charset=UTF-8',
+  body:
+    '<!DOCTYPE html>\n<html lang="en-US">\n<head><title>502: Bad gateway</title></head>\n' +
+    '<body><h1>Bad gateway <span>Error code 502</span></h1><p>cloudflare</p></body>\n</html>\n',
+}
+
+/** One listener. Add routes, then listen; literal segments win over `{name}` segments. */
+export class RestServer {
+  readonly #routes: Route[] = []
+  readonly #upgrades = new Map<string, UpgradeHandler>()
+  readonly #server: Server
+  readonly #faults: Faults
+  readonly #log: Log
+  readonly #hooks: RestHooks
+  readonly #bodyBytesMax: number
+
+  constructor(options: RestOptions) {
+    this.#faults = options.faults
+    this.#log = options.log
+    this.#hooks = options.hooks ?? {}
+    this.#bodyBytesMax = options.bodyBytesMax ?? 1_048_576
+    this.#server = createServer((request, response) => this.#receive(request, response))
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
+    // A client that sends no HTTP at all is cut off; nothing a peer sends may end the process.
+    this.#server.on('clientError', (_error, socket) => socket.destroy())
+  }
+
+  /** Adds a route; the pattern is a path such as `/markets/{ticker}/orderbook`. */
+  route(method: string, pattern: string, handler: RestHandler): void {
+    this.#routes.push({ method, segments: pattern.split('/').slice(1), handler })
+  }
+
+  get(pattern: string, handler: RestHandler): void {
+    this.route('GET', pattern, handler)
+  }
+
+  post(pattern: string, handler: RestHandler): void {
+    this.route('POST', pattern, handler)
+  }
+
+  /** Hands WebSocket upgrades of a path to a handler; the path `*` takes all others. */
+  upgrade(path: string, handler: UpgradeHandler): void {
+    this.#upgrades.set(path, handler)
+  }
+
+  /** Starts listening (port 0: any free one) and resolves to the port; rejects when it is taken. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject)
+        const address = this.#server.address()
+        resolve(address !== null && typeof address === 'object' ? address.port : port)
+      })
+    })
+  }
+
+  /** Stops listening and cuts every HTTP connection; upgraded sockets belong to their handler. */
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  #receive(incoming: IncomingMessage, response: ServerResponse): void {
+    incoming.on('error', () => response.destroy())
+    response.on('error', () => response.destroy())
+    const chunks: Buffer[] = []
+    let bytes = 0
+    incoming.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      // Above the limit the rest is read and dropped, so that the client sees the 413.
+      if (bytes <= this.#bodyBytesMax) chunks.push(chunk)
+    })
+    incoming.on('end', () => {
+      if (bytes > this.#bodyBytesMax) {
+        send(response, json({ error: 'body too large' }, 413))
+      } else {
+        const body = bytes === 0 ? '' : Buffer.concat(chunks).toString('utf8')
+        send(response, this.#answer(incoming, body))
+      }
+    })
+  }
+
+  #answer(incoming: IncomingMessage, body: string): RestAnswer {
+    const url = incoming.url ?? '/'
+    const mark = url.indexOf('?')
+    const path = mark < 0 ? url : url.slice(0, mark)
+    const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1))
+    const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET')
+    const found = this.#find(method, path)
+    const params = found === null || found === 'method' ? {} : found.params
+    const request = { method, path, params, query, headers: incoming.headers, body }
+    try {
+      // The simulator's own pages are not the venue's: no faults and no rate limits there.
+      const refusal = path.startsWith('/sim/') ? null : this.#refusal(request)
+      if (refusal !== null) return refusal
+      if (found === null) return (this.#hooks.notFound ?? notFound)(request)
+      if (found === 'method') return (this.#hooks.methodNotAllowed ?? methodNotAllowed)(request)
+      return found.handler(request)
+    } catch (error) {
+      this.#log.error({ err: error, path }, 'simulated venue failed to answer')
+      return json({ error: 'internal server error' }, 500)
+    }
+  }
+
+  #refusal(request: RestRequest): RestAnswer | null {
+    if (this.#faults.strikes('html')) return HTML_502
+    const limited = this.#hooks.rateLimited ?? rateLimited
+    if (this.#faults.strikes('rate_limit')) return limited()
+    if (this.#faults.strikes('rate_limit_retry_after')) {
+      const answer = limited()
+      return { ...answer, headers: { ...answer.headers, 'retry-after': '1' } }
+    }
+    return this.#hooks.guard?.(request) ?? null
+  }
+
+  #find(method: string, path: string): Found | 'method' | null {
+    const parts = path.split('/').slice(1)
+    if (parts.length > 1 && parts.at(-1) === '') parts.pop()
+    let best: Found | null = null
+    let isPathKnown = false
+    for (const route of this.#routes) {
+      const match = matchRoute(route, parts)
+      if (match === null) continue
+      isPathKnown = true
+      if (route.method !== method) continue
+      if (best === null || match.literalCount > best.literalCount) best = match
+    }
+    if (best !== null) return best
+    return isPathKnown ? 'method' : null
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+    const handler = this.#upgrades.get(path) ?? this.#upgrades.get('*')
+    if (handler === undefined) {
+      refuseUpgrade(socket, json({ error: 'not found' }, 404))
+      return
+    }
+    handler(request, socket, head)
+  }
+}
+
+/** Answers a WebSocket upgrade with plain HTTP (401, 404 …) and closes the socket. */
+export function refuseUpgrade(socket: Duplex, answer: RestAnswer): void {
+  const reason = answer.status === 401 ? 'Unauthorized' : 'Refused'
+  const head = [
+    `HTTP/1.1 ${answer.status} ${reason}`,
+    'connection: close',
+    `content-type: ${answer.contentType}`,
+    `content-length: ${Buffer.byteLength(answer.body)}`,
+  ]
+  for (const [name, value] of Object.entries(answer.headers ?? {})) head.push(`${name}: ${value}`)
+  socket.end(`${head.join('\r\n')}\r\n\r\n${answer.body}`)
+}
+
+/** A token bucket on the monotonic clock: `capacity` at once, `perSecond` in the long run. */
+export class TokenBucket {
+  readonly #clock: Clock
+  readonly #capacity: number
+  readonly #perSecond: number
+  #tokens: number
+  #filledMs: number
+
+  constructor(options: { clock: Clock; capacity: number; perSecond: number }) {
+    this.#clock = options.clock
+    this.#capacity = options.capacity
+    this.#perSecond = options.perSecond
+    this.#tokens = options.capacity
+    this.#filledMs = options.clock.monotonicMs()
+  }
+
+  /** Takes `cost` tokens, or none and returns false when there are too few. */
+  take(cost = 1): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const gained = ((nowMs - this.#filledMs) / 1000) * this.#perSecond
+    this.#tokens = Math.min(this.#capacity, this.#tokens + gained)
+    this.#filledMs = nowMs
+    if (this.#tokens < cost) return false
+    this.#tokens -= cost
+    return true
+  }
+}
+
+interface Route {
+  readonly method: string
+  readonly segments: readonly string[]
+  readonly handler: RestHandler
+}
+
+interface Found {
+  readonly handler: RestHandler
+  readonly params: Readonly<Record<string, string>>
+  readonly literalCount: number
+}
+
+function matchRoute(route: Route, parts: readonly string[]): Found | null {
+  if (route.segments.length !== parts.length) return null
+  const params: Record<string, string> = {}
+  let literalCount = 0
+  for (const [position, segment] of route.segments.entries()) {
+    const part = parts[position] ?? ''
+    if (segment.startsWith('{')) {
+      const value = decode(part)
+      if (value === null || value === '') return null
+      params[segment.slice(1, -1)] = value
+    } else if (segment === part) {
+      literalCount += 1
+    } else {
+      return null
+    }
+  }
+  return { handler: route.handler, params, literalCount }
+}
+
+function decode(part: string): string | null {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return null
+  }
+}
+
+function send(response: ServerResponse, answer: RestAnswer): void {
+  response.writeHead(answer.status, {
+    'content-type': answer.contentType,
+    'content-length': Buffer.byteLength(answer.body),
+    ...answer.headers,
+  })
+  response.end(answer.body)
+}
+
+const notFound = (): RestAnswer => json({ error: 'not found' }, 404)
+const methodNotAllowed = (): RestAnswer => json({ error: 'method not allowed' }, 405)
+const rateLimited = (): RestAnswer => json({ error: 'too many requests' }, 429)

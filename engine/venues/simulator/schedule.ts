@@ -1,0 +1,54 @@
+// When the instances of a recurring question close: cycle n of a slot to a time and back. Instances
+// of one slot never overtake one another. Not for: what is asked (questions/). Upholds SIMCAL2.
+
+import { DAY_MS, easternMs, easternTime, MINUTE_MS } from './eastern.ts'
+
+/** The close of each cycle; strictly increasing in the cycle. */
+export interface Schedule {
+  /** Time from one close to the next, about. */
+  readonly periodMs: number
+  closeMs(cycle: number): number
+  /** A cycle that closes within a period or two of the time. */
+  cycleNear(atMs: number): number
+}
+
+/** Every `periodMs`, from `phaseMs` after 1970. */
+export function everyPeriod(periodMs: number, phaseMs: number): Schedule {
+  return {
+    periodMs,
+    closeMs: (cycle) => phaseMs + cycle * periodMs,
+    cycleNear: (atMs) => Math.floor((atMs - phaseMs) / periodMs),
+  }
+}
+
+/** Every `days` days when New York's clock shows `minuteOfDay` (may exceed a day). */
+export function everyDays(rule: { days: number; dayPhase: number; minuteOfDay: number }): Schedule {
+  const { days, dayPhase, minuteOfDay } = rule
+  return {
+    periodMs: days * DAY_MS,
+    closeMs: (cycle) => easternMs({ dayNumber: dayPhase + cycle * days, minuteOfDay }),
+    cycleNear: (atMs) =>
+      Math.floor(((atMs - minuteOfDay * MINUTE_MS) / DAY_MS - dayPhase) / days),
+  }
+}
+
+/** Every `months` months on a day (1 to 28) when New York's clock shows `minuteOfDay`. */
+export function everyMonths(rule: {
+  months: number
+  monthPhase: number
+  day: number
+  minuteOfDay: number
+}): Schedule {
+  const { months, monthPhase, day, minuteOfDay } = rule
+  return {
+    periodMs: months * 30 * DAY_MS,
+    closeMs(cycle) {
+      const dayNumber = Date.UTC(1970, monthPhase + cycle * months, day) / DAY_MS
+      return easternMs({ dayNumber, minuteOfDay })
+    },
+    cycleNear(atMs) {
+      const at = easternTime(atMs)
+      return Math.floor(((at.year - 1970) * 12 + at.month - 1 - monthPhase) / months)
+    },
+  }
+}

@@ -1,0 +1,150 @@
+// Both simulated venues as one thing to start and stop: the world, its step timer, Polymarket's four
+// servers and Kalshi's one. Not for: processes (child.ts, spawn.ts) nor settings (engine/commands/).
+// Upholds SIMRUN1 and SIMRUN2.
+
+import { generateKeyPairSync } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import { type Random, seededRandom } from '../../random.ts'
+import { Calendar } from './calendar.ts'
+import { Faults } from './faults.ts'
+import { startKalshiServer } from './kalshi-server.ts'
+import type { SimFault, World } from './model.ts'
+import { startPolymarketServer } from './polymarket-server.ts'
+import { worldState } from './state.ts'
+import { SimulatedWorld } from './world.ts'
+
+const STEP_MS = 20
+export const SIM_KEY_ID = 'sim'
+
+export interface SimulatorOptions {
+  /** 0 to 2^32 − 1. */
+  readonly seed: number
+  /** 20 to 100,000. */
+  readonly marketsPerVenue: number
+  /** Stream messages of both venues together, 1 to 20,000. */
+  readonly messagesPerSecond: number
+  readonly faults: readonly SimFault[]
+  readonly clock: Clock
+  /** Where chance comes from; without it, from the seed and the time of the start. */
+  readonly random?: Random
+  readonly log: Log
+  /** Gamma here, CLOB +1, Data +2, RTDS +3, Kalshi +10; 0 takes free ports. */
+  readonly basePort: number
+  /** The public key of key id `sim`; null makes a pair. */
+  readonly kalshiPublicKeyPem: string | null
+  readonly host?: string
+}
+
+/** Where everything listens; what the connectors' settings take as they are. */
+export interface SimulatorUrls {
+  readonly gamma: string
+  readonly clob: string
+  readonly data: string
+  readonly marketWs: string
+  readonly rtdsWs: string
+  readonly kalshiRest: string
+  readonly kalshiWs: string
+}
+
+export interface Simulator {
+  readonly urls: SimulatorUrls
+  readonly kalshiKeyId: typeof SIM_KEY_ID
+  /** Empty when the caller brought a public key of its own. */
+  readonly kalshiPrivateKeyPem: string
+  readonly world: World
+  stop(): Promise<void>
+}
+
+/** Starts both venues. Rejects when a port is taken; nothing is then left listening. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { seed, clock, log, basePort } = options
+  const host = options.host ?? '127.0.0.1'
+  const streams = randomStreams(options)
+  const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`))
+  const keys = keyPair(options.kalshiPublicKeyPem)
+  const world = new SimulatedWorld({
+    seed,
+    messagesPerSecond: options.messagesPerSecond,
+    plan: new Calendar({ seed, marketsPerVenue: options.marketsPerVenue }),
+    faults: faults('world'),
+    clock,
+    random: streams('world'),
+  })
+  const polymarket = await startPolymarketServer({
+    world,
+    faults: faults('polymarket'),
+    clock,
+    random: streams('polymarket'),
+    log: log.child({ part: 'simulated polymarket' }),
+    host,
+    ports: {
+      gamma: portAt(basePort, 0),
+      clob: portAt(basePort, 1),
+      data: portAt(basePort, 2),
+      rtds: portAt(basePort, 3),
+    },
+    state: (query) => worldState(world, query),
+  })
+  const kalshi = await startKalshiServer({
+    world,
+    faults: faults('kalshi'),
+    clock,
+    random: streams('kalshi'),
+    log: log.child({ part: 'simulated kalshi' }),
+    host,
+    port: portAt(basePort, 10),
+    keys: new Map([[SIM_KEY_ID, keys.publicKeyPem]]),
+  }).catch(async (error: unknown) => {
+    await polymarket.stop()
+    throw error
+  })
+  const stopStepping = clock.every(STEP_MS, () => world.step())
+  return {
+    urls: urlsOf(host, polymarket.ports, kalshi.port),
+    kalshiKeyId: SIM_KEY_ID,
+    kalshiPrivateKeyPem: keys.privateKeyPem,
+    world,
+    async stop() {
+      stopStepping()
+      await Promise.all([polymarket.stop(), kalshi.stop()])
+    },
+  }
+}
+
+function portAt(basePort: number, step: number): number {
+  return basePort === 0 ? 0 : basePort + step
+}
+
+/** One stream for each part, so that what one part does cannot change another's chances. */
+function randomStreams({ seed, clock, random }: SimulatorOptions): (name: string) => Random {
+  const start = random === undefined ? clock.nowMs() : random.below(2 ** 32)
+  return (name) => seededRandom('simulator', seed, start, name)
+}
+
+function keyPair(publicKeyPem: string | null): { publicKeyPem: string; privateKeyPem: string } {
+  if (publicKeyPem !== null) return { publicKeyPem, privateKeyPem: '' }
+  const pair = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  return { publicKeyPem: pair.publicKey, privateKeyPem: pair.privateKey }
+}
+
+function urlsOf(
+  host: string,
+  ports: { gamma: number; clob: number; data: number; rtds: number },
+  kalshiPort: number,
+): SimulatorUrls {
+  const name = host.includes(':') ? `[${host}]` : host
+  return {
+    gamma: `http://${name}:${ports.gamma}`,
+    clob: `http://${name}:${ports.clob}`,
+    data: `http://${name}:${ports.data}`,
+    marketWs: `ws://${name}:${ports.clob}/ws/market`,
+    rtdsWs: `ws://${name}:${ports.rtds}`,
+    kalshiRest: `http://${name}:${kalshiPort}/trade-api/v2`,
+    kalshiWs: `ws://${name}:${kalshiPort}/trade-api/ws/v2`,
+  }
+}

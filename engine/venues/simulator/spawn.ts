@@ -1,0 +1,78 @@
+// Runs the simulated venues in a process of their own, for `npm start`: what they cost must not be
+// measured with what the engine costs. The child's log goes to our stderr. Upholds SIMRUN3, SIMRUN4.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../clock.ts'
+import { parseReady, type ReadyMessage } from './child-options.ts'
+
+const CHILD_FILE = fileURLToPath(new URL('./child.ts', import.meta.url))
+/** After this long without an end the child is killed. */
+const KILL_AFTER_MS = 3_000
+
+export interface SpawnOptions {
+  readonly seed: number
+  readonly marketsPerVenue: number
+  readonly messagesPerSecond: number
+  /** Names of faults; the child refuses unknown ones. */
+  readonly faults: readonly string[]
+  readonly clock: Clock
+  readonly logLevel: string
+  /** 0, the default, takes free ports. */
+  readonly basePort?: number
+  readonly host?: string
+  readonly kalshiPublicKeyPem?: string | null
+  /** Called when the child ends without having been asked to, after it was ready. */
+  readonly onLost?: (reason: string) => void
+}
+
+export type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
+  /** The child's process id. */
+  readonly pid: number
+  /** Ends the child within three seconds; safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** Resolves once the venues listen. Rejects when the child ends first, with how it ended. */
+export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator> {
+  const { clock, onLost, ...plain } = options
+  const child = fork(CHILD_FILE, [JSON.stringify({ ...DEFAULTS, ...plain })], {
+    // Resolved from here, since the working directory may be anywhere.
+    execArgv: ['--import', import.meta.resolve('tsx')],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  let isWanted = true
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code, signal) => {
+      resolve(signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`)
+    })
+  })
+  const stop = async (): Promise<void> => {
+    isWanted = false
+    await end(child, ended, clock)
+  }
+  return new Promise((resolve, reject) => {
+    let isReady = false
+    child.on('message', (message) => {
+      const ready = parseReady(message)
+      if (ready === null || isReady) return
+      isReady = true
+      const { kind: _, ...addresses } = ready
+      resolve({ ...addresses, pid: child.pid ?? 0, stop })
+    })
+    ended.then((reason) => {
+      if (!isReady) reject(new Error(`the simulated venues did not start: ${reason}`))
+      else if (isWanted) onLost?.(reason)
+    })
+  })
+}
+
+const DEFAULTS = { basePort: 0, host: '127.0.0.1', kalshiPublicKeyPem: null }
+
+async function end(child: ChildProcess, ended: Promise<string>, clock: Clock): Promise<void> {
+  child.kill('SIGTERM')
+  const stopWaiting = clock.after(KILL_AFTER_MS, () => child.kill('SIGKILL'))
+  await ended
+  stopWaiting()
+}

@@ -1,0 +1,3 @@
+// (written next)
+import type { SimTeam } from './model.ts'
+export function allTeams(): readonly { league: string; team: SimTeam }[] { return [] }

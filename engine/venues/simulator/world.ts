@@ -1,0 +1,305 @@
+// The invented world in motion: which markets exist and in what state, which of them something
+// happens to, and how often. Everything is told to listeners synchronously, in order; the clock and
+// the random stream come from outside, so that a seed, a start and a clock replay a run.
+// Not for: words (calendar.ts), prices (fair-price.ts), orders (order-flow.ts), wire forms (servers).
+// Upholds SIMWORLD5 to SIMWORLD9.
+
+import type { Clock } from '../../clock.ts'
+import type { VenueKey } from '../../ids.ts'
+import type { Random } from '../../random.ts'
+import type { TimeMs } from '../../units.ts'
+import { ActivityTree } from './activity-tree.ts'
+import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './book-faults.ts'
+import type { Calendar, PlannedEvent } from './calendar.ts'
+import { DueList } from './due-list.ts'
+import type { Faults } from './faults.ts'
+import { endTrading, LIFE, nextMomentMs } from './lifecycle.ts'
+import { LiveMarket } from './live-market.ts'
+import { messageCost } from './message-cost.ts'
+import type { SimEvent, SimMarket, SimTrade, World, WorldChange } from './model.ts'
+import { OrderFlow } from './order-flow.ts'
+import { RunIds } from './run-ids.ts'
+import { TradeTape } from './trade-tape.ts'
+import { Trading } from './trading.ts'
+import { WalletPool } from './wallets.ts'
+
+/** A step does at most this much of the flow; the world keeps to wall-clock time and forgets the rest. */
+const FLOW_MS_MAX = 250
+const SECOND_MS = 1_000
+/** How long an event is still listed after its last market resolved. */
+const LISTED_AFTER_MS = 2 * 86_400_000
+
+type Due =
+  | { readonly kind: 'next'; readonly market: LiveMarket }
+  | { readonly kind: 'restore'; readonly withdrawal: Withdrawal }
+  | { readonly kind: 'drop'; readonly event: SimEvent }
+
+/** What the world needs of the calendar. */
+export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'teams'>
+
+/** The world behind both simulated venues. `step` must be called, every 20 ms or so. */
+export class SimulatedWorld implements World {
+  readonly seed: number
+  readonly startedMs: TimeMs
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #plan: Plan
+  readonly #messagesPerMs: number
+  readonly #flow: OrderFlow
+  readonly #faults: BookFaults
+  readonly #open = new ActivityTree<LiveMarket>()
+  readonly #due = new DueList<Due>()
+  readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
+  readonly #events = { a: new Map<string, SimEvent>(), b: new Map<string, SimEvent>() }
+  readonly #marketsByToken = new Map<string, LiveMarket>()
+  /** Arrays of the maps' values, made when asked for and void once something is added or dropped. */
+  readonly #listed: {
+    a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
+    b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
+  } = { a: null, b: null }
+  readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
+  #listeners: readonly ((change: WorldChange) => void)[] = []
+  #messagesDue = 0
+  #flowedToMs: TimeMs
+  #plannedToMs: TimeMs
+  #sweptSecond: number
+  /** Only the flow pays for its messages: a thousand books closing at once must not silence it. */
+  #isMetered = false
+  #isPaused = false
+
+  constructor(options: {
+    seed: number
+    messagesPerSecond: number
+    plan: Plan
+    faults: Faults
+    clock: Clock
+    random: Random
+  }) {
+    const { seed, clock, random } = options
+    this.seed = seed
+    this.#clock = clock
+    this.#random = random
+    this.#plan = options.plan
+    this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
+    this.startedMs = clock.nowMs()
+    this.#flowedToMs = this.startedMs
+    this.#plannedToMs = this.startedMs
+    this.#sweptSecond = Math.floor(this.startedMs / SECOND_MS)
+    const forget = (market: SimMarket, count: number): void => {
+      const { venue, nativeId } = market.listing
+      this.#markets[venue].get(nativeId)?.forgetTrades(count)
+    }
+    this.#tapes = { a: new TradeTape({ forget }), b: new TradeTape({ forget }) }
+    const ids = new RunIds({ seed, startedMs: this.startedMs })
+    const wallets = new WalletPool({ ids, random })
+    const tell = (change: WorldChange): void => this.#tell(change)
+    const trading = new Trading({ random, wallets, ids, tell })
+    this.#flow = new OrderFlow({ random, trading, tell })
+    this.#faults = new BookFaults({ faults: options.faults, tell })
+    const planned = options.plan.eventsAt(this.startedMs).toSorted(byCreation)
+    for (const event of planned) this.#admit(event, null)
+  }
+
+  nowMs(): TimeMs {
+    return this.#clock.nowMs()
+  }
+
+  step(): void {
+    if (this.#isPaused) return
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#plannedToMs >= SECOND_MS) {
+      const created = this.#plan.createdBetween(this.#plannedToMs, nowMs)
+      this.#plannedToMs = nowMs
+      for (const event of created) this.#admit(event, nowMs)
+    }
+    for (let due = this.#due.takeDue(nowMs); due !== null; due = this.#due.takeDue(nowMs)) {
+      this.#happen(due, nowMs)
+    }
+    const second = Math.floor(nowMs / SECOND_MS)
+    if (second > this.#sweptSecond) {
+      this.#sweptSecond = second
+      this.#sweep(second, nowMs)
+    }
+    this.#runFlow(nowMs)
+  }
+
+  /** Stops everything that moves, for exact comparisons; answers go on. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  /** Goes on from now; what should have happened meanwhile to statuses happens at the next step. */
+  resume(): void {
+    this.#isPaused = false
+    this.#flowedToMs = this.#clock.nowMs()
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  events(venue: VenueKey): readonly SimEvent[] {
+    return this.#lists(venue).events
+  }
+
+  markets(venue: VenueKey): readonly SimMarket[] {
+    return this.#lists(venue).markets
+  }
+
+  market(venue: VenueKey, nativeId: string): SimMarket | null {
+    return this.#markets[venue].get(nativeId) ?? null
+  }
+
+  /** The venue's markets whose books somebody has looked at, or something has happened to. */
+  *touchedMarkets(venue: VenueKey): IterableIterator<SimMarket> {
+    for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
+  }
+
+  marketOfToken(token: string): { market: SimMarket; outcomeIndex: 0 | 1 } | null {
+    const market = this.#marketsByToken.get(token)
+    if (market === undefined) return null
+    return { market, outcomeIndex: market.listing.tokens[0] === token ? 0 : 1 }
+  }
+
+  event(venue: VenueKey, nativeId: string): SimEvent | null {
+    return this.#events[venue].get(nativeId) ?? null
+  }
+
+  trades(venue: VenueKey): readonly SimTrade[] {
+    return this.#tapes[venue].trades
+  }
+
+  /** How many of the venue's oldest trades of this run are no longer kept. */
+  forgottenTradeCount(venue: VenueKey): number {
+    return this.#tapes[venue].forgottenCount
+  }
+
+  teams(): ReturnType<World['teams']> {
+    return this.#plan.teams()
+  }
+
+  onChange(listener: (change: WorldChange) => void): () => void {
+    // A new array each time, so that one who leaves while being told disturbs nobody.
+    this.#listeners = [...this.#listeners, listener]
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener)
+    }
+  }
+
+  #lists(venue: VenueKey): { markets: readonly SimMarket[]; events: readonly SimEvent[] } {
+    this.#listed[venue] ??= {
+      markets: [...this.#markets[venue].values()],
+      events: [...this.#events[venue].values()],
+    }
+    return this.#listed[venue]
+  }
+
+  /** Takes an event in; `nowMs` is null for those that were there at the start, and are not told. */
+  #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
+    const { venue, nativeId } = planned.event
+    if (this.#events[venue].has(nativeId)) return
+    const markets: LiveMarket[] = []
+    const event: SimEvent = { ...planned.event, markets }
+    this.#events[venue].set(nativeId, event)
+    this.#listed[venue] = null
+    let resolvedMs = 0
+    for (const plan of planned.markets) {
+      const market = new LiveMarket({ planned: plan, event, around: this })
+      if (nowMs !== null) market.status = 'unopened'
+      markets.push(market)
+      this.#markets[venue].set(plan.listing.nativeId, market)
+      if (venue === 'a')
+        for (const token of plan.listing.tokens) this.#marketsByToken.set(token, market)
+      if (market.status === 'open') this.#join(market)
+      this.#await(market)
+      resolvedMs = Math.max(resolvedMs, plan.listing.resolveMs)
+    }
+    this.#due.add(resolvedMs + LISTED_AFTER_MS, { kind: 'drop', event })
+    if (nowMs === null) return
+    for (const market of markets) this.#tell({ kind: 'created', market, atMs: nowMs })
+  }
+
+  #happen(due: Due, nowMs: TimeMs): void {
+    if (due.kind === 'next') {
+      this.#moveOn(due.market, nowMs)
+    } else if (due.kind === 'drop') {
+      this.#drop(due.event)
+    } else {
+      const { market } = due.withdrawal
+      this.#faults.restore(due.withdrawal, nowMs)
+      if (market.status === 'open') this.#join(market)
+    }
+  }
+
+  #moveOn(market: LiveMarket, nowMs: TimeMs): void {
+    const life = LIFE[market.status]
+    if (life === null) return
+    if (market.status === 'open') {
+      this.#leave(market)
+      endTrading(market, nowMs, (change) => this.#tell(change))
+    }
+    market.status = life.next
+    market.updatedMs = nowMs
+    this.#tell({ kind: life.told, market, atMs: nowMs })
+    if (life.next === 'open') this.#join(market)
+    this.#await(market)
+  }
+
+  #await(market: LiveMarket): void {
+    const momentMs = nextMomentMs(market)
+    if (momentMs !== null) this.#due.add(momentMs, { kind: 'next', market })
+  }
+
+  #join(market: LiveMarket): void {
+    if (market.slot < 0) market.slot = this.#open.add(market, market.listing.activity)
+  }
+
+  #leave(market: LiveMarket): void {
+    if (market.slot >= 0) this.#open.remove(market.slot)
+    market.slot = -1
+  }
+
+  #drop(event: SimEvent): void {
+    const { venue } = event
+    this.#listed[venue] = null
+    this.#events[venue].delete(event.nativeId)
+    for (const { listing } of event.markets) {
+      this.#markets[venue].delete(listing.nativeId)
+      for (const token of listing.tokens) this.#marketsByToken.delete(token)
+    }
+  }
+
+  #sweep(second: number, nowMs: TimeMs): void {
+    for (const withdrawal of this.#faults.sweep(this.#open, second, nowMs)) {
+      this.#leave(withdrawal.market)
+      this.#due.add(nowMs + WITHDRAWN_MS, { kind: 'restore', withdrawal })
+    }
+  }
+
+  /** Order flow for the time since the last step: a balance of messages, each action paying its own. */
+  #runFlow(nowMs: TimeMs): void {
+    const elapsedMs = Math.min(nowMs - this.#flowedToMs, FLOW_MS_MAX)
+    this.#flowedToMs = nowMs
+    if (elapsedMs <= 0) return
+    const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
+    this.#messagesDue = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
+    // Some actions come to nothing and cost nothing: the bound keeps a step finite all the same.
+    this.#isMetered = true
+    for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
+      const market = this.#open.draw(this.#random)
+      if (market === null) break
+      this.#flow.act(market, nowMs)
+    }
+    this.#isMetered = false
+  }
+
+  #tell(change: WorldChange): void {
+    if (this.#isMetered) this.#messagesDue -= messageCost(change)
+    if (change.kind === 'trade') this.#tapes[change.market.listing.venue].add(change.trade)
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function byCreation(left: PlannedEvent, right: PlannedEvent): number {
+  return left.event.createdMs - right.event.createdMs || left.event.number - right.event.number
+}

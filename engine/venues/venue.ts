@@ -1,0 +1,96 @@
+// The contract of a venue: a catalogue over REST, and a feed of VenueEvents.
+// A venue knows no actor; what it sees goes out through `emit`, synchronously, in order.
+// How to add one: README.md beside this file. Upholds VENUE1 to VENUE4.
+
+import type { Clock } from '../clock.ts'
+import type { VenueEvent } from '../events.ts'
+import type { NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { EventListing, MarketListing, MarketStatus } from '../market.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Random } from '../random.ts'
+import type { TimeMs } from '../units.ts'
+
+/** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
+export interface CatalogPage {
+  readonly markets: readonly MarketListing[]
+  readonly events: readonly EventListing[]
+}
+
+/** A venue's list of markets. All calls reject with an Error on network trouble, after retries. */
+export interface VenueCatalog {
+  /**
+   * Reads everything that is not long settled, page by page; `onPage` is awaited, so that a slow
+   * taker slows the crawl. Resolves when the last page was taken.
+   */
+  crawl(onPage: (page: CatalogPage) => void | Promise<void>, signal: AbortSignal): Promise<void>
+  /** Reads what may have changed since `sinceMs` (new, closed, resolved, volumes). */
+  refresh(
+    sinceMs: TimeMs,
+    onPage: (page: CatalogPage) => void | Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>
+  /** Reads single markets and their events; unknown ids are absent from the page. */
+  fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
+}
+
+/** What a feed must know of a market to watch it and to name its status timers. */
+export interface WatchedMarket {
+  readonly nativeId: NativeMarketId
+  /** Outcome ids in listing order. */
+  readonly outcomes: readonly OutcomeId[]
+  readonly status: MarketStatus
+  readonly openAtMs: TimeMs | null
+  readonly closeAtMs: TimeMs | null
+}
+
+/** A feed's figures for /health, status messages and metrics. */
+export interface FeedHealth {
+  readonly connectionsOpen: number
+  readonly connectionsWanted: number
+  /** When the last data message (not heartbeat) arrived; null before the first. */
+  readonly lastDataAtMs: TimeMs | null
+  /** When the last sign of life, heartbeats included, arrived. */
+  readonly lastSignAtMs: TimeMs | null
+}
+
+/** A venue's live stream. Reconnects, heartbeats and resubscription are its own business. */
+export interface VenueFeed {
+  start(): void
+  /** Closes every socket and timer; nothing is emitted afterwards. */
+  stop(): Promise<void>
+  /** Begins to stream books (a snapshot first), trades and status of these markets; repeats are ignored. */
+  watch(markets: readonly WatchedMarket[]): void
+  unwatch(ids: readonly NativeMarketId[]): void
+  /** Asks for fresh snapshots of these outcomes' books, in order on the stream where possible. */
+  resync(outcomes: readonly OutcomeId[]): void
+  /**
+   * Fetches the trades of [fromMs, toMs] over REST and emits them with the given source, oldest
+   * first per market; of one market, or of the whole venue when `market` is null.
+   * Resolves to the time from which the answer is complete (later than fromMs: the rest is lost);
+   * rejects when the venue does not answer after retries.
+   */
+  fetchTrades(range: {
+    market: NativeMarketId | null
+    fromMs: TimeMs
+    toMs: TimeMs
+    source: 'backfill' | 'history'
+  }): Promise<{ completeFromMs: TimeMs }>
+  health(): FeedHealth
+}
+
+/** What every venue needs from outside; `emit` must not throw. */
+export interface VenueParts {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly emit: (event: VenueEvent) => void
+}
+
+/** One venue, opened. */
+export interface Venue {
+  readonly key: VenueKey
+  readonly catalog: VenueCatalog
+  readonly feed: VenueFeed
+}

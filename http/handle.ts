@@ -1,0 +1,298 @@
+// The life of a request, in order: abort guard, route, credential, quota, validation, handler, reply.
+// This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws before an
+// answer aborts the process, a rejected promise leaves the socket open for ever, and a response
+// touched after its abort throws (reliability.md 1.2). Upholds HTTP1, HTTP4 to HTTP8.
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { AccountsView, Caller, Quota } from '../actors/views.ts'
+import type { Clock, StopTimer } from '../engine/clock.ts'
+import { EngineError } from '../engine/errors.ts'
+import { bodyBytesMax, requestDeadlineMs } from '../engine/limits.ts'
+import { type Log, LogSampler } from '../engine/log.ts'
+import type { Count, Metrics } from '../engine/metrics.ts'
+import { toSeconds } from '../engine/units.ts'
+import { type Credentials, type Identity, identify } from './auth.ts'
+import { collectBody } from './body.ts'
+import { parseQuery } from './query.ts'
+import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
+import type { RequestFacts } from './route.ts'
+import type { Match, Router } from './router.ts'
+
+/** What the wrapper needs of the house. */
+export interface HandlerParts {
+  readonly router: Router
+  readonly accounts: AccountsView
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly corsOrigins: readonly string[]
+}
+
+/** All HTTP requests of a server. */
+export class RequestHandler {
+  readonly parts: HandlerParts
+  readonly samples = new LogSampler()
+  readonly #answered = new Map<number, Count>()
+  /** Requests without an answer yet. */
+  inFlightCount = 0
+
+  constructor(parts: HandlerParts) {
+    this.parts = parts
+    parts.metrics.gauge('http_requests_in_flight', 'Requests not yet answered.', () => this.inFlightCount)
+  }
+
+  /** For `app.any`: never throws. */
+  readonly handle = (res: HttpResponse, req: HttpRequest): void => {
+    const exchange = new Exchange(this, res)
+    try {
+      exchange.begin(req)
+    } catch (error) {
+      exchange.fail(error)
+    }
+  }
+
+  /** Counts an answer by status. */
+  countAnswer(status: number): void {
+    let count = this.#answered.get(status)
+    if (count === undefined) {
+      const labels = { status: String(status) }
+      count = this.parts.metrics.count('http_answers_total', 'HTTP answers by status.', labels)
+      this.#answered.set(status, count)
+    }
+    count.inc()
+  }
+}
+
+/** The `Access-Control-Allow-Origin` value for a request's origin; null: none. */
+export function allowedOrigin(corsOrigins: readonly string[], origin: string): string | null {
+  if (corsOrigins.includes('*')) return '*'
+  return origin !== '' && corsOrigins.includes(origin) ? origin : null
+}
+
+/** The peer's address as text; IPv4 in its short form. To be read before anything is awaited. */
+export function remoteAddress(res: HttpResponse): string {
+  const text = Buffer.from(res.getRemoteAddressAsText()).toString()
+  const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/.exec(text)
+  if (mapped === null) return text
+  return mapped
+    .slice(1)
+    .map((hex) => Number.parseInt(hex, 16))
+    .join('.')
+}
+
+/** One request and its response. */
+class Exchange {
+  readonly #owner: RequestHandler
+  readonly #res: HttpResponse
+  /** Answered or aborted: the response may not be touched any more. */
+  #isOver = false
+  #isHead = false
+  #isPrivate = false
+  #closes = false
+  #address = ''
+  #allowedOrigin: string | null = null
+  #quota: Quota | null = null
+  #path = ''
+  #stopDeadline: StopTimer | null = null
+
+  constructor(owner: RequestHandler, res: HttpResponse) {
+    this.#owner = owner
+    this.#res = res
+    owner.inFlightCount += 1
+    // First of all: without it an exception below would abort the process.
+    res.onAborted(() => this.#finish())
+  }
+
+  /** Reads all that is needed of `req`, which is gone after the first await. */
+  begin(req: HttpRequest): void {
+    const { router, accounts, corsOrigins } = this.#owner.parts
+    const method = req.getCaseSensitiveMethod()
+    this.#path = req.getUrl()
+    const queryText = req.getQuery()
+    const credentials = {
+      key: req.getHeader('x-api-key'),
+      authorization: req.getHeader('authorization'),
+    }
+    this.#isHead = method === 'HEAD'
+    this.#address = remoteAddress(this.#res)
+    this.#allowedOrigin = allowedOrigin(corsOrigins, req.getHeader('origin'))
+    const match = router.match(method, this.#path)
+    const needsToken = match.kind === 'route' && match.route.access === 'token'
+    const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
+    const identity = this.#identify(accounts, credentials, needsToken)
+    if (identity instanceof Promise || body !== null) {
+      this.#startDeadline()
+      this.#later(match, queryText, identity, body)
+    } else this.#settle(this.#proceed(match, queryText, identity, NO_BODY))
+  }
+
+  #identify(
+    accounts: AccountsView,
+    credentials: Credentials,
+    needsToken: boolean,
+  ): Identity | Promise<Identity> {
+    return identify(accounts, credentials, needsToken)
+  }
+
+  async #later(
+    match: Match,
+    queryText: string,
+    identity: Identity | Promise<Identity>,
+    body: Promise<Uint8Array | 'tooLarge'> | null,
+  ): Promise<void> {
+    try {
+      const known = await identity
+      const early = this.#admit(match, known)
+      if (early !== null) return this.answer(early)
+      const bytes = body === null ? NO_BODY : await body
+      if (bytes === 'tooLarge') {
+        this.#closes = true
+        return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
+      }
+      this.#settle(this.#run(match, queryText, known, bytes))
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #proceed(match: Match, queryText: string, identity: Identity, body: Uint8Array) {
+    return this.#admit(match, identity) ?? this.#run(match, queryText, identity, body)
+  }
+
+  /**
+   * Takes the request from its quota and answers what needs no handler, in the order of
+   * decisions.md section 4: the address's 429, 404 and 405, 401, the account's 429.
+   */
+  #admit(match: Match, identity: Identity): Answer | null {
+    const { accounts } = this.#owner.parts
+    const { caller } = identity
+    if (match.kind === 'route' && !match.route.isCounted) {
+      this.#quota = accounts.peekAddress(this.#address)
+      return null
+    }
+    const quota =
+      caller === null
+        ? accounts.takeAddressRequest(this.#address)
+        : accounts.takeAccountRequest(caller.accountId)
+    this.#quota = quota
+    if (caller === null && !quota.isAllowed) return tooMany(quota)
+    if (match.kind === 'missing') return failure('NOT_FOUND', 'no such path')
+    if (match.kind === 'malformed') {
+      return failure('BAD_REQUEST', 'the path has malformed percent-encoding')
+    }
+    if (match.kind === 'wrongMethod') {
+      const detail = `this path takes ${match.allow}`
+      return withHeader(failure('METHOD_NOT_ALLOWED', detail), 'Allow', match.allow)
+    }
+    if (match.kind === 'options') return preflight(match.allow)
+    this.#isPrivate = match.route.isPrivate
+    const refused = unauthorized(match.route.access, identity)
+    if (refused !== null) return refused
+    return quota.isAllowed ? null : tooMany(quota)
+  }
+
+  #run(match: Match, queryText: string, identity: Identity, body: Uint8Array) {
+    if (match.kind !== 'route') throw new Error('only a route runs')
+    const raw = parseQuery(queryText)
+    if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
+    const facts = new Facts(identity.caller, this.#address, match.params)
+    return match.route.respond(facts, raw, body)
+  }
+
+  #settle(answer: Answer | Promise<Answer>): void {
+    if (!(answer instanceof Promise)) return this.answer(answer)
+    this.#startDeadline()
+    answer.then(
+      (late) => this.answer(late),
+      (error) => this.fail(error),
+    )
+  }
+
+  /** Answers once; does nothing when the peer has gone or was answered. */
+  answer(answer: Answer): void {
+    if (this.#isOver) return
+    const { accounts, clock } = this.#owner.parts
+    const quota = this.#quota ?? accounts.peekAddress(this.#address)
+    this.#finish()
+    this.#owner.countAnswer(answer.status)
+    writeAnswer(this.#res, answer, {
+      quota,
+      nowSeconds: toSeconds(clock.nowMs()),
+      allowedOrigin: this.#allowedOrigin,
+      isHead: this.#isHead,
+      isPrivate: this.#isPrivate,
+      closes: this.#closes,
+    })
+  }
+
+  /** An owner's refusal is answered as it says; anything else is our bug: 500, logged by sample. */
+  fail(error: unknown): void {
+    try {
+      if (error instanceof EngineError) return this.answer(refusal(error))
+      const { isWritten, count } = this.#owner.samples.admit(this.#path)
+      if (isWritten) {
+        this.#owner.parts.log.error({ err: error, path: this.#path, count }, 'a request failed')
+      }
+      this.answer(failure('INTERNAL', 'internal error'))
+    } catch (second) {
+      this.#owner.parts.log.error({ err: second }, 'an answer could not be written')
+    }
+  }
+
+  #startDeadline(): void {
+    if (this.#stopDeadline !== null || this.#isOver) return
+    this.#stopDeadline = this.#owner.parts.clock.after(requestDeadlineMs, () => {
+      this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
+    })
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#owner.inFlightCount -= 1
+    this.#stopDeadline?.()
+  }
+}
+
+const NO_BODY = new Uint8Array(0)
+
+class Facts implements RequestFacts {
+  readonly caller: Caller | null
+  readonly address: string
+  readonly #params: ReadonlyMap<string, string>
+
+  constructor(caller: Caller | null, address: string, params: ReadonlyMap<string, string>) {
+    this.caller = caller
+    this.address = address
+    this.#params = params
+  }
+
+  path(name: string): string {
+    const value = this.#params.get(name)
+    if (value === undefined) throw new Error(`the pattern has no {${name}}`)
+    return value
+  }
+}
+
+function unauthorized(access: 'public' | 'caller' | 'token', identity: Identity): Answer | null {
+  if (access === 'public') return null
+  if (access === 'token') {
+    if (identity.isTokenHolder) return null
+    return failure('UNAUTHORIZED', 'this path needs `Authorization: Bearer` with a login token')
+  }
+  if (identity.caller !== null) return null
+  return failure('UNAUTHORIZED', 'missing or invalid API key')
+}
+
+function tooMany(quota: Quota): Answer {
+  return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
+}
+
+function preflight(allow: string): Answer {
+  return nothing([
+    ['Allow', allow],
+    ['Access-Control-Allow-Methods', allow],
+    ['Access-Control-Allow-Headers', 'X-API-Key, Authorization, Content-Type'],
+    ['Access-Control-Max-Age', '600'],
+  ])
+}

@@ -1,0 +1,201 @@
+// One query parameter: its names, and a parser made from its TypeBox schema that accepts and refuses
+// what pydantic 2 does, in the same words. Text is checked by patterns, not by JavaScript's Number,
+// which takes `0x10`, `1e2` and blanks for integers. Upholds VALID1 and VALID2.
+
+import type { TSchema } from '@sinclair/typebox'
+import { echo } from './echo.ts'
+
+/** One entry of a 422 body. */
+export interface Problem {
+  readonly type: string
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+  readonly input: unknown
+  readonly ctx?: Readonly<Record<string, unknown>>
+}
+
+type Found = Omit<Problem, 'loc'>
+type Result =
+  | { readonly kind: 'valid'; readonly value: unknown }
+  | { readonly kind: 'invalid'; readonly problem: Found }
+
+export interface Parameter {
+  readonly name: string
+  /** The canonical name first, then its aliases. */
+  readonly names: readonly string[]
+  readonly isRequired: boolean
+  readonly fallback: unknown
+  /** All values given under one name; a scalar takes the last. */
+  parse(texts: readonly string[]): Result
+}
+
+/** Reads a property's schema. Throws for a kind of schema no parameter may have: our bug. */
+export function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
+  const aliases: unknown = schema.aliases
+  const names = [name, ...(Array.isArray(aliases) ? aliases.map(String) : [])]
+  const parseOne = schema.type === 'array' ? null : scalarParser(schema)
+  return {
+    name,
+    names,
+    isRequired,
+    fallback: schema.default,
+    parse:
+      parseOne === null
+        ? (texts) => parseList(texts, schema)
+        : (texts) => parseOne(texts[texts.length - 1] ?? ''),
+  }
+}
+
+function scalarParser(schema: TSchema): (text: string) => Result {
+  const choices = choicesOf(schema)
+  if (choices !== null) return (text) => parseChoice(text, choices)
+  if (schema.type === 'integer') return (text) => parseInteger(text, schema)
+  if (schema.type === 'number') return (text) => parseNumber(text, schema)
+  if (schema.type === 'boolean') return parseBoolean
+  if (schema.type === 'string') return (text) => parseText(text, schema)
+  throw new TypeError(`no parser for a parameter of type ${String(schema.type)}`)
+}
+
+const valid = (value: unknown): Result => ({ kind: 'valid', value })
+
+function invalid(input: unknown, type: string, msg: string, ctx?: Found['ctx']): Result {
+  const problem: Found = { type, msg, input: echo(input), ...(ctx === undefined ? {} : { ctx }) }
+  return { kind: 'invalid', problem }
+}
+
+function choicesOf(schema: TSchema): readonly string[] | null {
+  if (schema.const !== undefined) return [String(schema.const)]
+  const options: unknown = schema.anyOf
+  if (!Array.isArray(options)) return null
+  return options.map((option: TSchema) => String(option.const))
+}
+
+function parseChoice(text: string, choices: readonly string[]): Result {
+  if (choices.includes(text)) return valid(text)
+  const quoted = choices.map((choice) => `'${choice}'`)
+  const last = quoted[quoted.length - 1] ?? ''
+  const expected =
+    quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`
+  return invalid(text, 'enum', `Input should be ${expected}`, { expected })
+}
+
+const INTEGER = /^[+-]?\d+(?:_\d+)*(?:\.0*)?$/
+const DIGITS_MAX = 4_300
+
+function parseInteger(text: string, schema: TSchema): Result {
+  const bare = text.trim()
+  if (!INTEGER.test(bare)) {
+    return invalid(
+      text,
+      'int_parsing',
+      'Input should be a valid integer, unable to parse string as an integer',
+    )
+  }
+  if (bare.length > DIGITS_MAX) {
+    return invalid(
+      text,
+      'int_parsing_size',
+      'Unable to parse input string as an integer, exceeded maximum size',
+    )
+  }
+  return bounded(text, Number(bare.replaceAll('_', '')), schema)
+}
+
+const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/
+const SPECIAL = /^([+-]?)(?:(inf|infinity)|nan)$/i
+
+function parseNumber(text: string, schema: TSchema): Result {
+  const bare = text.trim()
+  const special = SPECIAL.exec(bare)
+  if (special === null && !FLOAT.test(bare)) {
+    return invalid(
+      text,
+      'float_parsing',
+      'Input should be a valid number, unable to parse string as a number',
+    )
+  }
+  const value = special === null ? Number(bare.replaceAll('_', '')) : specialNumber(special)
+  // Both bounds refuse what is not finite; without both, it needs a refusal of its own.
+  const isBoundedTwice = schema.minimum !== undefined && schema.maximum !== undefined
+  if (!isBoundedTwice && !Number.isFinite(value)) {
+    return invalid(text, 'finite_number', 'Input should be a finite number')
+  }
+  return bounded(text, value, schema)
+}
+
+function specialNumber(match: RegExpExecArray): number {
+  if (match[2] === undefined) return Number.NaN
+  return match[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+}
+
+/** Pydantic compares with the upper bound first, and NaN fails the first comparison. */
+function bounded(text: string, value: number, schema: TSchema): Result {
+  const most: unknown = schema.maximum
+  if (typeof most === 'number' && !(value <= most)) {
+    return invalid(text, 'less_than_equal', `Input should be less than or equal to ${most}`, {
+      le: most,
+    })
+  }
+  const least: unknown = schema.minimum
+  if (typeof least === 'number' && !(value >= least)) {
+    return invalid(text, 'greater_than_equal', `Input should be greater than or equal to ${least}`, {
+      ge: least,
+    })
+  }
+  return valid(value)
+}
+
+const TRUE = new Set(['1', 'true', 't', 'yes', 'y', 'on'])
+const FALSE = new Set(['0', 'false', 'f', 'no', 'n', 'off'])
+
+function parseBoolean(text: string): Result {
+  const lower = text.toLowerCase()
+  if (TRUE.has(lower)) return valid(true)
+  if (FALSE.has(lower)) return valid(false)
+  return invalid(
+    text,
+    'bool_parsing',
+    'Input should be a valid boolean, unable to interpret input',
+  )
+}
+
+function parseText(text: string, schema: TSchema): Result {
+  // Lengths count code points: an emoji is one character.
+  const length = text.length > 1 ? Array.from(text).length : text.length
+  const least: unknown = schema.minLength
+  if (typeof least === 'number' && length < least) {
+    const msg = `String should have at least ${least} character${least === 1 ? '' : 's'}`
+    return invalid(text, 'string_too_short', msg, { min_length: least })
+  }
+  const most: unknown = schema.maxLength
+  if (typeof most === 'number' && length > most) {
+    const msg = `String should have at most ${most} character${most === 1 ? '' : 's'}`
+    return invalid(text, 'string_too_long', msg, { max_length: most })
+  }
+  const pattern: unknown = schema.pattern
+  if (typeof pattern === 'string' && !new RegExp(pattern).test(text)) {
+    const msg = `String should match pattern '${pattern}'`
+    return invalid(text, 'string_pattern_mismatch', msg, { pattern })
+  }
+  return valid(text)
+}
+
+/** Repeated names and comma-separated values make one list; empty items are left out. */
+function parseList(texts: readonly string[], schema: TSchema): Result {
+  const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim())
+  const given = items.filter((item) => item !== '')
+  const most: unknown = schema.maxItems
+  if (typeof most === 'number' && given.length > most) {
+    const msg = `List should have at most ${most} items after validation, not ${given.length}`
+    const ctx = { field_type: 'List', max_length: most, actual_length: given.length }
+    return invalid(given, 'too_long', msg, ctx)
+  }
+  const parseOne = scalarParser(schema.items)
+  const values: unknown[] = []
+  for (const item of given) {
+    const result = parseOne(item)
+    if (result.kind === 'invalid') return result
+    values.push(result.value)
+  }
+  return valid(values)
+}

@@ -1,0 +1,123 @@
+// The only file that writes to an HTTP response. Every answer of ours leaves through `writeAnswer`:
+// status first, then the fixed headers and the rate headers, then the body, in one cork.
+// Header values are sanitised here, because uWebSockets.js writes CR and LF raw (response splitting).
+// Upholds HTTP1 (rate headers on every answer) and HTTP2 (no user text in a header).
+
+import type { HttpResponse } from 'uWebSockets.js'
+import type { Quota } from '../actors/views.ts'
+import { type EngineError, type ErrorCode, errorCatalogue } from '../engine/errors.ts'
+
+/** What a handler wants said. */
+export interface Answer {
+  readonly status: number
+  /** Finished text; null for none (204). */
+  readonly body: string | null
+  readonly contentType: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+/** What the wrapper adds to an answer. */
+export interface Frame {
+  readonly quota: Quota
+  readonly nowSeconds: number
+  /** The `Access-Control-Allow-Origin` value; null: none. */
+  readonly allowedOrigin: string | null
+  readonly isHead: boolean
+  /** The answer must not be stored by anybody on the way. */
+  readonly isPrivate: boolean
+  /** Close the connection afterwards (a body that we refused to read). */
+  readonly closes: boolean
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const NO_HEADERS: Answer['headers'] = []
+const EXPOSED =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Unknown-Parameters'
+
+const STATUS_LINES: Readonly<Record<number, string>> = {
+  200: '200 OK',
+  201: '201 Created',
+  204: '204 No Content',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  413: '413 Payload Too Large',
+  422: '422 Unprocessable Entity',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  503: '503 Service Unavailable',
+}
+
+/** An answer from a value that JSON can carry. */
+export function json(value: unknown, status = 200): Answer {
+  return jsonText(JSON.stringify(value), status)
+}
+
+/** An answer from finished JSON text. */
+export function jsonText(body: string, status = 200): Answer {
+  return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS }
+}
+
+/** An answer that is not JSON. */
+export function plainText(body: string, contentType: string): Answer {
+  return { status: 200, body, contentType, headers: NO_HEADERS }
+}
+
+/** 204. */
+export function nothing(headers: Answer['headers'] = NO_HEADERS): Answer {
+  return { status: 204, body: null, contentType: '', headers }
+}
+
+/** `{"detail": …}` with the status of a code from the catalogue. */
+export function failure(code: ErrorCode, detail: string): Answer {
+  return json({ detail }, errorCatalogue[code].status)
+}
+
+/** The answer to a refusal that an owner raised. */
+export function refusal(error: EngineError): Answer {
+  return json({ detail: error.detail }, error.status)
+}
+
+/** The same answer with one more header. */
+export function withHeader(answer: Answer, name: string, value: string): Answer {
+  return { ...answer, headers: [...answer.headers, [name, value]] }
+}
+
+/** Writes and ends a response that is neither aborted nor answered. */
+export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
+  res.cork(() => {
+    // The status comes first: writeHeader before writeStatus would send 200.
+    res.writeStatus(STATUS_LINES[answer.status] ?? `${answer.status} Status`)
+    if (answer.body !== null) res.writeHeader('Content-Type', answer.contentType)
+    writeQuota(res, frame.quota)
+    if (answer.status === 429 || answer.status === 503) {
+      const seconds = Math.max(1, frame.quota.resetSeconds - frame.nowSeconds)
+      res.writeHeader('Retry-After', answer.status === 503 ? '1' : String(seconds))
+    }
+    res.writeHeader('X-Content-Type-Options', 'nosniff')
+    // Our side drops idle connections after about 11 s; telling clients less avoids the race.
+    res.writeHeader('Keep-Alive', 'timeout=8')
+    if (frame.isPrivate) res.writeHeader('Cache-Control', 'no-store')
+    if (frame.allowedOrigin !== null) {
+      res.writeHeader('Access-Control-Allow-Origin', headerValue(frame.allowedOrigin))
+      res.writeHeader('Access-Control-Expose-Headers', EXPOSED)
+      if (frame.allowedOrigin !== '*') res.writeHeader('Vary', 'Origin')
+    }
+    for (const [name, value] of answer.headers) res.writeHeader(name, headerValue(value))
+    if (answer.body === null) res.endWithoutBody(undefined, frame.closes)
+    else if (frame.isHead) res.endWithoutBody(Buffer.byteLength(answer.body), frame.closes)
+    else res.end(answer.body, frame.closes)
+  })
+}
+
+function writeQuota(res: HttpResponse, quota: Quota): void {
+  res.writeHeader('X-RateLimit-Limit', String(quota.limit))
+  res.writeHeader('X-RateLimit-Remaining', String(quota.remaining))
+  res.writeHeader('X-RateLimit-Reset', String(quota.resetSeconds))
+}
+
+/** Printable ASCII only; anything else becomes `?`, so that no value can begin a new header. */
+export function headerValue(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?')
+}

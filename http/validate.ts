@@ -1,0 +1,208 @@
+// Query parameters and JSON bodies against their schemas, with the errors of pydantic 2
+// (../shared/reference/pydantic-oracle.json), because that is what clients of such APIs know.
+// Queries are parsed by the parsers of parameter.ts, never by ajv's coercion, which lets `Infinity`
+// skip `maximum`. Upholds VALID1 to VALID4.
+
+import {
+  KindGuard,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+} from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Ajv, type ErrorObject } from 'ajv'
+import { type Parameter, type Problem, parameterOf } from './parameter.ts'
+import { echo } from './echo.ts'
+import type { RawQuery } from './query.ts'
+
+export type Parsed<T> =
+  | { readonly kind: 'valid'; readonly value: T; readonly unknownCount: number }
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
+  /** Every part is valid, but an alias contradicts its canonical name. */
+  | { readonly kind: 'conflict'; readonly detail: string }
+
+/**
+ * A parser of queries for an object schema; compiled once per route. Properties may carry
+ * `aliases: string[]`. All failures are listed, in the order of the properties.
+ */
+export function compileQuery<P extends TProperties>(
+  schema: TObject<P>,
+): (raw: RawQuery) => Parsed<Static<TObject<P>>> {
+  const parameters = Object.entries<TSchema>(schema.properties).map(([name, property]) =>
+    parameterOf(name, property, !KindGuard.IsOptional(property)),
+  )
+  const names = new Set(parameters.flatMap((parameter) => parameter.names))
+  const check = TypeCompiler.Compile(schema)
+  return (raw) => {
+    const value: Record<string, unknown> = {}
+    const problems: Problem[] = []
+    let conflict: string | null = null
+    for (const parameter of parameters) {
+      conflict = readParameter(parameter, raw, value, problems) ?? conflict
+    }
+    if (problems.length > 0) return { kind: 'invalid', problems }
+    if (conflict !== null) return { kind: 'conflict', detail: conflict }
+    // The parsers and the schema must agree; if not, a bound is not enforced, and that is our bug.
+    if (!check.Check(value)) throw new Error('a query passed its parsers but not its schema')
+    let unknownCount = 0
+    for (const name of raw.keys()) if (!names.has(name)) unknownCount += 1
+    return { kind: 'valid', value, unknownCount }
+  }
+}
+
+/** Reads one parameter into `value`; returns the sentence of an alias conflict, or null. */
+function readParameter(
+  parameter: Parameter,
+  raw: RawQuery,
+  value: Record<string, unknown>,
+  problems: Problem[],
+): string | null {
+  let conflict: string | null = null
+  let seen: { name: string; result: unknown } | null = null
+  for (const name of parameter.names) {
+    const texts = raw.get(name)
+    if (texts === undefined) continue
+    const result = parameter.parse(texts)
+    if (result.kind === 'invalid') {
+      problems.push({ ...result.problem, loc: ['query', name] })
+      continue
+    }
+    if (seen !== null && JSON.stringify(seen.result) !== JSON.stringify(result.value)) {
+      conflict = `${seen.name} and ${name} are the same parameter and were given different values`
+    }
+    seen ??= { name, result: result.value }
+  }
+  if (seen !== null) value[parameter.name] = seen.result
+  else if (parameter.fallback !== undefined) value[parameter.name] = parameter.fallback
+  else if (parameter.isRequired && !parameter.names.some((name) => raw.has(name))) {
+    problems.push({
+      type: 'missing',
+      loc: ['query', parameter.name],
+      msg: 'Field required',
+      input: null,
+    })
+  }
+  return conflict
+}
+
+const ajv = new Ajv({ strict: true, allErrors: true, coerceTypes: false })
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export type ParsedBody<T> =
+  | { readonly kind: 'valid'; readonly value: T }
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
+  /** The bytes are not text. */
+  | { readonly kind: 'undecodable' }
+
+/**
+ * A parser of JSON bodies. `refine` finds what a schema cannot say; it runs only once every field
+ * has its type, so that a missing or non-string field is reported alone.
+ */
+export function compileBody<P extends TProperties>(
+  schema: TObject<P>,
+  className: string,
+  refine: (value: Static<TObject<P>>) => readonly Problem[] = () => [],
+): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
+  const check = ajv.compile<Static<TObject<P>>>(schema)
+  const order = Object.keys(schema.properties)
+  return (bytes) => {
+    const json = parseJson(bytes)
+    if (json.kind !== 'json') return json
+    const { value } = json
+    if (!isRecord(value)) return { kind: 'invalid', problems: [notAnObject(value, className)] }
+    if (!check(value)) {
+      const problems = (check.errors ?? []).map((error) => bodyProblem(error, value))
+      problems.sort((one, two) => position(order, one) - position(order, two))
+      return { kind: 'invalid', problems }
+    }
+    const problems = refine(value)
+    return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
+  }
+}
+
+function parseJson(
+  bytes: Uint8Array,
+): { kind: 'json'; value: unknown } | { kind: 'undecodable' } | { kind: 'invalid'; problems: Problem[] } {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    return { kind: 'undecodable' }
+  }
+  if (text.trim() === '') {
+    const problem = { type: 'missing', loc: ['body'], msg: 'Field required', input: null }
+    return { kind: 'invalid', problems: [problem] }
+  }
+  try {
+    return { kind: 'json', value: JSON.parse(text) }
+  } catch (error) {
+    // Only the position is taken from the message: the rest of it quotes the body.
+    const found = error instanceof Error ? /position (\d+)/.exec(error.message) : null
+    const problem: Problem = {
+      type: 'json_invalid',
+      loc: ['body', found === null ? text.length : Number(found[1])],
+      msg: 'JSON decode error',
+      input: {},
+      ctx: { error: 'the text is not JSON' },
+    }
+    return { kind: 'invalid', problems: [problem] }
+  }
+}
+
+function notAnObject(value: unknown, className: string): Problem {
+  return {
+    type: 'model_type',
+    loc: ['body'],
+    msg: `Input should be a valid dictionary or instance of ${className}`,
+    input: echo(value),
+    ctx: { class_name: className },
+  }
+}
+
+function bodyProblem(error: ErrorObject, body: Readonly<Record<string, unknown>>): Problem {
+  if (error.keyword === 'required') {
+    const field = String(error.params.missingProperty)
+    return { type: 'missing', loc: ['body', field], msg: 'Field required', input: echo(body) }
+  }
+  const field = error.instancePath.slice(1)
+  const loc = ['body', field]
+  const input = echo(body[field], field)
+  if (error.keyword === 'minLength' || error.keyword === 'maxLength') {
+    return lengthProblem({ loc, input, isShort: error.keyword === 'minLength', limit: Number(error.params.limit) })
+  }
+  const expected = String(error.params.type)
+  const [type, msg] = TYPE_PROBLEMS[expected] ?? ['value_error', `Value error, ${error.message}`]
+  return { type, loc, msg, input }
+}
+
+const TYPE_PROBLEMS: Readonly<Record<string, readonly [type: string, msg: string]>> = {
+  string: ['string_type', 'Input should be a valid string'],
+  integer: ['int_type', 'Input should be a valid integer'],
+  number: ['float_type', 'Input should be a valid number'],
+  boolean: ['bool_type', 'Input should be a valid boolean'],
+  array: ['list_type', 'Input should be a valid list'],
+  object: ['dict_type', 'Input should be a valid dictionary'],
+}
+
+/** The problem of a text that is too short or too long. */
+export function lengthProblem(found: {
+  loc: Problem['loc']
+  input: unknown
+  isShort: boolean
+  limit: number
+}): Problem {
+  const unit = found.limit === 1 ? 'character' : 'characters'
+  const msg = `String should have at ${found.isShort ? 'least' : 'most'} ${found.limit} ${unit}`
+  const ctx = found.isShort ? { min_length: found.limit } : { max_length: found.limit }
+  const type = found.isShort ? 'string_too_short' : 'string_too_long'
+  return { type, loc: found.loc, msg, input: found.input, ctx }
+}
+
+function position(order: readonly string[], problem: Problem): number {
+  return order.indexOf(String(problem.loc[1]))
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

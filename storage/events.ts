@@ -1,0 +1,58 @@
+// The table of events (groups of markets): summary for memory, details on disk.
+// Not for: which markets an event has; a market names its event.
+
+import type { NativeEventId, VenueKey } from '../engine/ids.ts'
+import type { EventListing } from '../engine/market.ts'
+import type { Environment } from './environment.ts'
+import { nativeKey } from './keys.ts'
+import {
+  detailsFields,
+  detailsSchemas,
+  eventFields,
+  eventSchemas,
+  LISTING_SCHEMA,
+} from './listing-records.ts'
+import { chunkedRows } from './markets.ts'
+import type { EventSummary, EventTable, ListingDetails } from './storage.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
+
+export class Events implements EventTable {
+  readonly #summaries: Table
+  readonly #details: Table
+  #count: number
+
+  constructor(environment: Environment) {
+    this.#summaries = environment.table(TABLES.events)
+    this.#details = environment.table(TABLES.eventDetails)
+    this.#count = this.#summaries.committedCount()
+  }
+
+  put(listing: EventListing): void {
+    const key = nativeKey(listing.venue, listing.nativeId)
+    if (!this.#summaries.has(key)) this.#count += 1
+    this.#summaries.putIfChanged(
+      key,
+      this.#summaries.encode(key, LISTING_SCHEMA, eventFields(listing)),
+    )
+    this.#details.putIfChanged(
+      key,
+      this.#details.encode(key, LISTING_SCHEMA, detailsFields(listing)),
+    )
+  }
+
+  details(venue: VenueKey, nativeId: NativeEventId): ListingDetails | null {
+    return this.#details.getRecord(nativeKey(venue, nativeId), detailsSchemas)
+  }
+
+  *all(): Iterable<EventSummary> {
+    for (const row of chunkedRows(this.#summaries)) {
+      const summary = this.#summaries.decode(row, eventSchemas)
+      if (summary !== null) yield summary
+    }
+  }
+
+  count(): number {
+    return this.#count
+  }
+}

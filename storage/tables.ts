@@ -1,0 +1,85 @@
+// The whole disk layout on one screen: environment → table → key → record. Two LMDB environments:
+// `accounts` holds what users were told is kept, `market` what the venues could send again.
+// Numbers in keys are big-endian: market and run u32, times and hours u64 (see keys.ts), so that
+// LMDB's byte order is the order of the numbers. Changing anything here needs a step in migrate.ts.
+// Upholds STORE10 (fixed layout), R42.
+
+/** The version of this layout; the sentinel of each environment carries it. */
+export const FORMAT_VERSION = 1
+
+export type EnvironmentName = 'accounts' | 'market'
+export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
+
+/** One named LMDB database. */
+export interface TableLayout {
+  readonly name: string
+  readonly environment: EnvironmentName
+  /** Leading key bytes that every range stays within; pending rows are sorted per such group. */
+  readonly groupBytes: number
+  /** LZ4 by lmdb-js for values above 1,000 bytes; part of the fingerprint, can never be changed. */
+  readonly isCompressed: boolean
+  /** Whether records carry a CRC-32 over key and body. */
+  readonly isChecked: boolean
+}
+
+function table(
+  environment: EnvironmentName,
+  name: string,
+  options: { groupBytes?: number; isCompressed?: boolean; isChecked?: boolean } = {},
+): TableLayout {
+  return {
+    name,
+    environment,
+    groupBytes: options.groupBytes ?? 0,
+    isCompressed: options.isCompressed ?? false,
+    isChecked: options.isChecked ?? false,
+  }
+}
+
+export const TABLES = {
+  /** account id → AccountRecord */
+  accounts: table('accounts', 'accounts', { isChecked: true }),
+  /** key id → KeyRecord */
+  keys: table('accounts', 'keys', { isChecked: true }),
+
+  /** venue, native market id → market number */
+  marketNumbers: table('market', 'marketNumbers'),
+  /** market → MarketSummary */
+  markets: table('market', 'markets'),
+  /** market → ListingDetails */
+  marketDetails: table('market', 'marketDetails', { isCompressed: true }),
+  /** venue, native event id → EventSummary */
+  events: table('market', 'events'),
+  /** venue, native event id → ListingDetails */
+  eventDetails: table('market', 'eventDetails', { isCompressed: true }),
+  /** market, timeMs, ordinal → StoredTrade */
+  trades: table('market', 'trades', { groupBytes: 4, isChecked: true }),
+  /** market, hash of native trade id → (timeMs, ordinal) of every trade with that hash */
+  tradeIds: table('market', 'tradeIds', { groupBytes: 4 }),
+  /** run, offset → key in `trades` */
+  tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4 }),
+  /** market, hour → HourTicks */
+  ticks: table('market', 'ticks', { groupBytes: 4 }),
+  /** hour, kind, market → nothing: which markets have trades or ticks in an hour, for retention */
+  hours: table('market', 'hours'),
+  /** market → Checkpoint */
+  checkpoints: table('market', 'checkpoints'),
+  /** run → epoch and start */
+  runs: table('market', 'runs'),
+  /** name → number */
+  marks: table('market', 'marks'),
+} as const satisfies Record<string, TableLayout>
+
+export type TableName = keyof typeof TABLES
+export const TABLE_LAYOUTS: readonly TableLayout[] = Object.values(TABLES)
+
+/** Each environment's own facts under the key `sentinel`; outside TABLES, as it guards them. */
+export const SENTINEL_TABLE = 'sentinel'
+
+/** What was decided once about an environment's files; a different text refuses to open them. */
+export function fingerprint(environment: EnvironmentName): string {
+  const compressed = TABLE_LAYOUTS.filter((one) => one.environment === environment)
+    .filter((one) => one.isCompressed)
+    .map((one) => one.name)
+  return `lmdb keys=binary values=binary sync=commit lz4=${compressed.join('+') || 'none'}`
+}

@@ -1,0 +1,249 @@
+// The table of trades: by market, time and ordinal, with an index from the venue's own id and one
+// from (run, offset) for resuming streams. A put writes all of them in one turn, so that a crash
+// keeps or forgets them together. The index by id holds 64 hash bits; ids that share them are told
+// apart by their text. Not for: trades in memory (engine/trade-ring.ts).
+// Upholds STORE3 (ordinals), STORE5 (paging), STORE6 (ids), R33.
+
+import { assert } from '../engine/errors.ts'
+import type { MarketNumber } from '../engine/market.ts'
+import { type TimeMs, timeMs } from '../engine/units.ts'
+import type { Environment } from './environment.ts'
+import type { Hours } from './hours.ts'
+import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './keys.ts'
+import type { StoredTrade, TradePosition, TradeTable } from './storage.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
+import { TRADE_SCHEMA, tradeFields, tradeSchemas } from './trade-record.ts'
+
+const HOUR_MS = 3_600_000
+/** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */
+const PLACE_BYTES = 12
+/** Markets whose newest place is remembered; above it the memory starts afresh. */
+const PLACES_MAX = 20_000
+
+/** Where the next trade of a market goes when its time is the last one's, or a newer one. */
+interface Place {
+  newestMs: number
+  lastMs: number
+  nextOrdinal: number
+}
+
+export class Trades implements TradeTable {
+  readonly #trades: Table
+  readonly #ids: Table
+  readonly #offsets: Table
+  readonly #hours: Hours
+  readonly #hash: (nativeId: string) => readonly [number, number]
+  readonly #places = new Map<MarketNumber, Place>()
+  #count: number
+
+  /** `hash` is a parameter so that a test can make ids collide. */
+  constructor(environment: Environment, hours: Hours, hash = hashNativeId) {
+    this.#trades = environment.table(TABLES.trades)
+    this.#ids = environment.table(TABLES.tradeIds)
+    this.#offsets = environment.table(TABLES.tradeOffsets)
+    this.#hours = hours
+    this.#hash = hash
+    this.#count = this.#trades.committedCount()
+  }
+
+  has(market: MarketNumber, nativeId: string): boolean {
+    return this.#find(market, nativeId) !== null
+  }
+
+  put(market: MarketNumber, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
+    const idKey = tradeIdKey(market, this.#hash(trade.nativeId))
+    const others = this.#ids.get(idKey)
+    if (others !== null) {
+      assert(this.#find(market, trade.nativeId) === null, 'a trade is stored once')
+    }
+    const ordinal = this.#nextOrdinal(market, trade.timeMs)
+    const stored: StoredTrade = { ...trade, ordinal }
+    const key = tradeKey(market, trade.timeMs, ordinal)
+    this.#trades.put(key, this.#trades.encode(key, TRADE_SCHEMA, tradeFields(stored)))
+    const place = key.subarray(4)
+    this.#ids.put(idKey, others === null ? place : Buffer.concat([others, place]))
+    if (trade.run !== null && trade.offset !== null) {
+      this.#offsets.put(groupKey(trade.run, trade.offset), key)
+    }
+    this.#hours.add('trades', market, Math.floor(trade.timeMs / HOUR_MS))
+    this.#count += 1
+    return stored
+  }
+
+  setMaker(market: MarketNumber, nativeId: string, maker: string | null): void {
+    const found = this.#find(market, nativeId)
+    if (found === null || found.trade.maker === maker) return
+    const fields = tradeFields({ ...found.trade, maker })
+    this.#trades.put(found.key, this.#trades.encode(found.key, TRADE_SCHEMA, fields))
+  }
+
+  get(market: MarketNumber, nativeId: string): StoredTrade | null {
+    return this.#find(market, nativeId)?.trade ?? null
+  }
+
+  range(query: {
+    market: MarketNumber
+    fromMs: TimeMs
+    toMs: TimeMs
+    after: TradePosition | null
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly StoredTrade[] {
+    const { market, after, order, limit } = query
+    let from = tradeKey(market, query.fromMs, 0)
+    let to = tradeKey(market, query.toMs + 1, 0)
+    if (after !== null) {
+      const bound = order === 'asc' ? keyAfter(market, after) : keyBefore(market, after)
+      if (order === 'asc' && bound.compare(from) > 0) from = bound
+      if (order === 'desc' && bound.compare(to) < 0) to = bound
+    }
+    const trades: StoredTrade[] = []
+    if (limit < 1 || from.compare(to) >= 0) return trades
+    this.#trades.scan({ from, to, isReverse: order === 'desc' }, (row) => {
+      const trade = this.#trades.decode(row, tradeSchemas(row.key))
+      if (trade !== null) trades.push(trade)
+      return trades.length < limit
+    })
+    return trades
+  }
+
+  rangeByOffset(query: {
+    run: number
+    offset: number
+    limit: number
+  }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[] {
+    const { run, offset, limit } = query
+    const from = groupKey(run, offset + 1)
+    const found: { market: MarketNumber; trade: StoredTrade }[] = []
+    if (limit < 1) return found
+    this.#offsets.scan({ from, to: groupKey(run, Number.MAX_SAFE_INTEGER) }, (row) => {
+      const key = row.value
+      const trade = this.#trades.getRecord(key, tradeSchemas(key))
+      if (trade !== null) found.push({ market: key.readUInt32BE(0), trade })
+      return found.length < limit
+    })
+    return found
+  }
+
+  newestMs(market: MarketNumber): TimeMs | null {
+    const newest = this.#place(market).newestMs
+    return newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest)
+  }
+
+  count(): number {
+    return this.#count
+  }
+
+  /** Removes the oldest `rowsMax` trades of a market before `beforeMs`; for retention. */
+  removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): {
+    readonly rowCount: number
+    readonly byteCount: number
+  } {
+    const { market, beforeMs, rowsMax } = range
+    const rows: { key: Buffer; value: Buffer }[] = []
+    if (rowsMax < 1) return { rowCount: 0, byteCount: 0 }
+    const from = tradeKey(market, -Number.MAX_SAFE_INTEGER, 0)
+    this.#trades.scan({ from, to: tradeKey(market, beforeMs, 0) }, (row) => {
+      rows.push(row)
+      return rows.length < rowsMax
+    })
+    let byteCount = 0
+    for (const row of rows) byteCount += this.#remove(market, row.key, row.value)
+    this.#places.delete(market)
+    return { rowCount: rows.length, byteCount }
+  }
+
+  #remove(market: MarketNumber, key: Buffer, value: Buffer): number {
+    const trade = this.#trades.decode({ key, value }, tradeSchemas(key))
+    this.#trades.remove(key)
+    this.#count -= 1
+    if (trade === null) return key.length + value.length
+    if (trade.run !== null && trade.offset !== null) {
+      this.#offsets.remove(groupKey(trade.run, trade.offset))
+    }
+    const idKey = tradeIdKey(market, this.#hash(trade.nativeId))
+    const places = this.#ids.get(idKey)
+    if (places !== null) {
+      const kept = splitPlaces(places).filter((place) => !place.equals(key.subarray(4)))
+      if (kept.length === 0) this.#ids.remove(idKey)
+      else this.#ids.put(idKey, Buffer.concat(kept))
+    }
+    return key.length + value.length + 80
+  }
+
+  #find(market: MarketNumber, nativeId: string): { key: Buffer; trade: StoredTrade } | null {
+    const places = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
+    if (places === null) return null
+    for (const place of splitPlaces(places)) {
+      const key = tradeKey(market, readInteger(place, 0), place.readUInt32BE(8))
+      const trade = this.#trades.getRecord(key, tradeSchemas(key))
+      if (trade !== null && isSameText(trade.nativeId, nativeId)) return { key, trade }
+    }
+    return null
+  }
+
+  /** One past the last ordinal of that millisecond, without a read where trades come in order. */
+  #nextOrdinal(market: MarketNumber, time: number): number {
+    const place = this.#place(market)
+    if (time > place.newestMs) {
+      place.newestMs = time
+      place.nextOrdinal = 0
+    } else if (time !== place.lastMs) {
+      const last = this.#trades.first({
+        from: tradeKey(market, time, 0),
+        to: tradeKey(market, time + 1, 0),
+        isReverse: true,
+      })
+      place.nextOrdinal = last === null ? 0 : last.key.readUInt32BE(12) + 1
+    }
+    place.lastMs = time
+    const ordinal = place.nextOrdinal
+    place.nextOrdinal += 1
+    return ordinal
+  }
+
+  #place(market: MarketNumber): Place {
+    const known = this.#places.get(market)
+    if (known !== undefined) return known
+    const newest = this.#trades.first({
+      from: tradeKey(market, -Number.MAX_SAFE_INTEGER, 0),
+      to: tradeKey(market, Number.MAX_SAFE_INTEGER, 0),
+      isReverse: true,
+    })
+    const place: Place =
+      newest === null
+        ? { newestMs: Number.NEGATIVE_INFINITY, lastMs: Number.NaN, nextOrdinal: 0 }
+        : {
+            newestMs: readInteger(newest.key, 4),
+            lastMs: readInteger(newest.key, 4),
+            nextOrdinal: newest.key.readUInt32BE(12) + 1,
+          }
+    if (this.#places.size >= PLACES_MAX) this.#places.clear()
+    this.#places.set(market, place)
+    return place
+  }
+}
+
+function keyAfter(market: MarketNumber, position: TradePosition): Buffer {
+  return position.ordinal === null
+    ? tradeKey(market, position.timeMs + 1, 0)
+    : tradeKey(market, position.timeMs, position.ordinal + 1)
+}
+
+function keyBefore(market: MarketNumber, position: TradePosition): Buffer {
+  return tradeKey(market, position.timeMs, position.ordinal ?? 0)
+}
+
+function splitPlaces(places: Buffer): Buffer[] {
+  const list: Buffer[] = []
+  for (let start = 0; start + PLACE_BYTES <= places.length; start += PLACE_BYTES) {
+    list.push(places.subarray(start, start + PLACE_BYTES))
+  }
+  return list
+}
+
+/** An id with a lone surrogate does not survive UTF-8; compared as it was stored. */
+function isSameText(stored: string, asked: string): boolean {
+  return stored === asked || stored === Buffer.from(asked).toString()
+}

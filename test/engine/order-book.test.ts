@@ -1,0 +1,123 @@
+// The fast book against the naive one, and its single rules.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { BookSide, Level } from '../../engine/events.ts'
+import { OrderBook } from '../../engine/order-book.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { priceMicros, sizeMicros } from '../../engine/units.ts'
+import { NaiveBook } from '../support/naive-book.ts'
+
+const level = (price: number, size: number): Level => ({
+  price: priceMicros(price),
+  size: sizeMicros(size),
+})
+
+function assertEqual(book: OrderBook, naive: NaiveBook, seed: number): void {
+  assert.deepEqual(book.levels('bid'), naive.levels('bid'), `bids, seed ${seed}`)
+  assert.deepEqual(book.levels('ask'), naive.levels('ask'), `asks, seed ${seed}`)
+  book.assertSound()
+}
+
+test('[BOOK1] for 10,000 seeded sequences the fast book equals the naive one', () => {
+  for (let seed = 0; seed < 10_000; seed += 1) {
+    const random = seededRandom('book', seed)
+    const book = new OrderBook()
+    const naive = new NaiveBook()
+    const grid = 1 + random.below(60)
+    const price = () => priceMicros((1 + random.below(grid)) * 10_000)
+    const side = (): BookSide => random.pick(['bid', 'ask'])
+    const levels = () =>
+      Array.from({ length: random.below(20) }, () => ({
+        price: price(),
+        size: sizeMicros(random.below(5) * 1_000_000),
+      }))
+    for (let step = 0; step < 40; step += 1) {
+      const kind = random.below(20)
+      if (kind === 0) {
+        const [bids, asks] = [levels(), levels()]
+        book.replace(bids, asks)
+        naive.replace(bids, asks)
+      } else if (kind === 1) {
+        const [bids, asks] = [levels(), levels()]
+        for (const change of book.differences(bids, asks)) book.set(change)
+        naive.replace(bids, asks)
+      } else if (kind < 8) {
+        const change = { side: side(), price: price(), size: sizeMicros(random.below(9) - 4) }
+        const sum = naive.sizeAt(change.side, change.price) + change.size
+        book.add(change)
+        naive.set({ ...change, size: sizeMicros(Math.max(sum, 0)) })
+      } else {
+        const change = { side: side(), price: price(), size: sizeMicros(random.below(4) * 500_000) }
+        book.set(change)
+        naive.set(change)
+      }
+    }
+    assertEqual(book, naive, seed)
+    book.trim()
+    assertEqual(book, naive, seed)
+  }
+})
+
+test('[BOOK2] a size of zero removes the level, and the next best takes its place', () => {
+  const book = new OrderBook()
+  book.replace([level(400_000, 5), level(410_000, 7)], [level(430_000, 1)])
+  assert.equal(book.bestBid, 410_000)
+  assert.equal(book.set({ side: 'bid', ...level(410_000, 0) }), 'applied')
+  assert.equal(book.bestBid, 400_000)
+})
+
+test('[BOOK3] a difference that takes more than is there says so and leaves no level', () => {
+  const book = new OrderBook()
+  book.replace([level(400_000, 5)], [])
+  assert.equal(book.add({ side: 'bid', ...level(400_000, -6) }), 'negative')
+  assert.equal(book.bestBid, null)
+})
+
+test('[BOOK5] a bid at or above an ask is crossed', () => {
+  const book = new OrderBook()
+  book.replace([level(400_000, 5)], [level(410_000, 5)])
+  assert.equal(book.isCrossed, false)
+  book.set({ side: 'bid', ...level(410_000, 1) })
+  assert.equal(book.isCrossed, true)
+})
+
+test('[BOOK6] the differences to an equal book are none', () => {
+  const book = new OrderBook()
+  const bids = [level(400_000, 5), level(390_000, 2)]
+  book.replace(bids, [level(500_000, 1)])
+  assert.deepEqual(book.differences(bids, [level(500_000, 1)]), [])
+})
+
+test('[BOOK7] the checksum is the CRC-32 of the ten best levels a side, as integers', () => {
+  const book = new OrderBook()
+  book.replace(
+    Array.from({ length: 12 }, (_, step) => level(400_000 - step * 10_000, 1_000_000 + step)),
+    [level(430_000, 2_500_000)],
+  )
+  const bids = Array.from(
+    { length: 10 },
+    (_, step) => `${400_000 - step * 10_000}:${1_000_000 + step}`,
+  )
+  assert.equal(book.checksum(), crcByTable(`${bids.join(':')}:430000:2500000`))
+  book.clear()
+  assert.equal(book.checksum(), 0)
+})
+
+test('[BOOK8] a book beyond its level limit refuses the next level and stays sound', () => {
+  const book = new OrderBook()
+  for (let price = 1; price <= 10_000; price += 1) book.set({ side: 'bid', ...level(price, 1) })
+  assert.equal(book.set({ side: 'bid', ...level(20_000, 1) }), 'full')
+  assert.equal(book.set({ side: 'bid', ...level(5, 9) }), 'applied')
+  book.assertSound()
+})
+
+/** CRC-32 (IEEE 802.3) written from its polynomial, independent of zlib. */
+function crcByTable(text: string): number {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}
