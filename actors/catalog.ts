@@ -3,7 +3,6 @@
 // Not for: when a venue is read (actors/venue.ts). Upholds CAT1 to CAT8.
 
 import type { Clock } from '../engine/clock.ts'
-import type { VenueEvent } from '../engine/events.ts'
 import type {
   NativeEventId,
   NativeMarketId,
@@ -13,7 +12,8 @@ import type {
 } from '../engine/ids.ts'
 import type { EventListing, MarketListing, MarketNumber, MarketStatus } from '../engine/market.ts'
 import type { EventSummary, MarketSummary, Storage } from '../storage/storage.ts'
-import { MarketActor, type MarketMessage, type MarketParts } from './market.ts'
+import { MarketActor, type MarketMessage } from './market.ts'
+import type { MarketParts } from './market-parts.ts'
 import { MarketSearch } from './market-search.ts'
 import { compareMarkets, filterKey, passes } from './ranking-rules.ts'
 import { Rankings } from './rankings.ts'
@@ -243,6 +243,3 @@ function summaryOf(listing: MarketListing): MarketSummary {
 function isSame(one: MarketSummary | EventSummary, other: MarketSummary | EventSummary): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
-
-/** The market-level events, which the router gives to a market's actor. */
-export type MarketEvent = Extract<VenueEvent, { readonly outcome: OutcomeId }>

@@ -11,7 +11,6 @@ import type {
   BookUpdate,
   LastPriceEvent,
   LevelChange,
-  LifecycleUpdate,
   MarketPrice,
   MarketStatusEvent,
   TickSizeEvent,
@@ -21,18 +20,17 @@ import type {
 import { checkpointEveryMs, marketIdleMsMax } from '../engine/limits.ts'
 import { type MarketRef, mayFollow } from '../engine/market.ts'
 import type { priceOf } from '../engine/price.ts'
-import type { Publisher } from '../engine/publisher.ts'
 import {
   complement,
   type PriceMicros,
   type TimeMs,
-  timeMs,
   type UsdMicros,
   usdMicros,
 } from '../engine/units.ts'
-import type { ListingDetails, MarketSummary, Storage, StoredTrade } from '../storage/storage.ts'
+import type { ListingDetails, MarketSummary, StoredTrade } from '../storage/storage.ts'
 import type { Actor, Turn } from './actor.ts'
 import { MarketBook } from './market-book.ts'
+import type { BothTimes, MarketParts } from './market-parts.ts'
 import { MarketPrices } from './market-prices.ts'
 import { MarketTrades, type TradeQuery } from './market-trades.ts'
 import type { BookView, MarketView, StreamChannel } from './views.ts'
@@ -59,35 +57,6 @@ export type MarketMessage =
   | MarketStatusEvent
   | VoidMessage
   | SummaryMessage
-
-/** What a market actor needs; one object shared by all of them. */
-export interface MarketParts {
-  readonly publisher: Publisher
-  readonly storage: Storage
-  /** This run's number, stored with each trade it publishes. */
-  readonly run: number
-  readonly nowMs: () => TimeMs
-  /** Asks the venue for a fresh book; the venue actor limits how often. */
-  readonly requestResync: (market: MarketActor, reason: string) => void
-  /** Tells that trades of this market were lost at our own door. */
-  readonly announceLoss: (market: MarketActor, atMs: TimeMs) => void
-  /** One counter per way a message ends without changing anything. */
-  readonly ignored: (reason: IgnoredReason) => void
-}
-
-export type IgnoredReason =
-  | 'book_change_before_snapshot'
-  | 'book_unchanged'
-  | 'book_check_equal'
-  | 'book_check_while_stale'
-  | 'trade_duplicate'
-  | 'trade_unknown_outcome'
-  | 'status_out_of_order'
-
-interface BothTimes {
-  readonly venueTimeMs: TimeMs
-  readonly receivedAtMs: TimeMs
-}
 
 const CHECKSUM_EVERY = 50
 
@@ -316,19 +285,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.storage.markets.putSummary(this.ref.number, summary)
     if (summary.status === before) return
     if (summary.status === 'resolved') this.#emptyBook(event)
-    const happened: LifecycleUpdate['event'] = summary.status === 'open' ? 'opened' : summary.status
-    const stamp = this.#parts.publisher.stamp('lifecycle', this.ref.number)
     const { venueTimeMs, receivedAtMs } = event
-    const { offset, seq } = stamp
-    const market = this.ref
     this.#parts.publisher.publish({
+      ...this.#parts.publisher.stamp('lifecycle', this.ref.number),
       kind: 'lifecycle',
-      market,
-      offset,
-      seq,
+      market: this.ref,
       venueTimeMs,
       receivedAtMs,
-      event: happened,
+      event: summary.status === 'open' ? 'opened' : summary.status,
     })
     this.#reprice(event)
   }
@@ -436,11 +400,5 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   details(): ListingDetails {
     const kept = this.#parts.storage.markets.details(this.ref.number)
     return kept ?? { description: null, native: {} }
-  }
-
-  /** The newest stored trade's time; null when none. For back-fills. */
-  newestTradeMs(): TimeMs | null {
-    const newest = this.#parts.storage.trades.newestMs(this.ref.number)
-    return newest === null ? null : timeMs(newest)
   }
 }

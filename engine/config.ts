@@ -2,6 +2,8 @@
 // parts receive plain values. An error names the variable, what it was, and what it accepts.
 // Upholds CONFIG1 to CONFIG3.
 
+import { existsSync } from 'node:fs'
+import { EnvironmentReader } from './environment.ts'
 import { FAULT_NAMES } from './fault-names.ts'
 
 /** Where both venues are, or what replaces them. */
@@ -103,116 +105,87 @@ export class ConfigError extends Error {
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+const BYTES_PER_GB = 2 ** 30
 
 /** Reads the configuration from an environment; throws ConfigError with all problems at once. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const problems: string[] = []
-  const text = (name: string): string => {
-    const value = env[name]
-    return value === undefined || value === '' ? (VARIABLES[name]?.default ?? '') : value
-  }
-  const refuse = (name: string, accepts: string): void => {
-    const shown = name.includes('SECRET') ? '(not shown)' : JSON.stringify(text(name).slice(0, 80))
-    problems.push(`${name} is ${shown}; it accepts ${accepts}`)
-  }
-  const number = (name: string, low: number, high: number, isWhole = true): number => {
-    const value = text(name)
-    const parsed = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
-    if (!(parsed >= low && parsed <= high) || (isWhole && !Number.isInteger(parsed))) {
-      refuse(name, `${isWhole ? 'a whole number' : 'a number'} from ${low} to ${high}`)
-      return low
-    }
-    return parsed
-  }
-  const choice = (name: string, accepts: readonly string[]): string => {
-    const value = text(name).toLowerCase()
-    if (!accepts.includes(value)) refuse(name, accepts.map((item) => `"${item}"`).join(', '))
-    return value
-  }
-  const url = (name: string, schemes: readonly string[]): string | null => {
-    const value = text(name)
-    if (value === '') return null
-    if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol)) {
-      refuse(name, `a URL that begins with ${schemes.map((item) => `${item}//`).join(' or ')}`)
-    }
-    return value.replace(/\/+$/, '')
-  }
-  const rest = (name: string) => url(name, ['https:', 'http:'])
-  const socket = (name: string) => url(name, ['wss:', 'ws:'])
-  const venueName = (name: string): string => {
-    const value = text(name)
-    if (!/^[a-z][a-z0-9_-]{0,31}$/.test(value)) {
-      refuse(name, 'a lower-case letter, then up to 31 letters, digits, _ or -')
-    }
-    return value
-  }
-  const venues = (): VenueSource => {
-    const value = text('VENUES')
-    if (value === 'sim' || value === 'live') return { kind: value }
-    if (/^replay:.+/.test(value)) return { kind: 'replay', file: value.slice(7) }
-    refuse('VENUES', '"sim", "live" or "replay:FILE"')
-    return { kind: 'sim' }
-  }
-  const faults = (): readonly string[] => {
-    const value = text('SIM_FAULTS').toLowerCase()
-    if (value === 'off') return []
-    if (value === 'on') return FAULT_NAMES
-    const named = value.split(',').map((item) => item.trim())
-    if (!named.every((item) => FAULT_NAMES.includes(item))) {
-      refuse('SIM_FAULTS', `"off", "on", or a comma list of ${FAULT_NAMES.join(', ')}`)
-    }
-    return named
-  }
-  const jwtSecret = text('JWT_SECRET')
-  if (jwtSecret !== '' && Buffer.byteLength(jwtSecret) < 32)
-    refuse('JWT_SECRET', 'at least 32 bytes')
-  const names = { a: venueName('VENUE_A_NAME'), b: venueName('VENUE_B_NAME') }
-  if (names.a === names.b) refuse('VENUE_B_NAME', 'a name that differs from VENUE_A_NAME')
-  const keyId = text('KALSHI_KEY_ID')
-  const keyFile = text('KALSHI_PRIVATE_KEY_FILE')
-  if ((keyId === '') !== (keyFile === '')) {
-    refuse(
-      keyId === '' ? 'KALSHI_KEY_ID' : 'KALSHI_PRIVATE_KEY_FILE',
-      'a value when its partner is set',
-    )
-  }
-
+  const read = new EnvironmentReader(env, VARIABLES)
   const config: Config = {
-    host: text('HOST'),
-    port: number('PORT', 0, 65_535),
-    dataDir: text('DATA_DIR'),
-    venues: venues(),
-    venueNames: names,
+    host: read.text('HOST'),
+    port: read.whole('PORT', 0, 65_535),
+    dataDir: read.text('DATA_DIR'),
+    venues: readVenues(read),
+    venueNames: readVenueNames(read),
     sim: {
-      marketsPerVenue: number('SIM_MARKETS', 20, 100_000),
-      messagesPerSecond: number('SIM_RATE', 1, 20_000),
-      seed: number('SIM_SEED', 0, 4_294_967_295),
-      faults: faults(),
-      port: number('SIM_PORT', 1, 65_500),
+      marketsPerVenue: read.whole('SIM_MARKETS', 20, 100_000),
+      messagesPerSecond: read.whole('SIM_RATE', 1, 20_000),
+      seed: read.whole('SIM_SEED', 0, 4_294_967_295),
+      faults: read.subset('SIM_FAULTS', FAULT_NAMES),
+      port: read.whole('SIM_PORT', 1, 65_500),
     },
     polymarket: {
-      gamma: rest('POLYMARKET_GAMMA_URL'),
-      clob: rest('POLYMARKET_CLOB_URL'),
-      data: rest('POLYMARKET_DATA_URL'),
-      marketWs: socket('POLYMARKET_MARKET_WS_URL'),
-      rtdsWs: socket('POLYMARKET_RTDS_WS_URL'),
+      gamma: read.url('POLYMARKET_GAMMA_URL', 'https:', 'http:'),
+      clob: read.url('POLYMARKET_CLOB_URL', 'https:', 'http:'),
+      data: read.url('POLYMARKET_DATA_URL', 'https:', 'http:'),
+      marketWs: read.url('POLYMARKET_MARKET_WS_URL', 'wss:', 'ws:'),
+      rtdsWs: read.url('POLYMARKET_RTDS_WS_URL', 'wss:', 'ws:'),
     },
-    kalshi: {
-      restUrl: rest('KALSHI_REST_URL'),
-      wsUrl: socket('KALSHI_WS_URL'),
-      keyId: keyId === '' ? null : keyId,
-      privateKeyFile: keyFile === '' ? null : keyFile,
-    },
-    jwtSecret: jwtSecret === '' ? null : jwtSecret,
-    hasDemoKey: choice('DEMO_KEY', ['on', 'off']) === 'on' && env.NODE_ENV !== 'production',
-    isMetricsPublic: choice('METRICS_PUBLIC', ['on', 'off']) === 'on',
-    corsOrigins: text('CORS_ORIGINS')
+    kalshi: readKalshi(read),
+    jwtSecret: readJwtSecret(read),
+    hasDemoKey: read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production',
+    isMetricsPublic: read.isOn('METRICS_PUBLIC'),
+    corsOrigins: read
+      .text('CORS_ORIGINS')
       .split(',')
       .map((item) => item.trim()),
-    retentionDays: number('RETENTION_DAYS', 1, 3_650),
-    dataBytesMax: number('DATA_MAX_GB', 0.1, 10_000, false) * 2 ** 30,
-    logLevel: choice('LOG_LEVEL', LEVELS),
+    retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
+    dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
+    logLevel: read.choice('LOG_LEVEL', LEVELS),
   }
-  if (problems.length > 0) throw new ConfigError(problems)
+  if (read.problems.length > 0) throw new ConfigError(read.problems)
   return Object.freeze(config)
+}
+
+function readVenues(read: EnvironmentReader): VenueSource {
+  const value = read.text('VENUES')
+  if (value === 'sim' || value === 'live') return { kind: value }
+  if (/^replay:.+/.test(value)) return { kind: 'replay', file: value.slice(7) }
+  read.refuse('VENUES', '"sim", "live" or "replay:FILE"')
+  return { kind: 'sim' }
+}
+
+function readVenueNames(read: EnvironmentReader): Config['venueNames'] {
+  for (const name of ['VENUE_A_NAME', 'VENUE_B_NAME']) {
+    if (!/^[a-z][a-z0-9_-]{0,31}$/.test(read.text(name))) {
+      read.refuse(name, 'a lower-case letter, then up to 31 letters, digits, _ or -')
+    }
+  }
+  const names = { a: read.text('VENUE_A_NAME'), b: read.text('VENUE_B_NAME') }
+  if (names.a === names.b) read.refuse('VENUE_B_NAME', 'a name that differs from VENUE_A_NAME')
+  return names
+}
+
+function readKalshi(read: EnvironmentReader): Config['kalshi'] {
+  const keyId = read.optional('KALSHI_KEY_ID')
+  const privateKeyFile = read.optional('KALSHI_PRIVATE_KEY_FILE')
+  if ((keyId === null) !== (privateKeyFile === null)) {
+    const missing = keyId === null ? 'KALSHI_KEY_ID' : 'KALSHI_PRIVATE_KEY_FILE'
+    read.refuse(missing, 'a value when its partner is set')
+  }
+  if (privateKeyFile !== null && !existsSync(privateKeyFile)) {
+    read.refuse('KALSHI_PRIVATE_KEY_FILE', 'the path of an existing PEM file')
+  }
+  return {
+    restUrl: read.url('KALSHI_REST_URL', 'https:', 'http:'),
+    wsUrl: read.url('KALSHI_WS_URL', 'wss:', 'ws:'),
+    keyId,
+    privateKeyFile,
+  }
+}
+
+function readJwtSecret(read: EnvironmentReader): string | null {
+  const secret = read.optional('JWT_SECRET')
+  if (secret !== null && Buffer.byteLength(secret) < 32)
+    read.refuse('JWT_SECRET', 'at least 32 bytes')
+  return secret
 }

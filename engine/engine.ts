@@ -4,7 +4,8 @@
 
 import { AccountsActor } from '../actors/accounts.ts'
 import { Catalog } from '../actors/catalog.ts'
-import type { IgnoredReason, MarketActor, MarketParts } from '../actors/market.ts'
+import type { MarketActor } from '../actors/market.ts'
+import type { IgnoredReason, MarketParts } from '../actors/market-parts.ts'
 import { Router, type VenueSeat } from '../actors/router.ts'
 import { System } from '../actors/system.ts'
 import { VenueActor } from '../actors/venue.ts'
@@ -66,111 +67,14 @@ const TICK_EVERY_MS = 250
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
 const PRUNE_ROWS = 5_000
+const SAVE_USE_EVERY_MS = 300_000
 
+/** Builds everything and introduces the rooms to each other; nothing runs before `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
-  const { clock, log, metrics, storage } = parts
-  const names = new VenueNames(settings.venueNames)
-  const run = storage.runs.begin(parts.epoch, clock.nowMs())
-  const publisher = new Publisher({ epoch: run.epoch, log, metrics })
-  const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
-  const system = new System({ clock, log, metrics, mustHold })
-  const seats: Record<VenueKey, VenueSeat | null> = { a: null, b: null }
-  const venueOf = (market: MarketActor) => seats[market.ref.venue]
-  const market: MarketParts = {
-    publisher,
-    storage,
-    run: run.number,
-    nowMs: () => clock.nowMs(),
-    requestResync(actor, reason) {
-      const seat = catalog.seatOfNative(actor.ref.venue, actor.ref.nativeId)
-      if (seat !== null) venueOf(actor)?.actor.requestResync(seat, reason)
-    },
-    announceLoss: (actor, atMs) => venueOf(actor)?.actor.recoverTrades(atMs),
-    ignored: ignoredCounter(metrics),
-  }
-  const catalog = new Catalog({ names, clock, system, storage, market })
-  const router = new Router({ catalog, metrics })
-  const passwords: PasswordPool = openPasswordPool()
-  const accounts = new AccountsActor({
-    storage: storage.accounts,
-    clock,
-    passwords,
-    jwtSecret: settings.jwtSecret,
-  })
-  const startedAtMs = clock.monotonicMs()
-  const view: EngineView = {
-    version: parts.version,
-    epoch: run.epoch,
-    catalog,
-    accounts,
-    venues: () => [seats.a, seats.b].flatMap((seat) => (seat === null ? [] : [seat.actor])),
-    isStorageHealthy: () => storage.isHealthy(),
-    uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
-  }
+  const owners = openOwners(settings, parts)
+  const { catalog, accounts, publisher, view } = owners
   const timers: StopTimer[] = []
   let server: Server | null = null
-
-  async function start(): Promise<void> {
-    const known = catalog.load()
-    if (known > 0) log.info({ markets: known }, 'catalogue of the last run loaded')
-    const { random } = parts
-    const opened = parts.venues({
-      clock,
-      random,
-      log,
-      metrics,
-      emit: (event) => router.route(event),
-    })
-    const crawls = opened.map((venue) => {
-      const actor = new VenueActor({
-        venue,
-        platform: names.platform(venue.key),
-        catalog,
-        publisher,
-        storage,
-        clock,
-        log,
-        metrics,
-      })
-      const seat = { actor, cell: system.spawn(actor) }
-      seats[venue.key] = seat
-      router.seat(seat)
-      publisher.watch(actor)
-      return new Promise<void>((resolve) => actor.start(resolve))
-    })
-    timers.push(...startUpkeep(settings, parts, catalog))
-    const isLoaded = Promise.all(crawls).then(() => {
-      catalog.isLoaded = true
-    })
-    await Promise.race([
-      isLoaded,
-      new Promise<void>((resolve) => clock.after(LISTEN_AFTER_MS, resolve)),
-    ])
-    server = await createServer({
-      engine: view,
-      publisher,
-      clock,
-      log,
-      metrics,
-      host: settings.host,
-      port: settings.port,
-      corsOrigins: settings.corsOrigins,
-      isMetricsPublic: settings.isMetricsPublic,
-    })
-  }
-
-  async function stop(): Promise<void> {
-    await server?.drain()
-    for (const stopTimer of timers) stopTimer()
-    await Promise.all(view.venues().map((venue) => seats[venue.venue]?.actor.stop()))
-    system.stop()
-    const nowMs = clock.nowMs()
-    for (const { actor } of catalog.seats()) actor.checkpoint(nowMs)
-    await server?.stop()
-    await passwords.close()
-    await storage.close()
-  }
-
   return {
     view,
     catalog,
@@ -179,16 +83,114 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     get port() {
       return server?.port ?? settings.port
     },
-    start,
-    stop,
+    async start() {
+      const known = catalog.load()
+      if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
+      const isCrawled = startVenues(owners, parts)
+      timers.push(...startUpkeep(settings, parts, owners))
+      await Promise.race([isCrawled, elapsed(parts.clock, LISTEN_AFTER_MS)])
+      const { clock, log, metrics } = parts
+      server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
+    },
+    async stop() {
+      await server?.drain()
+      for (const stopTimer of timers) stopTimer()
+      await stopOwners(owners, parts)
+      await server?.stop()
+      await parts.storage.close()
+    },
   }
+}
+
+/** Everyone who owns state, and what leads to them. */
+interface Owners {
+  readonly names: VenueNames
+  readonly system: System
+  readonly publisher: Publisher
+  readonly catalog: Catalog
+  readonly router: Router
+  readonly passwords: PasswordPool
+  readonly accounts: AccountsActor
+  readonly seats: Map<VenueKey, VenueSeat>
+  readonly view: EngineView
+}
+
+function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
+  const { clock, log, metrics, storage } = parts
+  const names = new VenueNames(settings.venueNames)
+  const run = storage.runs.begin(parts.epoch, clock.nowMs())
+  const publisher = new Publisher({ epoch: run.epoch, log, metrics })
+  const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
+  const system = new System({ clock, log, metrics, mustHold })
+  const seats = new Map<VenueKey, VenueSeat>()
+  const market: MarketParts = {
+    publisher,
+    storage,
+    run: run.number,
+    nowMs: () => clock.nowMs(),
+    requestResync({ ref }, reason) {
+      const seat = catalog.seatOfNative(ref.venue, ref.nativeId)
+      if (seat !== null) seats.get(ref.venue)?.actor.requestResync(seat, reason)
+    },
+    announceLoss: ({ ref }, atMs) => seats.get(ref.venue)?.actor.recoverTrades(atMs),
+    ignored: ignoredCounter(metrics),
+  }
+  const catalog = new Catalog({ names, clock, system, storage, market })
+  const router = new Router({ catalog, metrics })
+  const passwords = openPasswordPool()
+  const { jwtSecret } = settings
+  const accounts = new AccountsActor({ storage: storage.accounts, clock, passwords, jwtSecret })
+  const startedAtMs = clock.monotonicMs()
+  const view: EngineView = {
+    version: parts.version,
+    epoch: run.epoch,
+    catalog,
+    accounts,
+    venues: () => [...seats.values()].map((seat) => seat.actor),
+    isStorageHealthy: () => storage.isHealthy(),
+    uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
+  }
+  return { names, system, publisher, catalog, router, passwords, accounts, seats, view }
+}
+
+/** Opens both feeds and reads both catalogues; resolves when these are whole. */
+async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
+  const { clock, random, log, metrics, storage } = parts
+  const { catalog, publisher, router, names, system, seats } = owners
+  const opened = parts.venues({ clock, random, log, metrics, emit: (event) => router.route(event) })
+  const crawls = opened.map((venue) => {
+    const platform = names.platform(venue.key)
+    const shared = { catalog, publisher, storage, clock, log, metrics }
+    const actor = new VenueActor({ ...shared, venue, platform })
+    const seat = { actor, cell: system.spawn(actor) }
+    seats.set(venue.key, seat)
+    router.seat(seat)
+    publisher.watch(actor)
+    return new Promise<void>((resolve) => actor.start(resolve))
+  })
+  await Promise.all(crawls)
+  catalog.isLoaded = true
+}
+
+/** In reverse: first what brings events, then who handles them, then a last checkpoint of each. */
+async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
+  await Promise.all([...owners.seats.values()].map((seat) => seat.actor.stop()))
+  owners.system.stop()
+  const nowMs = parts.clock.nowMs()
+  for (const { actor } of owners.catalog.seats()) actor.checkpoint(nowMs)
+  await owners.accounts.saveUse()
+  await owners.passwords.close()
+}
+
+function elapsed(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => clock.after(delayMs, resolve))
 }
 
 /** Checkpoints, sleep and retention, a small slice at a time, so that no slice is felt. */
 function startUpkeep(
   settings: EngineSettings,
   parts: EngineParts,
-  catalog: Catalog,
+  { catalog, accounts }: Owners,
 ): readonly StopTimer[] {
   const { clock, storage, log } = parts
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
@@ -215,7 +217,14 @@ function startUpkeep(
       log.error({ err: error }, 'retention failed')
     }
   }
-  return [clock.every(TICK_EVERY_MS, tick), clock.every(PRUNE_EVERY_MS, prune)]
+  const saveUse = () => {
+    accounts.saveUse().catch((error) => log.error({ err: error }, 'use of keys not saved'))
+  }
+  return [
+    clock.every(TICK_EVERY_MS, tick),
+    clock.every(PRUNE_EVERY_MS, prune),
+    clock.every(SAVE_USE_EVERY_MS, saveUse),
+  ]
 }
 
 function ignoredCounter(metrics: Metrics): (reason: IgnoredReason) => void {

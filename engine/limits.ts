@@ -26,6 +26,8 @@ export const staleRetryMs = 5_000
 export const bookLevelsMax = 10_000
 /** Book updates kept in memory for resuming clients. */
 export const bookHistoryCount = 65_536
+/** Trade updates kept in memory for connections that lagged or resume within a run. */
+export const tradeHistoryCount = 65_536
 
 /** REST: bytes of a body, milliseconds for an answer. */
 export const bodyBytesMax = 16_384
@@ -46,6 +48,16 @@ export const bufferSweepMs = 25
 export const socketIdleSeconds = 60
 export const unsubscribedMsMax = 60_000
 export const laggingMsMax = 10_000
+/** All sockets' buffers together; beyond it the largest is cut. */
+export const socketBuffersTotalBytesMax = 1_073_741_824
+/** Commands that wait while one is carried out; more are refused with RATE_LIMITED. */
+export const commandsWaitingMax = 200
+/** Commands answered by `error` within a minute that end a connection. */
+export const commandErrorsPerMinuteMax = 10
+/** Milliseconds of one connection's snapshots before others have their turn. */
+export const streamSliceMs = 2
+/** Trades replayed to one resuming command. */
+export const replayTradesMax = 10_000
 
 /** Accounts. */
 export const keysPerAccountMax = 20

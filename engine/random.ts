@@ -26,6 +26,19 @@ export function hash32(...parts: readonly (string | number)[]): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
+/** The machine's own chance, for jitter; a test passes a seeded one instead. */
+export function systemRandom(): Random {
+  return {
+    next: () => Math.random(),
+    below: (bound) => Math.floor(Math.random() * bound),
+    pick(items) {
+      const item = items[Math.floor(Math.random() * items.length)]
+      if (item === undefined) throw new RangeError('pick needs at least one item')
+      return item
+    },
+  }
+}
+
 /** A generator seeded by any texts and numbers (sfc32 behind hash32). */
 export function seededRandom(...seed: readonly (string | number)[]): Random {
   let a = hash32(...seed, 'a')

@@ -14,7 +14,8 @@ export function echo(value: unknown, name = '', depth = 0): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= DEPTH_MAX) return '…'
-  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => echo(item, '', depth + 1))
+  if (Array.isArray(value))
+    return value.slice(0, ITEMS_MAX).map((item) => echo(item, '', depth + 1))
   const copy: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value).slice(0, ITEMS_MAX)) {
     copy[cut(key)] = echo(item, key, depth + 1)
@@ -24,5 +25,7 @@ export function echo(value: unknown, name = '', depth = 0): unknown {
 
 function cut(text: string): string {
   if (text.length <= TEXT_CHARACTERS_MAX) return text
-  return Array.from(text.slice(0, TEXT_CHARACTERS_MAX * 2)).slice(0, TEXT_CHARACTERS_MAX).join('')
+  return Array.from(text.slice(0, TEXT_CHARACTERS_MAX * 2))
+    .slice(0, TEXT_CHARACTERS_MAX)
+    .join('')
 }

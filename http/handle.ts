@@ -11,7 +11,7 @@ import { bodyBytesMax, requestDeadlineMs } from '../engine/limits.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import { toSeconds } from '../engine/units.ts'
-import { type Credentials, type Identity, identify } from './auth.ts'
+import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
 import { parseQuery } from './query.ts'
 import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
@@ -38,7 +38,11 @@ export class RequestHandler {
 
   constructor(parts: HandlerParts) {
     this.parts = parts
-    parts.metrics.gauge('http_requests_in_flight', 'Requests not yet answered.', () => this.inFlightCount)
+    parts.metrics.gauge(
+      'http_requests_in_flight',
+      'Requests not yet answered.',
+      () => this.inFlightCount,
+    )
   }
 
   /** For `app.any`: never throws. */
@@ -72,7 +76,9 @@ export function allowedOrigin(corsOrigins: readonly string[], origin: string): s
 /** The peer's address as text; IPv4 in its short form. To be read before anything is awaited. */
 export function remoteAddress(res: HttpResponse): string {
   const text = Buffer.from(res.getRemoteAddressAsText()).toString()
-  const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/.exec(text)
+  const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/.exec(
+    text,
+  )
   if (mapped === null) return text
   return mapped
     .slice(1)
@@ -119,19 +125,11 @@ class Exchange {
     const match = router.match(method, this.#path)
     const needsToken = match.kind === 'route' && match.route.access === 'token'
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
-    const identity = this.#identify(accounts, credentials, needsToken)
+    const identity = identify(accounts, credentials, needsToken)
     if (identity instanceof Promise || body !== null) {
       this.#startDeadline()
       this.#later(match, queryText, identity, body)
     } else this.#settle(this.#proceed(match, queryText, identity, NO_BODY))
-  }
-
-  #identify(
-    accounts: AccountsView,
-    credentials: Credentials,
-    needsToken: boolean,
-  ): Identity | Promise<Identity> {
-    return identify(accounts, credentials, needsToken)
   }
 
   async #later(
@@ -267,7 +265,7 @@ class Facts implements RequestFacts {
     this.#params = params
   }
 
-  path(name: string): string {
+  readonly path = (name: string): string => {
     const value = this.#params.get(name)
     if (value === undefined) throw new Error(`the pattern has no {${name}}`)
     return value

@@ -74,8 +74,7 @@ function parseChoice(text: string, choices: readonly string[]): Result {
   if (choices.includes(text)) return valid(text)
   const quoted = choices.map((choice) => `'${choice}'`)
   const last = quoted[quoted.length - 1] ?? ''
-  const expected =
-    quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`
+  const expected = quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`
   return invalid(text, 'enum', `Input should be ${expected}`, { expected })
 }
 
@@ -138,9 +137,14 @@ function bounded(text: string, value: number, schema: TSchema): Result {
   }
   const least: unknown = schema.minimum
   if (typeof least === 'number' && !(value >= least)) {
-    return invalid(text, 'greater_than_equal', `Input should be greater than or equal to ${least}`, {
-      ge: least,
-    })
+    return invalid(
+      text,
+      'greater_than_equal',
+      `Input should be greater than or equal to ${least}`,
+      {
+        ge: least,
+      },
+    )
   }
   return valid(value)
 }
@@ -152,11 +156,7 @@ function parseBoolean(text: string): Result {
   const lower = text.toLowerCase()
   if (TRUE.has(lower)) return valid(true)
   if (FALSE.has(lower)) return valid(false)
-  return invalid(
-    text,
-    'bool_parsing',
-    'Input should be a valid boolean, unable to interpret input',
-  )
+  return invalid(text, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
 }
 
 function parseText(text: string, schema: TSchema): Result {

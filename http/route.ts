@@ -2,10 +2,10 @@
 // the schemas once and hides their types behind one form, so that the wrapper (handle.ts) can run
 // any of them. Upholds ROUTE1.
 
-import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller } from '../actors/views.ts'
 import type { Problem } from './parameter.ts'
-import { type RawQuery } from './query.ts'
+import type { RawQuery } from './query.ts'
 import { type Answer, failure, json, withHeader } from './reply.ts'
 import { compileBody, compileQuery } from './validate.ts'
 
@@ -20,7 +20,7 @@ export interface RequestFacts {
   readonly caller: Caller | null
   readonly address: string
   /** A decoded path parameter; throws when the pattern has no such name (our bug). */
-  path(name: string): string
+  readonly path: (name: string) => string
 }
 
 /** A request whose every part has been validated. */
@@ -41,8 +41,8 @@ export interface Route {
   readonly isPrivate: boolean
   readonly hasBody: boolean
   /** For the specification document. */
-  readonly querySchema: TObject
-  readonly bodySchema: TObject | null
+  readonly querySchema: TSchema
+  readonly bodySchema: TSchema | null
   /** Validates, then handles; throws EngineError for refusals of owners. */
   respond(facts: RequestFacts, raw: RawQuery, body: Uint8Array): Answer | Promise<Answer>
 }
@@ -131,17 +131,14 @@ class Request<Q, B> implements ValidRequest<Q, B> {
   readonly address: string
   readonly query: Q
   readonly body: B
-  readonly #facts: RequestFacts
+  /** A property and not a method, so that handlers may take it out of the request. */
+  readonly path: (name: string) => string
 
   constructor(facts: RequestFacts, query: Q, body: B) {
     this.caller = facts.caller
     this.address = facts.address
     this.query = query
     this.body = body
-    this.#facts = facts
-  }
-
-  path(name: string): string {
-    return this.#facts.path(name)
+    this.path = facts.path
   }
 }

@@ -12,8 +12,8 @@ import {
 } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Ajv, type ErrorObject } from 'ajv'
-import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 import { echo } from './echo.ts'
+import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 import type { RawQuery } from './query.ts'
 
 export type Parsed<T> =
@@ -123,7 +123,10 @@ export function compileBody<P extends TProperties>(
 
 function parseJson(
   bytes: Uint8Array,
-): { kind: 'json'; value: unknown } | { kind: 'undecodable' } | { kind: 'invalid'; problems: Problem[] } {
+):
+  | { kind: 'json'; value: unknown }
+  | { kind: 'undecodable' }
+  | { kind: 'invalid'; problems: Problem[] } {
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -169,7 +172,12 @@ function bodyProblem(error: ErrorObject, body: Readonly<Record<string, unknown>>
   const loc = ['body', field]
   const input = echo(body[field], field)
   if (error.keyword === 'minLength' || error.keyword === 'maxLength') {
-    return lengthProblem({ loc, input, isShort: error.keyword === 'minLength', limit: Number(error.params.limit) })
+    return lengthProblem({
+      loc,
+      input,
+      isShort: error.keyword === 'minLength',
+      limit: Number(error.params.limit),
+    })
   }
   const expected = String(error.params.type)
   const [type, msg] = TYPE_PROBLEMS[expected] ?? ['value_error', `Value error, ${error.message}`]

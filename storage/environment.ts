@@ -171,9 +171,11 @@ export class Environment {
     this.#tables.set(layout.name, { table, database })
   }
 
-  /** While commits fail nothing more than the bound may wait: further writes are dropped, counted. */
+  /** While commits fail no more than the bound may wait: further writes are dropped and counted. */
   #isAccepting(): boolean {
-    if (this.#state === 'ok' || this.outstandingWrites() < outstandingWritesMax) return true
+    if (this.#state === 'ok') return true
+    const isForgotten = this.#state === 'failed' && this.#options.failedRows === 'drop'
+    if (!isForgotten && this.outstandingWrites() < outstandingWritesMax) return true
     this.#dropped.inc()
     return false
   }

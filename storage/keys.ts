@@ -1,5 +1,5 @@
 // Builds and reads the binary keys of tables.ts. Byte order is number order: u32 for markets and
-// runs, u64 shifted by 2^53 for times, hours and offsets, so that every safe integer has its place.
+// runs, two words for times, hours and offsets, so that every safe integer has its place.
 // Not for: what is stored under a key. Upholds R42 (no -0, NaN or mixed kinds can reach a key).
 
 import { createHash } from 'node:crypto'
@@ -8,21 +8,23 @@ import type { VenueKey } from '../engine/ids.ts'
 /** Longest key that is handed to LMDB, in bytes. */
 export const keyBytesMax = 512
 
-const SHIFT = 2 ** 53
 const WORD = 2 ** 32
+/** Added to the upper word, so that negative numbers sort below zero. */
+const UPPER_SHIFT = 2 ** 21
 const U32_MAX = WORD - 1
 
 /** Writes a safe integer as 8 bytes; larger numbers are cut to the safe range (queries). */
 export function writeInteger(target: Buffer, position: number, value: number): number {
-  const shifted =
-    Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + SHIFT
-  target.writeUInt32BE(Math.floor(shifted / WORD), position)
-  return target.writeUInt32BE(shifted % WORD, position + 4)
+  const cut = Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
+  const upper = Math.floor(cut / WORD)
+  target.writeUInt32BE(upper + UPPER_SHIFT, position)
+  return target.writeUInt32BE(cut - upper * WORD, position + 4)
 }
 
 /** Reads what writeInteger wrote. */
 export function readInteger(source: Buffer, position: number): number {
-  return source.readUInt32BE(position) * WORD + source.readUInt32BE(position + 4) - SHIFT
+  const upper = source.readUInt32BE(position) - UPPER_SHIFT
+  return upper * WORD + source.readUInt32BE(position + 4)
 }
 
 /** A market or a run alone. */

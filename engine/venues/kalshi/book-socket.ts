@@ -36,6 +36,8 @@ export class BookSocket {
   #downSinceMs: TimeMs | null = null
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
+  /** When the sid of the present hole was last in order. */
+  #gapSinceMs: TimeMs | null = null
 
   constructor(
     parts: VenueParts,
@@ -61,6 +63,10 @@ export class BookSocket {
           this.#gapSinceMs = lastInOrderAtMs
           this.#subscriptions.noteGap(sid, 'sequence gap')
         },
+        onLost: (sid, ticker, lastInOrderAtMs) => {
+          this.#gapSinceMs = lastInOrderAtMs
+          this.#subscriptions.noteLost(sid, ticker, 'unreadable message')
+        },
         accepts: (message) => this.#subscriptions.has(message.ticker),
         onMapped: (message) => {
           if (message.kind === 'orderbookSnapshot') this.#subscriptions.noteSnapshot(message.ticker)
@@ -85,8 +91,6 @@ export class BookSocket {
       onSilence: () => this.#checkSilence(),
     })
   }
-
-  #gapSinceMs: TimeMs | null = null
 
   get marketCount(): number {
     return this.#subscriptions.marketCount

@@ -19,8 +19,8 @@ export interface CatalogParts {
   readonly http: HttpClient
   readonly clock: Clock
   readonly tally: Tally
-  /** Told of every market read: when its trading really ends (null: not known). */
-  readonly onTradingEnd: (ticker: string, atMs: TimeMs | null) => void
+  /** Told of every market read, and when its trading really ends (null: not known). */
+  readonly onMarket: (listing: MarketListing, tradingEndsAtMs: TimeMs | null) => void
 }
 
 const EVENT_ROWS = 200
@@ -39,7 +39,7 @@ export class KalshiCatalog implements VenueCatalog {
   readonly #http: HttpClient
   readonly #clock: Clock
   readonly #tally: Tally
-  readonly #onTradingEnd: CatalogParts['onTradingEnd']
+  readonly #onMarket: CatalogParts['onMarket']
   #series: ReadonlyMap<string, Series> = new Map()
   #seriesReadAtMs: number | null = null
 
@@ -47,7 +47,7 @@ export class KalshiCatalog implements VenueCatalog {
     this.#http = parts.http
     this.#clock = parts.clock
     this.#tally = parts.tally
-    this.#onTradingEnd = parts.onTradingEnd
+    this.#onMarket = parts.onMarket
   }
 
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
@@ -167,7 +167,7 @@ export class KalshiCatalog implements VenueCatalog {
     const isLongSettled =
       listing.status === 'resolved' && sinceMs !== null && endedAtMs !== null && endedAtMs < sinceMs
     if (isLongSettled) return null
-    this.#onTradingEnd(listing.nativeId, listing.status === 'resolved' ? null : tradingEndsAtMs)
+    this.#onMarket(listing, tradingEndsAtMs)
     return listing
   }
 

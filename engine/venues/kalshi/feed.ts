@@ -3,7 +3,8 @@
 // Without a key: polling.ts. Upholds KFEED7 to KFEED9.
 
 import type { VenueEvent } from '../../events.ts'
-import { type NativeMarketId, nativeMarketId, type OutcomeId } from '../../ids.ts'
+import type { HttpClient } from '../../fetch.ts'
+import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
 import { BookSocket, type SocketAccess } from './book-socket.ts'
@@ -18,6 +19,7 @@ const SOCKET_MARKETS_MAX = 5_000
 
 export interface FeedParts extends VenueParts {
   readonly access: SocketAccess
+  readonly http: HttpClient
   readonly trades: TradeReader
   readonly timers: StatusTimers
   readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
@@ -30,24 +32,19 @@ export class KalshiFeed implements VenueFeed {
   readonly #tradeSocket: TradeSocket
   readonly #bookSockets: BookSocket[] = []
   readonly #socketOf = new Map<string, BookSocket>()
-  readonly #watched = new Map<
-    string,
-    { status: WatchedMarket['status']; openAtMs: TimeMs | null }
-  >()
   readonly #full = new Set<BookSocket>()
   readonly #stopping = new AbortController()
   #isStarted = false
 
   constructor(parts: FeedParts) {
     this.#parts = parts
-    const { trades, timers } = parts
+    const { trades } = parts
     const streamParts = { ...parts, emit: (event: VenueEvent) => this.#fromStream(event) }
     this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
       onTrade: (ticker, receivedAtMs) => this.#socketOf.get(ticker)?.noteTrade(receivedAtMs),
       onLifecycle: (message) => this.#noteLifecycle(message),
       fetchNewestTradeMs: () => trades.fetchNewestMs(),
     })
-    void timers
   }
 
   start(): void {
@@ -61,6 +58,7 @@ export class KalshiFeed implements VenueFeed {
     this.#isStarted = false
     this.#stopping.abort()
     this.#parts.timers.stop()
+    this.#parts.http.stop()
     await Promise.all([this.#tradeSocket.stop(), ...this.#bookSockets.map((each) => each.stop())])
   }
 
@@ -69,7 +67,6 @@ export class KalshiFeed implements VenueFeed {
       const { nativeId, status, openAtMs } = market
       const closeAtMs = this.#parts.tradingEndOf(market)
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
-      this.#watched.set(nativeId, { status, openAtMs })
       if (!this.#socketOf.has(nativeId)) this.#place(nativeId)
     }
   }
@@ -78,7 +75,6 @@ export class KalshiFeed implements VenueFeed {
     const bySocket = new Map<BookSocket, string[]>()
     for (const id of ids) {
       this.#parts.timers.remove(id)
-      this.#watched.delete(id)
       const socket = this.#socketOf.get(id)
       if (socket === undefined) continue
       this.#socketOf.delete(id)
@@ -163,9 +159,7 @@ export class KalshiFeed implements VenueFeed {
 
   #noteLifecycle(message: LifecycleMessage): void {
     if (message.change !== 'close_date_updated' || message.closeAtMs === null) return
-    const known = this.#watched.get(nativeMarketId(message.ticker))
-    if (known === undefined) return
-    this.#parts.timers.set(message.ticker, { ...known, closeAtMs: timeMs(message.closeAtMs) })
+    this.#parts.timers.correct(message.ticker, { closeAtMs: timeMs(message.closeAtMs) })
   }
 }
 

@@ -59,24 +59,24 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
     retries: RETRIES,
   })
   const tally = new Tally(metrics, log)
+  const trades = new TradeReader({ http, tally, tap, nowMs: () => clock.nowMs() })
+  const timers = new StatusTimers({ clock, emit: parts.emit })
   const ends = new TradingEnds()
   const catalog = new KalshiCatalog({
     ...{ http, clock, tally },
-    onTradingEnd: (ticker, atMs) => ends.note(ticker, atMs),
+    onMarket: (listing, tradingEndsAtMs) => {
+      const { nativeId, status, openAtMs } = listing
+      ends.note(nativeId, status === 'resolved' ? null : tradingEndsAtMs)
+      timers.correct(nativeId, { status, openAtMs, closeAtMs: tradingEndsAtMs })
+    },
   })
-  const trades = new TradeReader({ http, tally, nowMs: () => clock.nowMs() })
-  const timers = new StatusTimers({ clock, emit: parts.emit })
   const tradingEndOf = (market: WatchedMarket) => ends.of(market)
-  const shared = { ...parts, log, trades, timers, tradingEndOf }
+  const shared = { ...parts, log, http, trades, timers, tradingEndOf }
   const feed =
     signer === null
-      ? new PollingFeed({ ...shared, http, tally, tap })
+      ? new PollingFeed({ ...shared, tally, tap })
       : new KalshiFeed({ ...shared, access: accessOf(signer, options, tally) })
-  return {
-    key: 'b',
-    catalog,
-    feed: Object.assign(feed, {}),
-  }
+  return { key: 'b', catalog, feed }
 }
 
 function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally): SocketAccess {

@@ -93,7 +93,7 @@ export function mapTrade(
 ): TradeEvent | Refusal {
   const yes = parsePrice(message.yesPrice)
   const size = sizeOf(message.count)
-  if (yes === null || size === null || size === 0) return TRADE_NUMBERS
+  if (yes === null || size === null || size <= 0) return TRADE_NUMBERS
   const no = message.noPrice === null ? complement(yes) : parsePrice(message.noPrice)
   if (no === null) return TRADE_NUMBERS
   const isYes = message.taker === 'yes'
@@ -103,6 +103,7 @@ export function mapTrade(
     venueTimeMs: timeMs(message.timeMs),
     receivedAtMs,
     outcome: isYes ? outcomeId(message.ticker) : noOutcomeOf(message.ticker),
+    market: nativeMarketId(message.ticker),
     nativeId: message.tradeId,
     price: isYes ? yes : no,
     size,

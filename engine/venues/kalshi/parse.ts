@@ -18,6 +18,15 @@ import {
 export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
+  /** Where on the stream it stood, when that much could be read. */
+  readonly place?: Place
+}
+
+/** What a message that cannot be used was about: that market's book, or trades, missed something. */
+export interface Place {
+  readonly sid: number
+  readonly seq: number
+  readonly ticker: string | null
 }
 
 type Fields = { readonly [name: string]: unknown }
@@ -28,7 +37,10 @@ const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
 const NO_FIELDS: Fields = {}
 
-/** One frame of the socket. A message without readable sid and seq counts as missed: a hole follows. */
+/**
+ * One frame of the socket. A message whose sid and seq cannot be read counts as missed: a hole
+ * follows. Where they can, `place` says which market alone has lost something.
+ */
 export function parseFrame(text: string): KalshiMessage | Rejected {
   let value: unknown
   try {
@@ -38,6 +50,15 @@ export function parseFrame(text: string): KalshiMessage | Rejected {
   }
   if (!isFields(value)) return rejected('not_an_object')
   const body = isFields(value.msg) ? value.msg : NO_FIELDS
+  const message = parseMessage(value, body)
+  if (message.kind !== 'rejected') return message
+  const sid = wholeOf(value.sid)
+  const seq = wholeOf(value.seq)
+  if (sid === null || seq === null) return message
+  return { ...message, place: { sid, seq, ticker: idOf(body.market_ticker) } }
+}
+
+function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
   switch (value.type) {
     case 'orderbook_delta':
       return parseDelta(value, body)

@@ -19,6 +19,8 @@ import type { TradeReader } from './trades.ts'
 const TRADES_EVERY_MS = 2_000
 /** About six batches a second: the bucket has sixteen, and the catalogue needs its share. */
 const BOOKS_EVERY_MS = 160
+/** Few markets need fewer requests: no round is shorter than this. */
+const ROUND_MS_MIN = 1_000
 const BATCH_TICKERS_MAX = 100
 /** Of a batch, at most this many are markets that just traded; the rest goes round. */
 const HOT_TICKERS_MAX = 60
@@ -73,14 +75,23 @@ export class PollingFeed implements VenueFeed {
     if (this.#loops.length > 0) return
     this.#tradesFromMs = timeMs(this.#parts.clock.nowMs() - OVERLAP_MS)
     this.#loops.push(
-      this.#loop('trades', TRADES_EVERY_MS, () => this.#pollTrades()),
-      this.#loop('books', BOOKS_EVERY_MS, () => this.#pollBooks()),
+      this.#loop(
+        'trades',
+        () => TRADES_EVERY_MS,
+        () => this.#pollTrades(),
+      ),
+      this.#loop(
+        'books',
+        () => this.#booksEveryMs(),
+        () => this.#pollBooks(),
+      ),
     )
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#parts.timers.stop()
+    this.#parts.http.stop()
     await Promise.all(this.#loops)
   }
 
@@ -136,7 +147,11 @@ export class PollingFeed implements VenueFeed {
   }
 
   /** Repeats an action with a pause; three failures in a row are a lost connection. */
-  async #loop(stream: PolledStream, everyMs: number, poll: () => Promise<void>): Promise<void> {
+  async #loop(
+    stream: PolledStream,
+    everyMs: () => number,
+    poll: () => Promise<void>,
+  ): Promise<void> {
     const { clock, tally } = this.#parts
     const { signal } = this.#stopping
     while (!signal.aborted) {
@@ -149,8 +164,14 @@ export class PollingFeed implements VenueFeed {
         tally.trouble(`poll_${stream}`, { reason })
         this.#noteBad(stream, reason)
       }
-      await pause(clock, everyMs, signal)
+      await pause(clock, everyMs(), signal)
     }
+  }
+
+  #booksEveryMs(): number {
+    if (this.#urgent.size > 0) return BOOKS_EVERY_MS
+    const batches = Math.max(1, Math.ceil(this.#ring.length / BATCH_TICKERS_MAX))
+    return Math.max(BOOKS_EVERY_MS, ROUND_MS_MIN / batches)
   }
 
   async #pollTrades(): Promise<void> {

@@ -71,6 +71,12 @@ export class StatusTimers {
     this.#plan(ticker, 'close', times.closeAtMs, nowMs, times.status === 'open')
   }
 
+  /** As `set`, for a market that is timed already; others are ignored. */
+  correct(ticker: string, times: Readonly<Partial<Times>>): void {
+    const known = this.#times.get(ticker)
+    if (known !== undefined) this.set(ticker, { ...known, ...times })
+  }
+
   /** The venue told a status itself. */
   noteStatus(ticker: string, status: MarketStatus): void {
     const times = this.#times.get(ticker)

@@ -9,8 +9,8 @@ import type { TimeMs } from '../../units.ts'
 import type { RawFrame } from '../feed.ts'
 import { mapMessage, type Refusal } from './map.ts'
 import type { DataMessage, KalshiMessage, Reply } from './messages.ts'
-import { parseFrame, type Rejected } from './parse.ts'
-import { SequenceCheck } from './sequence.ts'
+import { type Place, parseFrame, type Rejected } from './parse.ts'
+import { SequenceCheck, type SequenceVerdict } from './sequence.ts'
 
 /** Counts what was read, ignored and rejected, and lets a sample of it into the log. */
 export class Tally {
@@ -71,6 +71,8 @@ export interface StreamHooks {
   readonly onReply: (reply: Reply) => void
   /** Messages of this sid are missing; the message that showed it follows through `emit`. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
+  /** A message of this sid could not be used; of this market, when that much was readable. */
+  readonly onLost: (sid: number, ticker: string | null, lastInOrderAtMs: TimeMs | null) => void
   /** Asked before a message is mapped; false drops it, counted. */
   readonly accepts?: (message: DataMessage) => boolean
   /** After a message became events. */
@@ -106,6 +108,7 @@ export class KalshiStream {
     const message = parseFrame(frame.text)
     if (message.kind === 'rejected') {
       this.#tally.rejected(message.reason, frame.text)
+      if (message.place !== undefined) this.#lost(message.place, frame.receivedAtMs)
       return
     }
     if (!this.#isTimely(message, frame.receivedAtMs)) {
@@ -137,8 +140,10 @@ export class KalshiStream {
     const refusal = mapMessage(message, frame.receivedAtMs, emit)
     if (refusal !== null) {
       this.#tally.refused(refusal, frame.text)
-      // A book message that was lost on us is a hole in the book, whatever its number says.
-      if (refusal.kind === 'rejected' && isOfBook(message)) this.#tellGap(message.sid)
+      if (refusal.kind === 'rejected') {
+        const { sid, ticker } = message
+        this.#hooks.onLost(sid, ticker, this.#lastInOrderAtMs.get(sid) ?? null)
+      }
       return
     }
     this.#tally.mapped(message.kind)
@@ -152,17 +157,28 @@ export class KalshiStream {
     if (message.kind === 'unsubscribed') return true
     const { sid, seq } = message
     if (sid === null || seq === null || sid === 0 || seq === 0) return true
-    const verdict = this.#sequence.note(sid, seq)
     // Only a book is harmed by the old: trades are told apart by their ids, replies are good news.
-    if (verdict === 'late') return !isOfBook(message)
-    if (verdict === 'gap') this.#tellGap(sid)
-    this.#lastInOrderAtMs.set(sid, receivedAtMs)
-    return true
+    return this.#note(sid, seq, receivedAtMs) !== 'late' || !isOfBook(message)
   }
 
-  #tellGap(sid: number): void {
-    this.#tally.trouble('sequence_gap', { sid })
-    this.#hooks.onGap(sid, this.#lastInOrderAtMs.get(sid) ?? null)
+  #note(sid: number, seq: number, receivedAtMs: TimeMs): SequenceVerdict {
+    const verdict = this.#sequence.note(sid, seq)
+    if (verdict === 'late') return verdict
+    if (verdict === 'gap') {
+      this.#tally.trouble('sequence_gap', { sid })
+      this.#hooks.onGap(sid, this.#lastInOrderAtMs.get(sid) ?? null)
+    }
+    this.#lastInOrderAtMs.set(sid, receivedAtMs)
+    return verdict
+  }
+
+  /** Unusable, but it had its place: the numbers go on, and only its market is suspect. */
+  #lost(place: Place, receivedAtMs: TimeMs): void {
+    const { sid, seq, ticker } = place
+    const lastInOrderAtMs = this.#lastInOrderAtMs.get(sid) ?? null
+    if (this.#note(sid, seq, receivedAtMs) !== 'late') {
+      this.#hooks.onLost(sid, ticker, lastInOrderAtMs)
+    }
   }
 }
 

@@ -137,6 +137,14 @@ export class Subscriptions {
     if (asked !== undefined) this.#asked.set(ticker, { atMs: asked.atMs, tries: 0 })
   }
 
+  /** A message could not be used: its market is suspect, or the whole sid when it named none. */
+  noteLost(sid: number, ticker: string | null, reason: string): void {
+    if (ticker === null) return this.noteGap(sid, reason)
+    if (!this.#tickers.has(ticker)) return
+    this.#hooks.onSuspect([ticker], reason)
+    this.#wanted.add(ticker)
+  }
+
   /** All markets of the sid are suspect. */
   noteGap(sid: number, reason: string): void {
     const tickers = [...(this.#groups.get(sid) ?? [])]

@@ -20,6 +20,8 @@ const OVERLAP_MS = 2_000
 /** A trade younger than this may still be on its way to us. */
 const ON_ITS_WAY_MS = 5_000
 const RETRY_EVERY_MS = 1_000
+/** Unreadable trades are told as a gap at most so often. */
+const LOST_TOLD_EVERY_MS = 60_000
 const TRADES_ID = 1
 const LIFECYCLE_ID = 2
 
@@ -46,6 +48,7 @@ export class TradeSocket {
   #downSinceMs: TimeMs | null = null
   #lastTradeTimeMs: TimeMs | null = null
   #lastTradeAtMs: TimeMs | null = null
+  #lastLostToldMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: VenueParts, access: SocketAccess, hooks: TradeSocketHooks) {
     const { clock, random, log, metrics, emit } = parts
@@ -57,6 +60,7 @@ export class TradeSocket {
         emit,
         onReply: (reply) => this.#replied(reply),
         onGap: (sid, lastInOrderAtMs) => this.#noteGap(sid, lastInOrderAtMs),
+        onLost: (sid, _ticker, lastInOrderAtMs) => this.#noteLost(sid, lastInOrderAtMs),
         onMapped: (message) => this.#noteMapped(message),
       },
       access.tally,
@@ -157,6 +161,14 @@ export class TradeSocket {
     // A hole in the lifecycle messages is mended by the next refresh of the catalogue.
     if (sid !== this.#tradesSid) return
     this.#tell('feedGap', 'sequence gap', earlier(lastInOrderAtMs ?? this.#parts.clock.nowMs()))
+  }
+
+  /** REST may have a readable row; if the venue's data itself is broken, asking always is no use. */
+  #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (nowMs - this.#lastLostToldMs < LOST_TOLD_EVERY_MS) return
+    this.#lastLostToldMs = nowMs
+    this.#noteGap(sid, lastInOrderAtMs)
   }
 
   #lost(reason: string): void {

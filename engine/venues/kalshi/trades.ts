@@ -5,6 +5,7 @@
 import type { TradeEvent } from '../../events.ts'
 import type { HttpClient, Query } from '../../fetch.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../units.ts'
+import type { FrameTap } from '../feed.ts'
 import { isCombo, mapTrade } from './map.ts'
 import { isFields } from './parse.ts'
 import { cursorOf, parseTradeRow, rowsOf } from './rows.ts'
@@ -33,11 +34,19 @@ export class TradeReader {
   readonly #http: HttpClient
   readonly #tally: Tally
   readonly #nowMs: () => TimeMs
+  readonly #tap: FrameTap | undefined
 
-  constructor(parts: { http: HttpClient; tally: Tally; nowMs: () => TimeMs }) {
+  constructor(parts: {
+    http: HttpClient
+    tally: Tally
+    nowMs: () => TimeMs
+    /** Sees the pages of live trades, so that a recording has what the stream missed. */
+    tap?: FrameTap | undefined
+  }) {
     this.#http = parts.http
     this.#tally = parts.tally
     this.#nowMs = parts.nowMs
+    this.#tap = parts.tap
   }
 
   /** Rejects with FetchError when the venue does not answer. */
@@ -56,6 +65,10 @@ export class TradeReader {
       const options = signal === undefined ? {} : { signal }
       const answer = await this.#http.getJson('/markets/trades', query, options)
       this.#readPage(answer, range, trades)
+      if (this.#tap !== undefined && range.source !== 'history') {
+        const frame = { connection: 0, receivedAtMs: this.#nowMs(), text: JSON.stringify(answer) }
+        this.#tap(frame, 'b', 'rest_trades')
+      }
       cursor = cursorOf(answer)
       if (cursor === null) break
       if (cursors.has(cursor)) {

@@ -204,6 +204,10 @@ export class BookConnections {
   }
 
   #opened(connection: BookConnection): void {
+    for (const track of connection.tracks) {
+      track.unansweredCount = 0
+      track.resyncAllowedAtMs = 0
+    }
     this.#send(connection, [...connection.tracks], 'first')
     const sinceMs = connection.lostSinceMs
     connection.hasOpened = true

@@ -74,8 +74,7 @@ export const longDay = (at: EasternTime): string => `${monthName(at.month)} ${at
 export const longDate = (at: EasternTime): string => `${longDay(at)}, ${at.year}`
 
 /** "Nov 20". */
-export const shortDay = (at: EasternTime): string =>
-  `${monthName(at.month).slice(0, 3)} ${at.day}`
+export const shortDay = (at: EasternTime): string => `${monthName(at.month).slice(0, 3)} ${at.day}`
 
 /** "Nov 20, 2026". */
 export const shortDate = (at: EasternTime): string => `${shortDay(at)}, ${at.year}`

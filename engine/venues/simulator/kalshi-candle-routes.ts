@@ -1,7 +1,8 @@
 // The three candle routes of venue b: parameters, limits and envelopes.
 // Not for: what is in a candle (kalshi-candles.ts). Upholds SIMK17 (limits), SIMK20 (errors).
 
-import { type CandleRequest, candleCountMax, candlesOf, PERIODS } from './kalshi-candles.ts'
+import { toSeconds } from '../../units.ts'
+import { type CandleRequest, candleCount, candlesOf, PERIODS } from './kalshi-candles.ts'
 import { badRequest, notFound } from './kalshi-errors.ts'
 import { QueryReader } from './kalshi-paging.ts'
 import type { SimMarket, World } from './model.ts'
@@ -19,7 +20,7 @@ export function addCandleRoutes(rest: RestServer, prefix: string, world: World):
     if (reader.problem !== null) return badRequest(reader.problem)
     const market = world.market('b', request.params.ticker ?? '')
     if (market === null || market.event.series !== request.params.series) return notFound()
-    if (candleCountMax(candles) > BATCH_CANDLES_MAX) return badRequest(TOO_MANY)
+    if (candleCount(market, candles) > BATCH_CANDLES_MAX) return badRequest(TOO_MANY)
     return json({ ticker: market.listing.nativeId, candlesticks: candlesOf(market, candles) })
   })
   rest.get(`${prefix}/markets/candlesticks`, (request) => {
@@ -30,13 +31,19 @@ export function addCandleRoutes(rest: RestServer, prefix: string, world: World):
     if (tickers.size > BATCH_TICKERS_MAX) {
       return badRequest(`market_tickers must name at most ${BATCH_TICKERS_MAX} markets`)
     }
-    if (tickers.size * candleCountMax(candles) > BATCH_CANDLES_MAX) return badRequest(TOO_MANY)
-    const markets: unknown[] = []
+    const known: SimMarket[] = []
+    let total = 0
     for (const ticker of tickers) {
       const market = world.market('b', ticker)
       if (market === null) continue
-      markets.push({ market_ticker: ticker, candlesticks: candlesOf(market, candles) })
+      known.push(market)
+      total += candleCount(market, candles)
     }
+    if (total > BATCH_CANDLES_MAX) return badRequest(TOO_MANY)
+    const markets = known.map((market) => ({
+      market_ticker: market.listing.nativeId,
+      candlesticks: candlesOf(market, candles),
+    }))
     return json({ markets })
   })
   rest.get(`${prefix}/series/{series}/events/{event}/candlesticks`, (request) => {
@@ -55,9 +62,12 @@ function eventAnswer(
   markets: readonly SimMarket[],
   candles: CandleRequest,
 ): Record<string, unknown> {
+  const { startSeconds, period } = candles
   const perMarketMax = Math.max(1, Math.floor(EVENT_CANDLES_MAX / Math.max(1, markets.length)))
-  const lastSeconds = candles.startSeconds + (perMarketMax - 1) * candles.period * 60
-  const endSeconds = Math.min(candles.endSeconds, lastSeconds)
+  const isTooMuch = markets.some((market) => candleCount(market, candles) > perMarketMax)
+  const firstSeconds = Math.max(startSeconds, ...markets.map((m) => toSeconds(m.listing.openMs)))
+  const lastSeconds = firstSeconds + (perMarketMax - 1) * period * 60
+  const endSeconds = isTooMuch ? Math.min(candles.endSeconds, lastSeconds) : candles.endSeconds
   return {
     market_tickers: markets.map((market) => market.listing.nativeId),
     market_candlesticks: markets.map((market) => candlesOf(market, { ...candles, endSeconds })),

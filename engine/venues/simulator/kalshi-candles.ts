@@ -63,10 +63,12 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
   return candles
 }
 
-/** How many candles a request asks of one market, at most. */
-export function candleCountMax(request: CandleRequest): number {
-  const seconds = Math.max(0, request.endSeconds - request.startSeconds)
-  return Math.floor(seconds / (request.period * 60)) + 1
+/** How many candles a request gives of a market, give or take one; to be asked before making them. */
+export function candleCount(market: SimMarket, request: CandleRequest): number {
+  const { openMs, closeMs } = market.listing
+  const fromMs = Math.max(request.startSeconds * 1000, openMs)
+  const toMs = Math.min(request.endSeconds * 1000, request.nowMs, closeMs)
+  return toMs < fromMs ? 0 : Math.ceil((toMs - fromMs) / (request.period * 60_000))
 }
 
 interface Fill {

@@ -1,6 +1,6 @@
 // The simulated venue b: one port that speaks Kalshi's REST under /trade-api/v2 and its stream at
 // /trade-api/ws/v2. Only wiring: guards, upgrade, heartbeat, stop. Not for: what anything answers.
-// Upholds SIMK1 (the handshake is signed), SIMK6 (rate limit), SIMK7 (heartbeat).
+// Upholds SIMK1 (the handshake is signed), SIMK22 (rate limit), SIMK7 (heartbeat).
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -88,17 +88,19 @@ export async function startKalshiServer(
   const stopTicks = clock.every(1_000, () => {
     for (const connection of connections) connection.tick()
   })
-  const port = await rest.listen(options.host, options.port)
-  return {
-    port,
-    async stop() {
-      stopHeartbeat()
-      stopTicks()
-      stream.stop()
-      for (const connection of connections) connection.close()
-      sockets.close()
-      await rest.stop()
-    },
+  const stop = async (): Promise<void> => {
+    stopHeartbeat()
+    stopTicks()
+    stream.stop()
+    for (const connection of connections) connection.close()
+    sockets.close()
+    await rest.stop()
+  }
+  try {
+    return { port: await rest.listen(options.host, options.port), stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 

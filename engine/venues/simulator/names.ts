@@ -19,9 +19,10 @@ const LAST_HEADS = (
   'Hal Mar Bren Cald Dor Fen Gar Hol Ken Lin Mor Nor Pem Ros Sel Tal Ven Wal Yor Ash Birk Crom Dun ' +
   'Eller Far Grim Hart Iver Jar Kel Lang Mel Nev Orm Pres Rad Stan Thorn Und Whit'
 ).split(' ')
-const LAST_TAILS = (
-  'ford ley mann berg ton wick sen dale gate shaw worth mont croft burn well ridge stad nik ova ez'
-).split(' ')
+const LAST_TAILS =
+  'ford ley mann berg ton wick sen dale gate shaw worth mont croft burn well ridge stad nik ova ez'.split(
+    ' ',
+  )
 
 /** The person of that ordinal. */
 export function person(ordinal: number): Person {
@@ -85,7 +86,7 @@ export function workTitle(ordinal: number): string {
   const at = (ordinal * 101) % count
   const round = Math.floor(ordinal / count)
   const title = `${pickAt(TITLE_HEADS, at)} ${pickAt(TITLE_TAILS, Math.floor(at / TITLE_HEADS.length))}`
-  return round === 0 ? title : `${title} ${roman(round + 1)}`
+  return round === 0 ? title : `${title} of ${place(round)}`
 }
 
 /** Unique capitals for a ticker from a name: its letters and digits. */

@@ -1,6 +1,6 @@
 // Venue a's CLOB REST, the public part (wire.md A3): books, prices, ticks, market lists.
 // Not for: price history (polymarket-history.ts), the market channel (polymarket-market-ws.ts).
-// Upholds SIMPM29 to SIMPM33.
+// Upholds SIMPM11 to SIMPM13.
 
 import type { Clock } from '../../clock.ts'
 import { complement, midPrice, type PriceMicros, priceMicros, toNumber } from '../../units.ts'
@@ -246,8 +246,9 @@ function listMarkets(
   },
 ): RestAnswer {
   const cursor = query.get('next_cursor') ?? ''
-  const offset = cursor === '' ? 0 : Number(Buffer.from(cursor, 'base64').toString('latin1'))
-  if (!Number.isInteger(offset) || offset < -1) return json({ error: 'invalid next_cursor' }, 400)
+  const text = cursor === '' ? '0' : Buffer.from(cursor, 'base64').toString('latin1')
+  if (!/^(?:\d{1,9}|-1)$/.test(text)) return json({ error: 'invalid next_cursor' }, 400)
+  const offset = Number(text)
   const all = world.markets('a').filter(list.isListed)
   const rows = offset < 0 ? [] : all.slice(offset, offset + PAGE_ROWS)
   const next = offset < 0 || offset + PAGE_ROWS >= all.length ? null : String(offset + PAGE_ROWS)

@@ -1,6 +1,6 @@
 // Venue a's Data API v1, the part for markets (wire.md A7): `/trades`, `/oi`, `/live-volume`, health.
 // Rows appear at once. Not for: wallets' positions and activity, and v2.
-// Upholds SIMPM36 to SIMPM40.
+// Upholds SIMPM16 to SIMPM19.
 
 import { toNumber } from '../../units.ts'
 import type { SimMarket, SimTrade, World } from './model.ts'

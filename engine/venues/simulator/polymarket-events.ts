@@ -1,6 +1,6 @@
 // World objects → Gamma's event, series, tag, team and sport rows (wire.md A2.3 to A2.5).
 // Ids of tags, series and teams are made from their words, so that a seed repeats them; the few that
-// are well known keep the venue's own number. Upholds SIMPM2.
+// are well known keep the venue's own number. Upholds SIMPM1, SIMPM4 and SIMPM10.
 
 import { hash32 } from '../../random.ts'
 import { formatTime, type TimeMs, timeMs, toNumber } from '../../units.ts'
@@ -57,6 +57,7 @@ export function eventRow(
     automaticallyActive: true,
     negRiskAugmented: false,
     cumulativeMarkets: false,
+    estimateValue: false,
     pendingDeployment: false,
     deploying: false,
     requiresTranslation: false,

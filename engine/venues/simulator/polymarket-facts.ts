@@ -1,6 +1,6 @@
 // What venue a says about a market, derived from the world: prices shown, volumes, states, ids.
 // Used by the REST rows (polymarket-render.ts, polymarket-events.ts) and by filters and orders of
-// lists; it knows no JSON. Upholds SIMPM1, SIMPM4.
+// lists; it knows no JSON. Upholds SIMPM2 and SIMPM3.
 
 import { createHash } from 'node:crypto'
 import {

@@ -1,6 +1,6 @@
 // World changes → the text of venue a's books and market-channel frames (wire.md A3, A4), by string
 // templates: this is the simulator's hot path, thousands of frames a second. Not for: who gets a
-// frame (polymarket-market-ws.ts). Upholds SIMPM5 to SIMPM9.
+// frame (polymarket-market-ws.ts). Upholds SIMPM11 and SIMPM20 to SIMPM25.
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../events.ts'

@@ -1,6 +1,6 @@
 // Venue a's Gamma API (wire.md A2): markets and events in lists, by id and by slug, tags, sports,
 // teams, search, status; also the simulator's own /sim/state. Not for: what a list's parameters mean
-// (polymarket-filters.ts) and paging (polymarket-pages.ts). Upholds SIMPM41 to SIMPM49.
+// (polymarket-filters.ts) and paging (polymarket-pages.ts). Upholds SIMPM6 to SIMPM10.
 
 import type { Clock } from '../../clock.ts'
 import type { SimEvent, SimMarket, World } from './model.ts'

@@ -1,7 +1,7 @@
 // Venue a's market channel (`/ws/market`): who subscribed to which token, and which frames follow a
 // change of the world (wire.md A4). One frame is rendered once and shared by all its readers; without
 // readers nothing is rendered. Not for: the frames' text (polymarket-frames.ts).
-// Upholds SIMPM13 to SIMPM20.
+// Upholds SIMPM20 to SIMPM30.
 
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'

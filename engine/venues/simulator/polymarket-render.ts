@@ -1,7 +1,7 @@
 // World objects → Gamma and CLOB market objects, as venue a's REST shows them (wire.md A2, A3).
 // Plain objects with the venue's own keys and JSON types; the callers turn them into text.
 // Not for: tags, series, teams (polymarket-events.ts), books and stream frames
-// (polymarket-frames.ts), trades (polymarket-data.ts). Upholds SIMPM1 to SIMPM4.
+// (polymarket-frames.ts), trades (polymarket-data.ts). Upholds SIMPM1 to SIMPM5.
 
 import {
   formatTime,

@@ -1,6 +1,6 @@
 // The WebSocket connections of a simulated Polymarket channel: accepting, writing in batches, slow
 // readers, and the faults that hit a connection (silence, disconnect). Not for: what is said on them
-// (polymarket-market-ws.ts, polymarket-rtds.ts). Upholds SIMPM10 to SIMPM12.
+// (polymarket-market-ws.ts, polymarket-rtds.ts). Upholds SIMPM29, SIMPM33 and SIMPM36.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

@@ -34,7 +34,7 @@ export function slugOf(text: string): string {
     .replace(/(^|[\s(])-(?=\d)/g, '$1neg')
     .replace(/(\d)\.(?=\d)/g, '$1pt')
     .replace(/(\d),(?=\d)/g, '$1')
-    .replace(/["'’“”.,$%°?()&\u0300-\u036f]/g, '')
+    .replace(/\p{M}|["'’“”.,$%°?()&]/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 }

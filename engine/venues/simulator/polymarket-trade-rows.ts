@@ -1,5 +1,6 @@
 // A trade → venue a's trade rows, one per wallet: Data API `/trades` and RTDS `activity` show the
-// same fields (wire.md A6, A7). Not for: who asks and in what order. Upholds SIMPM21, SIMPM22.
+// same fields (wire.md A6, A7). Not for: who asks and in what order.
+// Upholds SIMPM16, SIMPM31 and SIMPM35.
 
 import { toNumber } from '../../units.ts'
 import type { SimTrade } from './model.ts'

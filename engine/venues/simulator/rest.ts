@@ -1,7 +1,7 @@
 // The small REST side of both simulated venues: routes over node:http, JSON answers, a body limit
 // and the REST faults. node:http on purpose: the simulator must not share a bug with our own server.
 // Not for: what a route answers (polymarket-*.ts, kalshi-*.ts) or WebSocket frames (`ws`).
-// Upholds SIMREST1 to SIMREST6.
+// Upholds SIMREST1 to SIMREST7.
 
 import {
   createServer,
@@ -96,6 +96,8 @@ export class RestServer {
     this.#hooks = options.hooks ?? {}
     this.#bodyBytesMax = options.bodyBytesMax ?? 1_048_576
     this.#server = createServer((request, response) => this.#receive(request, response))
+    // Longer than clients keep idle connections, so that none is reused while we close it.
+    this.#server.keepAliveTimeout = 120_000
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
     // A client that sends no HTTP at all is cut off; nothing a peer sends may end the process.
     this.#server.on('clientError', (_error, socket) => socket.destroy())

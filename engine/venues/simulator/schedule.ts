@@ -27,8 +27,7 @@ export function everyDays(rule: { days: number; dayPhase: number; minuteOfDay: n
   return {
     periodMs: days * DAY_MS,
     closeMs: (cycle) => easternMs({ dayNumber: dayPhase + cycle * days, minuteOfDay }),
-    cycleNear: (atMs) =>
-      Math.floor(((atMs - minuteOfDay * MINUTE_MS) / DAY_MS - dayPhase) / days),
+    cycleNear: (atMs) => Math.floor(((atMs - minuteOfDay * MINUTE_MS) / DAY_MS - dayPhase) / days),
   }
 }
 

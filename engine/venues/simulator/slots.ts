@@ -81,8 +81,7 @@ class SlotPlan {
   #venuesOf(variant: Variant, budget: Record<VenueKey, number>): readonly VenueKey[] {
     const fits = VENUE_KEYS.filter(
       (venue) =>
-        variant.counts[venue] > 0 &&
-        variant.counts[venue] * variant.copies <= budget[venue] + 1e-6,
+        variant.counts[venue] > 0 && variant.counts[venue] * variant.copies <= budget[venue] + 1e-6,
     )
     const { a, b, shared } = variant.questions
     const all = this.#questionCount + (a + b - shared) * variant.copies
@@ -127,7 +126,8 @@ class SlotPlan {
 
   /** The least used of the variant's traps, while traps are fewer than their share. */
   #trapOf(variant: Variant, questions: number): SimPairKind {
-    if (this.#trapCount + questions / 2 > (this.#pairedCount + questions) * TRAP_SHARE) return 'same'
+    if (this.#trapCount + questions / 2 > (this.#pairedCount + questions) * TRAP_SHARE)
+      return 'same'
     let best: SimPairKind = 'same'
     let least = Number.POSITIVE_INFINITY
     for (const trap of variant.traps) {
@@ -140,4 +140,3 @@ class SlotPlan {
     return best
   }
 }
-

@@ -1,6 +1,7 @@
 // Questions on prices of coins: up or down in a quarter of an hour, above a strike at an hour, in a
 // range on a day. Coins beyond the known ones are invented. Upholds SIMCAL4 and SIMCAL5.
 
+import { hash32 } from '../../../random.ts'
 import {
   aboveAnswers,
   clampChance,
@@ -24,17 +25,15 @@ import {
   MINUTE_MS,
   shortDate,
   shortDay,
-  stampDay,
   stampHour,
   stampMinute,
   zoneWord,
 } from '../eastern.ts'
-import { hash32 } from '../../../random.ts'
+import { gridSize } from '../grid-size.ts'
 import { coinName } from '../names.ts'
 import { pathAt, type Wave } from '../path.ts'
 import type { Asked, Family, View } from '../questions.ts'
 import { everyDays, everyPeriod } from '../schedule.ts'
-import { gridSize } from '../grid-size.ts'
 import { variantOf } from '../variants.ts'
 
 interface Coin {
@@ -79,15 +78,15 @@ export const UP_OR_DOWN: Family = {
 export const COIN_ABOVE: Family = {
   name: 'coin above',
   topic: 'crypto',
-  share: 0.05,
+  share: 0.045,
   variant(ordinal, size) {
     const coin = coinOf(Math.floor(ordinal / 6))
     const hour = [16, 12, 9, 20, 14, 18][ordinal % 6] ?? 16
-    const count = gridSize(size, { least: 3, most: 11 })
+    const count = size.marketsPerVenue < 100 ? 1 : gridSize(size, { least: 3, most: 11 })
     return variantOf({
       key: `above/${coin.code}/${hour}`,
       schedule: everyDays({ days: 1, dayPhase: 0, minuteOfDay: hour * 60 }),
-      lifeMs: DAY_MS,
+      lifeMs: 4 * DAY_MS,
       count,
       traps: GRID_TRAPS,
       otherDateMs: HOUR_MS,
@@ -101,14 +100,14 @@ export const COIN_ABOVE: Family = {
 export const COIN_RANGE: Family = {
   name: 'coin range',
   topic: 'crypto',
-  share: 0.045,
+  share: 0.06,
   variant(ordinal, size) {
     const coin = coinOf(ordinal)
-    const count = gridSize(size, { least: 5, most: 9 })
+    const count = gridSize(size, { least: 4, most: 9 })
     return variantOf({
       key: `range/${coin.code}`,
       schedule: everyDays({ days: 1, dayPhase: 0, minuteOfDay: 17 * 60 }),
-      lifeMs: DAY_MS,
+      lifeMs: 4 * DAY_MS,
       count,
       traps: ['other_rules', 'other_date'],
       interest: 1,
@@ -125,7 +124,9 @@ function askUpOrDown(view: View, coin: Coin): Asked {
   const from = priceOf(view, coin, view.closeMs - 15 * MINUTE_MS)
   const move = underRules(view, Math.log(priceOf(view, coin, view.closeMs) / from), 0.0004)
   const yes = clampChance(0.42 + 0.16 * logistic(numberOf(9, view.key, 'tilt') - 4))
-  const source = isA ? `the Binance ${coin.code}/USDT close` : `the CF Benchmarks ${coin.code} index`
+  const source = isA
+    ? `the Binance ${coin.code}/USDT close`
+    : `the CF Benchmarks ${coin.code} index`
   const window = isA
     ? `${longDate(startAt)}, ${clockUpper(startAt)}-${clockUpper(endAt)} ${zoneWord(endAt)}`
     : `${shortDay(startAt)} - ${clockLower(startAt)} to ${clockLower(endAt)}`
@@ -156,9 +157,7 @@ function askUpOrDown(view: View, coin: Coin): Asked {
       category: 'Crypto',
       tags: isA ? ['Crypto', coin.name, 'Up or Down', 'Recurring'] : [coin.code, '15 min'],
       question: () =>
-        isA
-          ? `${coin.name} Up or Down - ${window}`
-          : `${coin.code} price up in next 15 mins?`,
+        isA ? `${coin.name} Up or Down - ${window}` : `${coin.code} price up in next 15 mins?`,
       clause: () =>
         `${source} price at ${clockUpper(endAt)} ${zoneWord(endAt)} on ${longDate(endAt)} is ` +
         `greater than or equal to its price at ${clockUpper(startAt)}`,
@@ -174,7 +173,7 @@ function askUpOrDown(view: View, coin: Coin): Asked {
 function askAbove(view: View, coin: Coin, count: number): Asked {
   const isA = view.venue === 'a'
   const at = easternTime(view.closeMs)
-  const value = measuredOf(view, coin, DAY_MS)
+  const value = measuredOf(view, coin, 4 * DAY_MS)
   const step = niceStep(value.guess * 0.008)
   const strikes = strikesAround(view, { guess: value.guess, step, count, shift: step / 2 })
   const when = `${longDay(at)}, ${at.year} at ${clockUpper(at)} ET`
@@ -212,7 +211,7 @@ function askAbove(view: View, coin: Coin, count: number): Asked {
 function askRange(view: View, coin: Coin, count: number): Asked {
   const isA = view.venue === 'a'
   const at = easternTime(view.closeMs)
-  const value = measuredOf(view, coin, DAY_MS)
+  const value = measuredOf(view, coin, 4 * DAY_MS)
   const step = niceStep(value.guess * 0.02)
   const unit = step >= 10 ? 0.01 : step / 1000
   const edges = strikesAround(view, { guess: value.guess, step, count: count - 1, shift: step / 2 })
@@ -255,7 +254,7 @@ function measuredOf(
 ): { guess: number; spread: number; result: number } {
   const guess = priceOf(view, coin, view.plainCloseMs - lifeMs)
   const result = underRules(view, priceOf(view, coin, view.closeMs), guess * 0.002)
-  return { guess, spread: guess * 0.02, result }
+  return { guess, spread: guess * 0.04, result }
 }
 
 function priceOf(view: View, coin: Coin, atMs: number): number {

@@ -3,7 +3,15 @@
 
 import { hash32 } from '../../../random.ts'
 import { numberOf, rangeAnswers, singleAnswer, strikesAround, underRules } from '../answers.ts'
-import { DAY_MS, easternTime, longDate, shortDate, stampDay } from '../eastern.ts'
+import {
+  DAY_MS,
+  type EasternTime,
+  easternMs,
+  easternTime,
+  longDate,
+  shortDate,
+  stampDay,
+} from '../eastern.ts'
 import { gridSize } from '../grid-size.ts'
 import { capitals, place } from '../names.ts'
 import { pathAt, type Wave } from '../path.ts'
@@ -32,7 +40,7 @@ const WAVES: readonly Wave[] = [
 export const TEMPERATURE: Family = {
   name: 'temperature',
   topic: 'weather',
-  share: 0.085,
+  share: 0.1,
   variant(ordinal, size) {
     const city = cityOf(Math.floor(ordinal / 2))
     const isHigh = ordinal % 2 === 0
@@ -45,7 +53,7 @@ export const TEMPERATURE: Family = {
         dayPhase: 0,
         minuteOfDay: 23 * 60 + 55 + city.hoursBehind * 60 - numberOf(9, city.name, 'minute') * 5,
       }),
-      lifeMs: DAY_MS,
+      lifeMs: 3 * DAY_MS,
       count,
       traps: ['other_rules', 'other_threshold', 'other_date'],
       interest: 0.8,
@@ -68,7 +76,7 @@ export const RAIN: Family = {
         dayPhase: 0,
         minuteOfDay: 23 * 60 + 50 + city.hoursBehind * 60 - numberOf(9, city.name, 'rain') * 5,
       }),
-      lifeMs: DAY_MS,
+      lifeMs: 2 * DAY_MS,
       count: 1,
       traps: ['other_rules', 'other_date', 'opposite_side'],
       interest: 0.5,
@@ -79,8 +87,7 @@ export const RAIN: Family = {
 
 function askTemperature(view: View, city: City, isHigh: boolean, count: number): Asked {
   const isA = view.venue === 'a'
-  // The question's day is the day on the city's clock, just before its midnight.
-  const at = easternTime(view.closeMs - city.hoursBehind * 3_600_000)
+  const at = dayAskedAbout(view)
   const guess = temperatureAt(view, city, isHigh, view.plainCloseMs, 1.5)
   const result = underRules(view, temperatureAt(view, city, isHigh, view.closeMs, 0), 1.4)
   const edges = strikesAround(view, { guess, step: 2, count: count - 1, shift: 1 })
@@ -119,14 +126,14 @@ function askTemperature(view: View, city: City, isHigh: boolean, count: number):
           'all data for this date has been finalized.'
         : 'Not all weather data is the same. While checking a source like AccuWeather or Google ' +
           'Weather may help guide your decision, the official and final value used to determine ' +
-          'this market is the highest temperature as reported by the NWS.',
+          'this market is the value as reported by the NWS.',
     },
   }
 }
 
 function askRain(view: View, city: City): Asked {
   const isA = view.venue === 'a'
-  const at = easternTime(view.closeMs - city.hoursBehind * 3_600_000)
+  const at = dayAskedAbout(view)
   const name = { code: '', label: view.trap === 'opposite_side' ? 'No rain' : 'Rain' }
   // Rain is not cumulative: another day is another draw.
   const draw = view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
@@ -148,7 +155,8 @@ function askRain(view: View, city: City): Asked {
         isA
           ? `Will it rain in ${city.name} on ${longDate(at)}?`
           : `Will it rain in ${city.name} on ${shortDate(at)}?`,
-      clause: () => `the measured precipitation in ${city.name} on ${longDate(at)} is above 0 inches`,
+      clause: () =>
+        `the measured precipitation in ${city.name} on ${longDate(at)} is above 0 inches`,
       negatedQuestion: () => `Will ${city.name} stay dry on ${shortDate(at)}?`,
       negatedClause: () => `no precipitation is measured in ${city.name} on ${longDate(at)}`,
       remarks: isA
@@ -158,6 +166,12 @@ function askRain(view: View, city: City): Asked {
           'to No.',
     },
   }
+}
+
+/** The day on the city's clock: cycles count days, whatever New York's clock shows at the close. */
+function dayAskedAbout(view: View): EasternTime {
+  const dayNumber = view.cycle + (view.trap === 'other_date' ? 1 : 0)
+  return easternTime(easternMs({ dayNumber, minuteOfDay: 12 * 60 }))
 }
 
 /** Season and weather; the forecast errs by `errorDegrees` at most. */

@@ -1,0 +1,35 @@
+// What a market's actor is given: one object shared by all of them.
+
+import type { Publisher } from '../engine/publisher.ts'
+import type { TimeMs } from '../engine/units.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { MarketView } from './views.ts'
+
+/** The venue's time of something, and ours. */
+export interface BothTimes {
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+export interface MarketParts {
+  readonly publisher: Publisher
+  readonly storage: Storage
+  /** This run's number, stored with each trade it publishes. */
+  readonly run: number
+  readonly nowMs: () => TimeMs
+  /** Asks the venue for a fresh book; the venue's actor and feed limit how often. */
+  readonly requestResync: (market: MarketView, reason: string) => void
+  /** Tells that trades of this market were lost at our own door. */
+  readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
+  /** One counter per way a message ends without changing anything. */
+  readonly ignored: (reason: IgnoredReason) => void
+}
+
+export type IgnoredReason =
+  | 'book_change_before_snapshot'
+  | 'book_unchanged'
+  | 'book_check_equal'
+  | 'book_check_while_stale'
+  | 'trade_duplicate'
+  | 'trade_unknown_outcome'
+  | 'status_out_of_order'

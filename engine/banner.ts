@@ -1,0 +1,46 @@
+// The few lines that a first start prints: where it listens, what it follows, and two commands that
+// work as pasted. The only place that prints a key, and it prints to stdout, never through the log.
+
+export interface BannerFacts {
+  readonly host: string
+  readonly port: number
+  readonly source: string
+  readonly venues: readonly {
+    readonly platform: string
+    readonly state: string
+    readonly markets: number
+  }[]
+  /** Null when DEMO_KEY is off. */
+  readonly key: string | null
+  readonly version: string
+  readonly startedInMs: number
+}
+
+/** The banner's text, with a line break at its end. */
+export function banner(facts: BannerFacts): string {
+  const host = facts.host.includes(':') ? `[${facts.host}]` : facts.host
+  const base = `http://${facts.host === '0.0.0.0' ? '127.0.0.1' : host}:${facts.port}`
+  const key = facts.key ?? 'YOUR_KEY'
+  const venues = facts.venues.map(
+    (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
+  )
+  const watch =
+    facts.port === 8080 && facts.host === '127.0.0.1'
+      ? 'npm run watch -- trades'
+      : `npm run watch -- trades --url ${base}`
+  return [
+    '',
+    `  Twinbook ${facts.version} listens at ${base} after ${(facts.startedInMs / 1_000).toFixed(1)} s, venues: ${facts.source}`,
+    ...venues,
+    '',
+    facts.key === null
+      ? '  No local key (DEMO_KEY=off): POST /v1/auth/signup makes an account.'
+      : `  Key of the local account: ${key}`,
+    '',
+    '  Try:',
+    `    curl -H 'X-API-Key: ${key}' '${base}/v1/markets?limit=3'`,
+    `    ${watch}`,
+    '',
+    '',
+  ].join('\n')
+}

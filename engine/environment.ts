@@ -1,0 +1,89 @@
+// Reads single values from an environment and collects what is wrong with them, so that one start
+// names every offending variable at once. Not for: which variables there are (config.ts).
+
+/** Typed access to an environment; `problems` has a line for each refusal. */
+export class EnvironmentReader {
+  readonly problems: string[] = []
+  readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #defaults: Readonly<Record<string, { readonly default: string }>>
+
+  constructor(
+    env: Readonly<Record<string, string | undefined>>,
+    defaults: Readonly<Record<string, { readonly default: string }>>,
+  ) {
+    this.#env = env
+    this.#defaults = defaults
+  }
+
+  /** The value, or the default when unset or empty. */
+  text(name: string): string {
+    const value = this.#env[name]
+    return value === undefined || value === '' ? (this.#defaults[name]?.default ?? '') : value
+  }
+
+  /** The value, or null when there is neither value nor default. */
+  optional(name: string): string | null {
+    const value = this.text(name)
+    return value === '' ? null : value
+  }
+
+  /** Notes that a variable's value is not accepted, and what would be. */
+  refuse(name: string, accepts: string): void {
+    const isSecret = name.includes('SECRET')
+    const shown = isSecret ? '(not shown)' : JSON.stringify(this.text(name).slice(0, 80))
+    this.problems.push(`${name} is ${shown}; it accepts ${accepts}`)
+  }
+
+  whole(name: string, low: number, high: number): number {
+    const value = this.text(name)
+    const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    if (parsed >= low && parsed <= high) return parsed
+    this.refuse(name, `a whole number from ${low} to ${high}`)
+    return low
+  }
+
+  decimal(name: string, low: number, high: number): number {
+    const value = this.text(name)
+    const parsed = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
+    if (parsed >= low && parsed <= high) return parsed
+    this.refuse(name, `a number from ${low} to ${high}`)
+    return low
+  }
+
+  choice(name: string, accepts: readonly string[]): string {
+    const value = this.text(name).toLowerCase()
+    if (!accepts.includes(value)) {
+      this.refuse(name, accepts.map((item) => `"${item}"`).join(', '))
+    }
+    return value
+  }
+
+  isOn(name: string): boolean {
+    return this.choice(name, ['on', 'off']) === 'on'
+  }
+
+  /** A URL without trailing slashes, or null when unset. */
+  url(name: string, ...protocols: readonly string[]): string | null {
+    const value = this.optional(name)
+    if (value === null) return null
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      this.refuse(
+        name,
+        `a URL that begins with ${protocols.map((item) => `${item}//`).join(' or ')}`,
+      )
+    }
+    return value.replace(/\/+$/, '')
+  }
+
+  /** A comma list of which each item must be known; `off` is none, `on` is all. */
+  subset(name: string, known: readonly string[]): readonly string[] {
+    const value = this.text(name).toLowerCase()
+    if (value === 'off') return []
+    if (value === 'on') return known
+    const named = value.split(',').map((item) => item.trim())
+    if (!named.every((item) => known.includes(item))) {
+      this.refuse(name, `"off", "on", or a comma list of ${known.join(', ')}`)
+    }
+    return named
+  }
+}

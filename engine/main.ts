@@ -1,0 +1,196 @@
+// The process: read the configuration, bring up what it asks for, serve, and stop in order on a
+// signal. Exit codes: 0 after a signal, 1 after a failure, 2 for a bad configuration.
+// Upholds MAIN1 to MAIN4.
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { openLmdbStorage } from '../storage/lmdb.ts'
+import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
+import { banner } from './banner.ts'
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError, LIVE_URLS, loadConfig } from './config.ts'
+import { createEngine, type Engine } from './engine.ts'
+import { shutdownMsMax } from './limits.ts'
+import { type Log, openLog } from './log.ts'
+import { Metrics } from './metrics.ts'
+import { systemRandom } from './random.ts'
+import { openReplay } from './venues/replay-feed.ts'
+import { spawnSimulator } from './venues/simulator/spawn.ts'
+import type { Venue, VenueParts } from './venues/venue.ts'
+import { openVenues, type VenueAddresses } from './venues/venues.ts'
+
+/** What stands behind the venues: opened first, ended last. */
+interface Source {
+  readonly open: (parts: VenueParts) => readonly Venue[]
+  readonly stop: () => Promise<void>
+}
+
+async function openSource(
+  config: Config,
+  log: Log,
+  onLost: (reason: string) => void,
+): Promise<Source> {
+  const nothingToStop = async () => undefined
+  if (config.venues.kind === 'replay') {
+    const { file } = config.venues
+    return { open: (parts) => openReplay(file, parts), stop: nothingToStop }
+  }
+  if (config.venues.kind === 'live') {
+    const addresses = addressesOf(config, {
+      polymarket: LIVE_URLS.polymarket,
+      kalshi: { ...LIVE_URLS.kalshi, keyId: null, privateKeyPem: null },
+    })
+    return { open: (parts) => openVenues(parts, addresses), stop: nothingToStop }
+  }
+  const simulator = await spawnSimulator({
+    seed: config.sim.seed,
+    marketsPerVenue: config.sim.marketsPerVenue,
+    messagesPerSecond: config.sim.messagesPerSecond,
+    faults: config.sim.faults,
+    clock: systemClock,
+    logLevel: config.logLevel,
+    onLost,
+  })
+  const { urls } = simulator
+  log.info({ urls }, 'simulated venues are up')
+  const addresses = addressesOf(config, {
+    polymarket: urls,
+    kalshi: {
+      restUrl: urls.kalshiRest,
+      wsUrl: urls.kalshiWs,
+      keyId: simulator.kalshiKeyId,
+      privateKeyPem: simulator.kalshiPrivateKeyPem,
+    },
+  })
+  return { open: (parts) => openVenues(parts, addresses), stop: () => simulator.stop() }
+}
+
+/** The defaults, each replaced where the environment names another. */
+function addressesOf(config: Config, defaults: VenueAddresses): VenueAddresses {
+  const { polymarket, kalshi } = config
+  const isKeySet = kalshi.keyId !== null && kalshi.privateKeyFile !== null
+  return {
+    polymarket: {
+      gamma: polymarket.gamma ?? defaults.polymarket.gamma,
+      clob: polymarket.clob ?? defaults.polymarket.clob,
+      data: polymarket.data ?? defaults.polymarket.data,
+      marketWs: polymarket.marketWs ?? defaults.polymarket.marketWs,
+      rtdsWs: polymarket.rtdsWs ?? defaults.polymarket.rtdsWs,
+    },
+    kalshi: {
+      restUrl: kalshi.restUrl ?? defaults.kalshi.restUrl,
+      wsUrl: kalshi.wsUrl ?? defaults.kalshi.wsUrl,
+      keyId: isKeySet ? kalshi.keyId : defaults.kalshi.keyId,
+      privateKeyPem:
+        kalshi.privateKeyFile === null
+          ? defaults.kalshi.privateKeyPem
+          : readFileSync(kalshi.privateKeyFile, 'utf8'),
+    },
+  }
+}
+
+/** The key of the local account, made on the first start and kept beside the databases. */
+async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
+  if (!config.hasDemoKey) return null
+  const kept = readLocalKey(config.dataDir)
+  const key = await engine.accounts.openLocalAccount(kept)
+  if (key !== kept) writeLocalKey(config.dataDir, key)
+  return key
+}
+
+async function run(config: Config, log: Log): Promise<void> {
+  const clock = systemClock
+  const startedAtMs = clock.monotonicMs()
+  const metrics = new Metrics()
+  let stop: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
+  const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
+  const source = await openSource(config, log, (reason) => {
+    log.fatal({ reason }, 'the simulated venues ended')
+    stop(1)
+  }).catch(async (error: unknown) => {
+    await storage.close()
+    throw error
+  })
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const engine = createEngine(
+    { ...config, jwtSecret: config.jwtSecret ?? loadSecrets(config.dataDir).jwtSecret },
+    {
+      clock,
+      random: systemRandom(),
+      log,
+      metrics,
+      storage,
+      venues: source.open,
+      epoch: randomBytes(4).toString('hex'),
+      version: String(version),
+    },
+  )
+  stop = stopOnce(engine, source, log)
+  process.once('SIGTERM', () => stop(0))
+  process.once('SIGINT', () => stop(0))
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error nobody caught')
+    stop(1)
+  })
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'a rejection nobody handled')
+    stop(1)
+  })
+  const key = await openLocalKey(config, engine)
+  await engine.start().catch((error: unknown) => {
+    log.fatal({ err: error }, 'the engine did not start')
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    stop(1)
+  })
+  const counts = engine.catalog.counts()
+  process.stdout.write(
+    banner({
+      host: config.host,
+      port: engine.port,
+      source: config.venues.kind,
+      venues: engine.view.venues().map(({ venue, platform, state }) => ({
+        platform,
+        state,
+        markets: counts[venue].open + counts[venue].closed + counts[venue].resolved,
+      })),
+      key,
+      version: engine.view.version,
+      startedInMs: clock.monotonicMs() - startedAtMs,
+    }),
+  )
+}
+
+/** Stops everything once, in order; whatever hangs is left behind after the limit. */
+function stopOnce(engine: Engine, source: Source, log: Log): (exitCode: number) => void {
+  let isStopping = false
+  return (exitCode) => {
+    if (isStopping) return
+    isStopping = true
+    const limit = systemClock.after(shutdownMsMax, () => {
+      log.fatal('not stopped in time')
+      process.exit(1)
+    })
+    const stopping = async () => {
+      await engine.stop()
+      await source.stop()
+      limit()
+    }
+    stopping().then(
+      () => process.exit(exitCode),
+      (error: unknown) => {
+        log.fatal({ err: error }, 'not stopped cleanly')
+        process.exit(1)
+      },
+    )
+  }
+}
+
+if (existsSync('.env')) process.loadEnvFile('.env')
+try {
+  const config = loadConfig(process.env)
+  await run(config, openLog(config.logLevel))
+} catch (error) {
+  const isConfig = error instanceof ConfigError
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(isConfig ? 2 : 1)
+}

@@ -1,0 +1,236 @@
+// Gamma's list of markets: the whole of it, what changed lately, and single markets. Pages follow
+// `next_cursor`, which goes back as `after_cursor` (any other name is silently ignored and gives the
+// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT5.
+
+import type { Clock } from '../../clock.ts'
+import { FetchError, type HttpClient, type Query } from '../../fetch.ts'
+import type { NativeMarketId } from '../../ids.ts'
+import type { EventListing, MarketListing } from '../../market.ts'
+import { formatTime, type TimeMs, timeMs } from '../../units.ts'
+import type { CatalogPage, VenueCatalog } from '../venue.ts'
+import type { Intake } from './intake.ts'
+import { changedAtMs, closedAtMs, nestedEvent, readEvent, readMarket } from './listing.ts'
+import { isJson, type Json } from './messages.ts'
+
+export interface CatalogParts {
+  readonly clock: Clock
+  readonly gamma: HttpClient
+  readonly intake: Intake
+}
+
+type OnPage = (page: CatalogPage) => void | Promise<void>
+
+/** Events a page: each carries all its markets, so that 100 are a few megabytes. */
+const EVENTS_PER_PAGE = 100
+/** Condition ids a call: more would make the URL longer than some servers take. */
+const IDS_PER_CALL = 40
+/** Whatever was resolved longer ago is history, and not read. */
+const SETTLED_MS = 2 * 86_400_000
+/** Rows change while they are read: a refresh begins this much earlier. */
+const REFRESH_OVERLAP_MS = 60_000
+/** A list longer than this many pages has a cursor that leads nowhere new. */
+const PAGES_MAX = 20_000
+
+/** The catalogue of venue a. */
+export class PolymarketCatalog implements VenueCatalog {
+  readonly #parts: CatalogParts
+
+  constructor(parts: CatalogParts) {
+    this.#parts = parts
+  }
+
+  async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
+    const oldestMs = this.#oldestMs()
+    const give = (events: readonly Json[]) => onPage(this.#readEvents(events, oldestMs))
+    await this.#eventPages({ closed: false }, give, signal)
+    const closed = { closed: true, end_date_min: formatTime(oldestMs) }
+    await this.#eventPages(closed, give, signal)
+  }
+
+  /**
+   * Open and lately closed events, those changed last first, until a whole page is older than
+   * `sinceMs`. A list that turns out not to be in that order is read to its end.
+   */
+  async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
+    const oldestMs = this.#oldestMs()
+    const fromMs = timeMs(sinceMs - REFRESH_OVERLAP_MS)
+    const closed = { closed: true, end_date_min: formatTime(oldestMs) }
+    for (const filter of [{ closed: false }, closed]) {
+      const order = new NewestFirst(fromMs)
+      const give = async (events: readonly Json[]) => {
+        const isOver = order.isOver(events)
+        const changed = events.filter((event) => (latestChangeMs(event) ?? fromMs) >= fromMs)
+        if (changed.length > 0) await onPage(this.#readEvents(changed, oldestMs))
+        return isOver ? 'enough' : undefined
+      }
+      const ordered = { ...filter, order: 'updatedAt', ascending: false }
+      try {
+        await this.#eventPages(ordered, give, signal)
+      } catch (error) {
+        // A server that refuses the order still has the list.
+        const isRefused = error instanceof FetchError && (error.status ?? 500) < 500
+        if (!isRefused || error.status === 429) throw error
+        this.#parts.intake.trouble('order_refused', error.message)
+        await this.#eventPages(filter, give, signal)
+      }
+    }
+  }
+
+  async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
+    const markets = new Map<string, MarketListing>()
+    const events = new Map<string, EventListing>()
+    for (let from = 0; from < ids.length; from += IDS_PER_CALL) {
+      const wanted = ids.slice(from, from + IDS_PER_CALL)
+      // Each list leaves the other's rows out.
+      for (const closed of [false, true]) {
+        const query = { closed, condition_ids: wanted, limit: 100, include_tag: true }
+        const rows = await this.#markets(query, signal)
+        await this.#addWithEvents(rows, { markets, events }, signal)
+        if (markets.size >= from + wanted.length) break
+      }
+    }
+    return { markets: [...markets.values()], events: [...events.values()] }
+  }
+
+  /** A market row's nested event has no tags: the event itself is read once for each. */
+  async #addWithEvents(
+    rows: readonly Json[],
+    found: { markets: Map<string, MarketListing>; events: Map<string, EventListing> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const parents = new Map<string, Json | null>()
+    for (const row of rows) {
+      const nested = nestedEvent(row)
+      const slug = nested?.slug
+      let parent = nested
+      if (nested !== null && typeof slug === 'string' && nested.tags === undefined) {
+        if (!parents.has(slug)) parents.set(slug, await this.#event(slug, signal))
+        parent = parents.get(slug) ?? nested
+      }
+      const page = this.#readRows([row], parent)
+      for (const market of page.markets) found.markets.set(market.nativeId, market)
+      for (const event of page.events) found.events.set(event.nativeId, event)
+    }
+  }
+
+  async #event(slug: string, signal: AbortSignal): Promise<Json | null> {
+    try {
+      const path = `/events/slug/${encodeURIComponent(slug)}`
+      const answer = await this.#parts.gamma.getJson(path, {}, { signal })
+      return isJson(answer) ? answer : null
+    } catch (error) {
+      if (error instanceof FetchError && error.status === 404) return null
+      throw error
+    }
+  }
+
+  async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {
+    const answer = await this.#parts.gamma.getJson('/markets/keyset', query, { signal })
+    const rows = isJson(answer) ? answer.markets : null
+    if (!Array.isArray(rows)) throw new Error('/markets/keyset answered something else than a list')
+    return rows.filter(isJson)
+  }
+
+  /** Follows the cursors of /events/keyset until they end or the taker has enough. */
+  async #eventPages(
+    filter: Query,
+    onEvents: (
+      events: readonly Json[],
+    ) => undefined | 'enough' | Promise<undefined | 'enough'> | void | Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const seen = new Set<string>()
+    let cursor: string | undefined
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const query = { ...filter, limit: EVENTS_PER_PAGE, after_cursor: cursor }
+      const answer = await this.#parts.gamma.getJson('/events/keyset', query, { signal })
+      if (!isJson(answer) || !Array.isArray(answer.events)) {
+        throw new Error('/events/keyset answered something else than a list')
+      }
+      if ((await onEvents(answer.events.filter(isJson))) === 'enough') return
+      const next = answer.next_cursor
+      if (typeof next !== 'string' || next === '') return
+      if (seen.has(next)) {
+        this.#parts.intake.trouble('stale_cursor', next)
+        return
+      }
+      seen.add(next)
+      cursor = next
+    }
+    this.#parts.intake.trouble('too_many_pages', String(PAGES_MAX))
+  }
+
+  #readEvents(rows: readonly Json[], oldestMs: TimeMs): CatalogPage {
+    const markets: MarketListing[] = []
+    const events: EventListing[] = []
+    for (const row of rows) {
+      const nested = Array.isArray(row.markets) ? row.markets : []
+      const page = this.#readRows(nested, row, oldestMs)
+      markets.push(...page.markets)
+      // An event all of whose markets are long settled is settled too.
+      if (page.markets.length > 0) events.push(...page.events)
+    }
+    return { markets, events }
+  }
+
+  #readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): CatalogPage {
+    const { intake } = this.#parts
+    const markets: MarketListing[] = []
+    for (const row of rows) {
+      const market = readMarket(row, parent)
+      if (typeof market === 'string') intake.reject(market, sampleOf(row))
+      else if (market.status === 'resolved' && isLongClosed(row, oldestMs)) {
+        intake.ignore('long_settled')
+      } else markets.push(market)
+    }
+    const event = parent === null ? null : readEvent(parent)
+    if (typeof event === 'string') intake.reject(event, sampleOf(parent))
+    return { markets, events: event === null || typeof event === 'string' ? [] : [event] }
+  }
+
+  #oldestMs(): TimeMs {
+    return timeMs(this.#parts.clock.nowMs() - SETTLED_MS)
+  }
+}
+
+/** Watches whether pages come newest change first, and when all further ones are too old. */
+class NewestFirst {
+  readonly #fromMs: TimeMs
+  #lastMs = Number.POSITIVE_INFINITY
+  #isOrdered = true
+
+  constructor(fromMs: TimeMs) {
+    this.#fromMs = fromMs
+  }
+
+  isOver(events: readonly Json[]): boolean {
+    let newestMs = Number.NEGATIVE_INFINITY
+    for (const event of events) {
+      const atMs = changedAtMs(event)
+      if (atMs === null || atMs > this.#lastMs) this.#isOrdered = false
+      else this.#lastMs = atMs
+      newestMs = Math.max(newestMs, latestChangeMs(event) ?? Number.POSITIVE_INFINITY)
+    }
+    return this.#isOrdered && events.length > 0 && newestMs < this.#fromMs
+  }
+}
+
+/** The latest change of an event or of one of its markets. */
+function latestChangeMs(event: Json): TimeMs | null {
+  let latestMs = changedAtMs(event)
+  for (const market of Array.isArray(event.markets) ? event.markets : []) {
+    const atMs = isJson(market) ? changedAtMs(market) : null
+    if (atMs !== null && (latestMs === null || atMs > latestMs)) latestMs = atMs
+  }
+  return latestMs
+}
+
+function isLongClosed(row: unknown, oldestMs: TimeMs | undefined): boolean {
+  if (oldestMs === undefined || !isJson(row)) return false
+  const atMs = closedAtMs(row)
+  return atMs !== null && atMs < oldestMs
+}
+
+function sampleOf(row: unknown): string {
+  return isJson(row) ? `${row.id} ${row.slug}` : String(row)
+}

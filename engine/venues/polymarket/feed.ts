@@ -1,0 +1,381 @@
+// Polymarket's live stream, put together: books over several market-channel sockets, trades over the
+// activity stream and the Data API, and what to do when they disagree with REST.
+// How a socket lives is ../feed.ts; what a message means is map.ts and trades.ts.
+// Upholds POLYFEED1 to POLYFEED9.
+
+import { pause, type StopTimer } from '../../clock.ts'
+import type { TradeEvent, VenueEvent } from '../../events.ts'
+import type { HttpClient } from '../../fetch.ts'
+import type { NativeMarketId, OutcomeId } from '../../ids.ts'
+import { type TimeMs, timeMs } from '../../units.ts'
+import type { FrameTap } from '../feed.ts'
+import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import { ActivityFeed } from './activity.ts'
+import { BookAudit } from './audit.ts'
+import { type BookConnection, BookConnections } from './connections.ts'
+import { Intake } from './intake.ts'
+import { PolymarketMap } from './map.ts'
+import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './resync.ts'
+import { type MarketTrack, Tracks } from './tracks.ts'
+import { TradeCheck } from './trade-check.ts'
+import { TradeHistory } from './trade-history.ts'
+import { numberRows, TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
+
+export interface PolymarketFeedParts {
+  readonly venue: VenueParts
+  readonly clob: HttpClient
+  readonly data: HttpClient
+  readonly marketWs: string
+  readonly rtdsWs: string
+  readonly options: PolymarketFeedOptions
+}
+
+/** Settings with defaults that suit the real venue; tests shorten them. */
+export interface PolymarketFeedOptions {
+  readonly tap?: FrameTap
+  /** Both tokens of a market count. */
+  readonly assetsPerSocketMax?: number
+  readonly bookSilentAfterMs?: number
+  readonly tradesSilentAfterMs?: number
+  readonly auditEveryMs?: number
+}
+
+const ASSETS_PER_SOCKET_MAX = 400
+const BOOK_SILENT_AFTER_MS = 10_000
+const TRADES_SILENT_AFTER_MS = 15_000
+const AUDIT_EVERY_MS = 60_000
+const SWEEP_MS = 250
+/** After a tick change the venue's own book is waited for this long. */
+const TICK_BOOK_WAIT_MS = 1_000
+/** So many snapshots asked for in vain, and the book is read over REST. */
+const UNANSWERED_BEFORE_REST = 3
+const SILENCE_PROBES = 5
+/** The catalogue is asked again this long after a market's announced close. */
+const CLOSE_GRACE_MS = 2_000
+/** The Data API indexes late: what ended just now is read again after these delays. */
+const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000]
+const TAIL_RECENT_MS = 10_000
+const TAIL_MS = 15_000
+/** Later readings under way; beyond it a single market's are left out, the whole venue's never. */
+const TAILS_MAX = 32
+
+/** The feed of venue a. */
+export class PolymarketFeed implements VenueFeed {
+  readonly #parts: PolymarketFeedParts
+  readonly #intake: Intake
+  readonly #tracks = new Tracks()
+  readonly #map: PolymarketMap
+  readonly #connections: BookConnections
+  readonly #resyncs: ResyncQueue
+  readonly #audit: BookAudit
+  readonly #history: TradeHistory
+  readonly #ledger: TradeLedger
+  readonly #check: TradeCheck
+  readonly #activity: ActivityFeed
+  readonly #aborter = new AbortController()
+  #stopTimers: StopTimer[] = []
+  #isStopped = false
+  #isAuditing = false
+  #tailCount = 0
+
+  constructor(parts: PolymarketFeedParts) {
+    this.#parts = parts
+    const { venue, options } = parts
+    const { clock } = venue
+    const tap = options.tap ?? null
+    const intake = new Intake(venue)
+    this.#intake = intake
+    const emit = (event: VenueEvent) => this.#emit(event)
+    this.#map = new PolymarketMap({
+      tracks: this.#tracks,
+      emit,
+      onRejected: (reason, track) => {
+        intake.reject(reason, track?.nativeId ?? '')
+        if (track !== null) this.#lost([track], reason)
+      },
+      onBook: (track, isInOrder) => this.#gotBook(track, isInOrder),
+      onTick: (track) => {
+        track.snapshotDueAtMs = clock.monotonicMs() + TICK_BOOK_WAIT_MS
+      },
+    })
+    this.#connections = new BookConnections({
+      venue,
+      url: parts.marketWs,
+      tap,
+      intake,
+      tracks: this.#tracks,
+      map: this.#map,
+      emit,
+      onLost: (tracks, reason) => this.#lost(tracks, reason),
+      onSilence: (connection) => void this.#judgeSilence(connection),
+      assetsPerSocketMax: options.assetsPerSocketMax ?? ASSETS_PER_SOCKET_MAX,
+      silentAfterMs: options.bookSilentAfterMs ?? BOOK_SILENT_AFTER_MS,
+    })
+    this.#resyncs = new ResyncQueue(clock, (tracks) => this.#ask(tracks))
+    const isUp = (track: MarketTrack) => this.#connections.isUp(track)
+    this.#audit = new BookAudit({ clock, clob: parts.clob, tracks: this.#tracks, isUp })
+    this.#history = new TradeHistory({
+      data: parts.data,
+      onRejected: (reason) => intake.reject(reason, 'a row of the Data API'),
+      onOverflow: (second) => intake.trouble('trades_beyond_limit', `second ${second}`),
+    })
+    const onSuspicion: ConstructorParameters<typeof TradeLedger>[0]['onSuspicion'] = (suspicion) =>
+      this.#check.add(suspicion)
+    this.#ledger = new TradeLedger({ emit, onSuspicion })
+    this.#check = new TradeCheck(
+      {
+        clock,
+        history: this.#history,
+        onGivenUp: (sinceMs, reason) => this.#activity.doubt(sinceMs, reason),
+        onChecked: (fate) => intake.ignore(fate),
+      },
+      this.#ledger,
+    )
+    this.#activity = new ActivityFeed({
+      venue,
+      url: parts.rtdsWs,
+      tap,
+      intake,
+      ledger: this.#ledger,
+      history: this.#history,
+      emit,
+      silentAfterMs: options.tradesSilentAfterMs ?? TRADES_SILENT_AFTER_MS,
+    })
+  }
+
+  start(): void {
+    if (this.#stopTimers.length > 0 || this.#isStopped) return
+    const { clock } = this.#parts.venue
+    const auditEveryMs = this.#parts.options.auditEveryMs ?? AUDIT_EVERY_MS
+    this.#stopTimers.push(clock.every(SWEEP_MS, () => this.#sweep()))
+    this.#stopTimers.push(clock.every(auditEveryMs, () => void this.#runAudit()))
+    this.#connections.start()
+    this.#activity.start()
+    this.#check.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#aborter.abort()
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
+    this.#resyncs.stop()
+    this.#check.stop()
+    await Promise.all([this.#connections.stop(), this.#activity.stop()])
+  }
+
+  watch(markets: readonly WatchedMarket[]): void {
+    const nowMs = this.#parts.venue.clock.nowMs()
+    const added: MarketTrack[] = []
+    for (const market of markets) {
+      const track = this.#tracks.add(market)
+      if (track === null) continue
+      track.isCloseTold = track.closeAtMs === null || track.closeAtMs <= nowMs
+      added.push(track)
+    }
+    if (added.length > 0) this.#connections.add(added)
+  }
+
+  unwatch(ids: readonly NativeMarketId[]): void {
+    const removed: MarketTrack[] = []
+    for (const id of ids) {
+      const track = this.#tracks.remove(id)
+      if (track === null) continue
+      this.#resyncs.settle(track)
+      removed.push(track)
+    }
+    if (removed.length > 0) this.#connections.remove(removed)
+  }
+
+  resync(outcomes: readonly OutcomeId[]): void {
+    for (const outcome of outcomes) {
+      const track = this.#tracks.byToken(outcome)
+      if (track !== undefined) this.#resyncs.request(track)
+    }
+  }
+
+  async fetchTrades(range: {
+    market: NativeMarketId | null
+    fromMs: TimeMs
+    toMs: TimeMs
+    source: 'backfill' | 'history'
+  }): Promise<{ completeFromMs: TimeMs }> {
+    const { clock } = this.#parts.venue
+    const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
+    const result = await this.#history.read(
+      range,
+      (rows) => this.#emitRows(rows, range.source),
+      this.#aborter.signal,
+    )
+    if (range.source === 'backfill' && isRecent) this.#readTails(range)
+    return result
+  }
+
+  health(): FeedHealth {
+    let lastDataAtMs: TimeMs | null = this.#activity.socket.lastDataAtMs
+    let lastSignAtMs: TimeMs | null = this.#activity.socket.lastSignAtMs
+    for (const { socket } of this.#connections.all()) {
+      lastDataAtMs = latest(lastDataAtMs, socket.lastDataAtMs)
+      lastSignAtMs = latest(lastSignAtMs, socket.lastSignAtMs)
+    }
+    return {
+      connectionsOpen: this.#connections.openCount + (this.#activity.socket.isOpen ? 1 : 0),
+      connectionsWanted: this.#connections.wantedCount + 1,
+      lastDataAtMs,
+      lastSignAtMs,
+    }
+  }
+
+  #emit(event: VenueEvent): void {
+    if (!this.#isStopped) this.#parts.venue.emit(event)
+  }
+
+  #emitRows(rows: readonly TradeRow[], source: TradeEvent['source']): void {
+    const receivedAtMs = this.#parts.venue.clock.nowMs()
+    for (const numbered of numberRows(rows)) {
+      this.#emit(tradeEvent(numbered, source, receivedAtMs))
+      if (source === 'backfill') this.#ledger.noteFetched(numbered, receivedAtMs)
+    }
+  }
+
+  #readTails(range: { market: NativeMarketId | null; fromMs: TimeMs; toMs: TimeMs }): void {
+    if (range.market !== null && this.#tailCount >= TAILS_MAX) {
+      this.#intake.trouble('tail_left_out', range.market)
+      return
+    }
+    const fromMs = timeMs(Math.max(range.fromMs, range.toMs - TAIL_MS))
+    this.#tailCount += 1
+    void this.#readTail({ ...range, fromMs }).finally(() => {
+      this.#tailCount -= 1
+    })
+  }
+
+  async #readTail(range: {
+    market: NativeMarketId | null
+    fromMs: TimeMs
+    toMs: TimeMs
+  }): Promise<void> {
+    const { clock } = this.#parts.venue
+    const signal = this.#aborter.signal
+    const reconcile = (rows: readonly TradeRow[]) =>
+      void this.#ledger.reconcile(rows, clock.nowMs())
+    try {
+      for (const delayMs of TAIL_DELAYS_MS) {
+        await pause(clock, delayMs, signal)
+        if (signal.aborted) return
+        await this.#history.read(range, reconcile, signal)
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#activity.doubt(range.fromMs, `later reading failed: ${error}`)
+    }
+  }
+
+  #gotBook(track: MarketTrack, isInOrder: boolean): void {
+    if (!isInOrder) return
+    track.snapshotDueAtMs = null
+    track.unansweredCount = 0
+    this.#resyncs.settle(track)
+  }
+
+  /** Messages of these books were lost: their owners are told, and snapshots asked for. */
+  #lost(tracks: readonly MarketTrack[], reason: string): void {
+    const { clock } = this.#parts.venue
+    const monotonicMs = clock.monotonicMs()
+    for (const track of tracks) {
+      this.#resyncs.request(track)
+      if (track.gapAllowedAtMs > monotonicMs) continue
+      track.gapAllowedAtMs = monotonicMs + apartMs(track.unansweredCount)
+      this.#tellGap(track.connection, [track], reason)
+    }
+  }
+
+  #tellGap(connection: number, tracks: readonly MarketTrack[], reason: string): void {
+    const nowMs = this.#parts.venue.clock.nowMs()
+    const outcomes = tracks.map((track) => track.first)
+    this.#emit({
+      kind: 'feedGap',
+      venue: 'a',
+      venueTimeMs: nowMs,
+      receivedAtMs: nowMs,
+      stream: 'books',
+      connection,
+      outcomes,
+      reason,
+      sinceMs: null,
+    })
+  }
+
+  /** The venue sends a snapshot for tokens subscribed anew; when it keeps silent, REST has one. */
+  #ask(tracks: readonly MarketTrack[]): void {
+    this.#connections.resubscribe(tracks)
+    const inVain = tracks.filter((track) => track.unansweredCount > UNANSWERED_BEFORE_REST)
+    if (inVain.length > 0) void this.#readBooks(inVain)
+  }
+
+  async #readBooks(tracks: readonly MarketTrack[]): Promise<void> {
+    const signal = this.#aborter.signal
+    try {
+      const books = await this.#audit.books(tracks, signal)
+      const nowMs = this.#parts.venue.clock.nowMs()
+      for (const book of books.values()) this.#map.mapBook(book, nowMs, false)
+    } catch (error) {
+      if (!signal.aborted) this.#intake.trouble('books_not_read', String(error))
+    }
+  }
+
+  #sweep(): void {
+    const { clock } = this.#parts.venue
+    const nowMs = clock.nowMs()
+    const monotonicMs = clock.monotonicMs()
+    for (const track of this.#tracks.all()) {
+      if (track.snapshotDueAtMs !== null && track.snapshotDueAtMs <= monotonicMs) {
+        track.snapshotDueAtMs = monotonicMs + SNAPSHOT_WAIT_MS
+        if (this.#connections.isUp(track)) this.#resyncs.request(track)
+      }
+      if (!track.isCloseTold && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
+        track.isCloseTold = true
+        const market = track.nativeId
+        const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+        this.#emit({ kind: 'marketSeen', venue: 'a', ...times, market })
+      }
+    }
+  }
+
+  async #runAudit(): Promise<void> {
+    if (this.#isAuditing) return
+    this.#isAuditing = true
+    const signal = this.#aborter.signal
+    try {
+      const behind = await this.#audit.behind(this.#audit.choose(), signal)
+      for (const track of behind) this.#intake.trouble('book_behind_rest', track.nativeId)
+      this.#lost(behind, 'the book differs from REST')
+    } catch (error) {
+      if (!signal.aborted) this.#intake.trouble('audit_failed', String(error))
+    } finally {
+      this.#isAuditing = false
+    }
+  }
+
+  async #judgeSilence(connection: BookConnection): Promise<void> {
+    if (connection.isSilenceChecked) return
+    connection.isSilenceChecked = true
+    const signal = this.#aborter.signal
+    const dataAtMs = connection.socket.lastDataAtMs
+    try {
+      const probes = this.#audit.busiest(connection.tracks, SILENCE_PROBES)
+      const behind = probes.length === 0 ? [] : await this.#audit.behind(probes, signal)
+      if (behind.length === 0 || connection.socket.lastDataAtMs !== dataAtMs) return
+      this.#tellGap(connection.number, [...connection.tracks], 'silent while REST moves')
+      connection.socket.reconnect('silent while REST moves')
+    } catch (error) {
+      if (!signal.aborted) this.#intake.trouble('silence_check_failed', String(error))
+    } finally {
+      connection.isSilenceChecked = false
+    }
+  }
+}
+
+function latest(one: TimeMs | null, other: TimeMs | null): TimeMs | null {
+  if (one === null || other === null) return one ?? other
+  return one > other ? one : other
+}

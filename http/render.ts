@@ -1,0 +1,141 @@
+// What the owners show → our JSON. Books, trades and prices are written as text directly, because
+// they are the hot answers and the stream's messages as well; the rest are plain objects.
+// Prices and sizes become numbers only here. Upholds RENDER1 to RENDER4.
+
+import type { BookView, MarketView } from '../actors/views.ts'
+import type { Level, MarketPrice, Trade, TradeSide } from '../engine/events.ts'
+import {
+  complement,
+  MICROS,
+  midPrice,
+  type PriceMicros,
+  priceCents,
+  toNumber,
+  toSeconds,
+} from '../engine/units.ts'
+
+/** UnifiedMarket. Reads the description from disk. */
+export function marketRecord(view: MarketView) {
+  const { ref, summary } = view
+  const now = view.price()
+  const volume24h = toNumber(view.volume24h)
+  return {
+    id: ref.id,
+    slug: summary.slug,
+    question: summary.question,
+    description: view.details().description,
+    status: summary.status,
+    outcomes: summary.outcomes.map(({ label }, outcomeIndex) => {
+      const price = outcomePrice(now.price, outcomeIndex)
+      return { label, price: toNumber(price), price_cents: priceCents(price) }
+    }),
+    platforms: [
+      {
+        platform: ref.platform,
+        native_id: ref.nativeId,
+        url: summary.url,
+        best_bid: numberOrNull(now.bid),
+        best_ask: numberOrNull(now.ask),
+        volume_24h: volume24h,
+      },
+    ],
+    volume_24h: volume24h,
+    volume_total: view.volumeTotal === null ? null : toNumber(view.volumeTotal),
+    open_interest: summary.openInterest === null ? null : toNumber(summary.openInterest),
+    created_at: summary.createdAtMs === null ? null : toSeconds(summary.createdAtMs),
+    close_time: summary.closeAtMs === null ? null : toSeconds(summary.closeAtMs),
+    tags: summary.tags,
+    category: summary.category,
+    event_slug: summary.eventSlug,
+    image: summary.image,
+  }
+}
+
+/** The price of an outcome: the first's own, any other's complement. */
+export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
+  return outcomeIndex === 0 ? first : complement(first)
+}
+
+/** A book as quoted for the second outcome: sides change places, prices become complements. */
+export function invertedBook(book: BookView): BookView {
+  const turn = (level: Level): Level => ({ price: complement(level.price), size: level.size })
+  return { ...book, bids: book.asks.map(turn), asks: book.bids.map(turn) }
+}
+
+/** A list of levels as JSON text; `platform` is already quoted. */
+export function levelsText(
+  levels: readonly Level[],
+  platform: string,
+  depth = levels.length,
+): string {
+  let text = '['
+  const count = Math.min(depth, levels.length)
+  for (let index = 0; index < count; index += 1) {
+    const level = levels[index]
+    if (level === undefined) break
+    if (index > 0) text += ','
+    text += levelText(level.price, level.size, platform)
+  }
+  return `${text}]`
+}
+
+/** One level as JSON text. */
+export function levelText(price: number, size: number, platform: string): string {
+  return `{"price":${price / MICROS},"size":${size / MICROS},"platform":${platform}}`
+}
+
+/** `"spread":…,"mid_price":…` of a bid and an ask; null where a side is empty. */
+export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
+  if (bid === null || ask === null) return '"spread":null,"mid_price":null'
+  return `"spread":${(ask - bid) / MICROS},"mid_price":${midPrice(bid, ask) / MICROS}`
+}
+
+/** What a trade's record needs of its market, quoted once. */
+export interface MarketTexts {
+  /** The unified id as JSON text. */
+  readonly id: string
+  /** The platform as JSON text. */
+  readonly platform: string
+  /** The outcomes' labels as JSON texts. */
+  readonly labels: readonly string[]
+}
+
+/** The quoted texts of a market. */
+export function marketTexts(view: MarketView): MarketTexts {
+  return {
+    id: JSON.stringify(view.ref.id),
+    platform: JSON.stringify(view.ref.platform),
+    labels: view.summary.outcomes.map(({ label }) => JSON.stringify(label)),
+  }
+}
+
+/** The unified Trade as JSON text. */
+export function tradeText(trade: Trade, market: MarketTexts): string {
+  const id = JSON.stringify(trade.nativeId)
+  return `{"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${
+    trade.price / MICROS
+  },"size":${trade.size / MICROS},"side":"${trade.side satisfies TradeSide}","outcome":${
+    market.labels[trade.outcomeIndex] ?? 'null'
+  },"size_usd":${trade.usd / MICROS},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
+    trade.maker,
+  )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)}}`
+}
+
+/** The body of a `price` message as JSON text. */
+export function priceText(price: MarketPrice): string {
+  return `{"price":${price.price / MICROS},"price_cents":${priceCents(price.price)},"best_bid":${textOrNull(
+    price.bid,
+  )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'null' : JSON.stringify(text)
+}
+
+function textOrNull(micros: PriceMicros | null): string {
+  return micros === null ? 'null' : String(micros / MICROS)
+}
+
+function numberOrNull(micros: PriceMicros | null): number | null {
+  return micros === null ? null : toNumber(micros)
+}

@@ -1,0 +1,140 @@
+// Sign-up, log-in and keys. The rules of accounts (throttling, hashing, limits) are the owner's;
+// here are only shapes. Upholds ACCOUNTS1 to ACCOUNTS4.
+
+import { Type } from '@sinclair/typebox'
+import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { keyId } from '../../engine/ids.ts'
+import { labelCharactersMax } from '../../engine/limits.ts'
+import { toSeconds } from '../../engine/units.ts'
+import type { Problem } from '../parameter.ts'
+import { json, nothing } from '../reply.ts'
+import { bodyRoute, type Route, route } from '../route.ts'
+import { lengthProblem } from '../validate.ts'
+
+const EMAIL_CHARACTERS_MAX = 254
+const PASSWORD_BYTES_MIN = 8
+const PASSWORD_BYTES_MAX = 1_024
+
+const Credentials = Type.Object({ email: Type.String(), password: Type.String() })
+const Label = Type.Object({
+  label: Type.String({ minLength: 1, maxLength: labelCharactersMax }),
+})
+const NoQuery = Type.Object({})
+
+/** The routes under /v1/auth and /v1/keys. */
+export function accountRoutes(accounts: AccountsView): readonly Route[] {
+  const bearer = { access: 'token', isPrivate: true } as const
+  const open = { access: 'public', isPrivate: true } as const
+  return [
+    bodyRoute(
+      { method: 'POST', pattern: '/v1/auth/signup', ...open },
+      { schema: Credentials, className: 'Signup', refine: refineCredentials },
+      async ({ body, address }) =>
+        json(sessionRecord(await accounts.signUp({ ...body, address })), 201),
+    ),
+    bodyRoute(
+      { method: 'POST', pattern: '/v1/auth/login', ...open },
+      { schema: Credentials, className: 'Login' },
+      async ({ body, address }) => json(sessionRecord(await accounts.logIn({ ...body, address }))),
+    ),
+    route(
+      { method: 'GET', pattern: '/v1/auth/me', access: 'caller', isPrivate: true },
+      NoQuery,
+      ({ caller }) => json(meRecord(known(caller))),
+    ),
+    route({ method: 'GET', pattern: '/v1/keys', ...bearer }, NoQuery, ({ caller }) => {
+      const keys = accounts.keys(known(caller).accountId).map(keyRecord)
+      return json({ keys, total: keys.length })
+    }),
+    bodyRoute(
+      { method: 'POST', pattern: '/v1/keys', ...bearer },
+      { schema: Label, className: 'Key' },
+      async ({ caller, body }) => {
+        const { view, key } = await accounts.createKey(known(caller).accountId, body.label)
+        return json({ ...keyRecord(view), key }, 201)
+      },
+    ),
+    route(
+      { method: 'DELETE', pattern: '/v1/keys/{key_id}', ...bearer },
+      NoQuery,
+      async (request) => {
+        const { accountId } = known(request.caller)
+        // Another account's key is as unknown as one that never was.
+        if (await accounts.revokeKey(accountId, keyId(request.path('key_id')))) return nothing()
+        throw new EngineError('NOT_FOUND', 'no such key')
+      },
+    ),
+  ]
+}
+
+/** What the schema cannot say: a password's bytes and what an e-mail must look like. */
+function refineCredentials(value: { email: string; password: string }): readonly Problem[] {
+  const problems: Problem[] = []
+  const { email, password } = value
+  if (Array.from(email).length > EMAIL_CHARACTERS_MAX) {
+    problems.push(
+      lengthProblem({
+        loc: ['body', 'email'],
+        input: email.slice(0, EMAIL_CHARACTERS_MAX),
+        isShort: false,
+        limit: EMAIL_CHARACTERS_MAX,
+      }),
+    )
+  } else if (!/^[^@\s]+@[^@\s]+$/.test(email)) {
+    const reason = 'An email address must have exactly one @-sign, with text on both sides.'
+    problems.push({
+      type: 'value_error',
+      loc: ['body', 'email'],
+      msg: `value is not a valid email address: ${reason}`,
+      input: email,
+      ctx: { reason },
+    })
+  }
+  const bytes = Buffer.byteLength(password)
+  if (bytes < PASSWORD_BYTES_MIN || bytes > PASSWORD_BYTES_MAX) {
+    const isShort = bytes < PASSWORD_BYTES_MIN
+    const limit = isShort ? PASSWORD_BYTES_MIN : PASSWORD_BYTES_MAX
+    problems.push(lengthProblem({ loc: ['body', 'password'], input: '[redacted]', isShort, limit }))
+  }
+  return problems
+}
+
+function known(caller: Caller | null): Caller {
+  if (caller === null) throw new Error('the wrapper lets nobody in without a caller')
+  return caller
+}
+
+function userRecord(caller: Caller) {
+  return {
+    id: caller.accountId,
+    email: caller.email,
+    tier: caller.tier,
+    created_at: toSeconds(caller.createdAtMs),
+  }
+}
+
+function meRecord(caller: Caller) {
+  const { requestsPerMinute, socketsMax } = caller
+  const limits = { requests_per_minute: requestsPerMinute, websocket_connections: socketsMax }
+  return { user: userRecord(caller), limits }
+}
+
+function sessionRecord(session: Session) {
+  return {
+    user: userRecord(session.caller),
+    access_token: session.accessToken,
+    token_type: 'bearer',
+    expires_in: session.expiresInSeconds,
+  }
+}
+
+function keyRecord(key: KeyView) {
+  return {
+    id: key.id,
+    label: key.label,
+    prefix: key.prefix,
+    created_at: toSeconds(key.createdAtMs),
+    last_used_at: key.lastUsedAtMs === null ? null : toSeconds(key.lastUsedAtMs),
+  }
+}

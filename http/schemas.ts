@@ -1,0 +1,184 @@
+// Shapes shared by routes: our JSON records, and the parameters that several routes take. Records
+// are for the specification document and for the tests, which validate every answer against them.
+// Upholds SCHEMA1.
+
+import { type TSchema, Type } from '@sinclair/typebox'
+import { MARKET_STATUSES } from '../engine/market.ts'
+
+/** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
+export const SECONDS_MAX = 4_102_444_800
+export const SEARCH_CHARACTERS_MAX = 200
+/** Far beyond any catalogue, and small enough to add up safely. */
+const OFFSET_MAX = 10_000_000
+
+const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+/** One of a few texts. */
+export const choice = <V extends string>(
+  values: readonly V[],
+  options: Record<string, unknown> = {},
+) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    options,
+  )
+
+/** Parameters, each made anew so that a route may add aliases. */
+export const parameters = {
+  limit: (maximum: number, fallback: number) =>
+    Type.Integer({ minimum: 1, maximum, default: fallback }),
+  offset: () => Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
+  cursor: (...aliases: string[]) => Type.Optional(Type.String({ maxLength: 512, aliases })),
+  seconds: (...aliases: string[]) => Type.Optional(Type.Integer({ maximum: SECONDS_MAX, aliases })),
+  text: (...aliases: string[]) => Type.Optional(Type.String({ maxLength: 256, aliases })),
+  list: (...aliases: string[]) =>
+    Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100, aliases })),
+  volume: (...aliases: string[]) => Type.Optional(Type.Number({ minimum: 0, aliases })),
+  order: () => choice(['desc', 'asc'] as const, { default: 'desc' }),
+  status: () => Type.Optional(choice(MARKET_STATUSES)),
+  flag: (fallback: boolean) => Type.Boolean({ default: fallback }),
+}
+
+export const OutcomeSchema = Type.Object({
+  label: Type.String(),
+  price: Type.Number({ minimum: 0, maximum: 1 }),
+  price_cents: Type.Integer({ minimum: 0, maximum: 100 }),
+})
+
+export const PlatformListingSchema = Type.Object({
+  platform: Type.String(),
+  native_id: Type.String(),
+  url: nullable(Type.String()),
+  best_bid: nullable(Type.Number()),
+  best_ask: nullable(Type.Number()),
+  volume_24h: nullable(Type.Number()),
+})
+
+export const MarketSchema = Type.Object({
+  id: Type.String(),
+  slug: Type.String(),
+  question: Type.String(),
+  description: nullable(Type.String()),
+  status: choice(MARKET_STATUSES),
+  outcomes: Type.Array(OutcomeSchema, { minItems: 2 }),
+  platforms: Type.Array(PlatformListingSchema, { minItems: 1 }),
+  volume_24h: Type.Number(),
+  volume_total: nullable(Type.Number()),
+  open_interest: nullable(Type.Number()),
+  created_at: nullable(Type.Integer()),
+  close_time: nullable(Type.Integer()),
+  tags: Type.Array(Type.String()),
+  category: nullable(Type.String()),
+  event_slug: nullable(Type.String()),
+  image: nullable(Type.String()),
+})
+
+export const MarketsSchema = Type.Object({
+  markets: Type.Array(MarketSchema),
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
+export const PriceSchema = Type.Object({
+  market_id: Type.String(),
+  price: Type.Number({ minimum: 0, maximum: 1 }),
+  at_time: Type.Integer(),
+  timestamp_ms: Type.Integer(),
+  platform: Type.String(),
+  source: Type.String(),
+  outcome: Type.String(),
+})
+
+export const LevelSchema = Type.Object({
+  price: Type.Number(),
+  size: Type.Number(),
+  platform: Type.String(),
+})
+
+export const OrderbookSchema = Type.Object({
+  market_id: Type.String(),
+  outcome: Type.String(),
+  bids: Type.Array(LevelSchema),
+  asks: Type.Array(LevelSchema),
+  spread: nullable(Type.Number()),
+  mid_price: nullable(Type.Number()),
+  timestamp_ms: Type.Integer(),
+  seq: nullable(Type.Integer()),
+  epoch: Type.String(),
+  stale: Type.Boolean(),
+  age_ms: nullable(Type.Integer()),
+})
+
+export const TradeSchema = Type.Object({
+  id: Type.String(),
+  market_id: Type.String(),
+  platform: Type.String(),
+  price: Type.Number({ minimum: 0, maximum: 1 }),
+  size: Type.Number(),
+  side: choice(['buy', 'sell'] as const),
+  outcome: Type.String(),
+  size_usd: Type.Number(),
+  timestamp_ms: Type.Integer(),
+  native_trade_id: Type.String(),
+  maker: nullable(Type.String()),
+  taker: nullable(Type.String()),
+  tx_hash: nullable(Type.String()),
+})
+
+export const TradesSchema = Type.Object({
+  market_id: Type.String(),
+  trades: Type.Array(TradeSchema),
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
+/** `exchanges` has one boolean per configured venue name. */
+export const HealthSchema = Type.Object({
+  status: choice(['ok', 'degraded'] as const),
+  version: Type.String(),
+  database: Type.Boolean(),
+  cache: Type.Boolean(),
+  exchanges: Type.Record(Type.String(), Type.Boolean()),
+  uptime_s: Type.Integer(),
+})
+
+export const UserSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  tier: choice(['free', 'pro', 'enterprise'] as const),
+  created_at: Type.Integer(),
+})
+
+export const SessionSchema = Type.Object({
+  user: UserSchema,
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer(),
+})
+
+export const KeySchema = Type.Object({
+  id: Type.String(),
+  label: Type.String(),
+  prefix: Type.String(),
+  created_at: Type.Integer(),
+  last_used_at: nullable(Type.Integer()),
+})
+
+export const KeysSchema = Type.Object({ keys: Type.Array(KeySchema), total: Type.Integer() })
+
+export const CreatedKeySchema = Type.Intersect([KeySchema, Type.Object({ key: Type.String() })])
+
+export const DetailSchema = Type.Object({ detail: Type.String() })
+
+export const ProblemsSchema = Type.Object({
+  detail: Type.Array(
+    Type.Object({
+      type: Type.String(),
+      loc: Type.Array(Type.Union([Type.String(), Type.Integer()])),
+      msg: Type.String(),
+      input: Type.Unknown(),
+      ctx: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    }),
+    { minItems: 1 },
+  ),
+})

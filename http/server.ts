@@ -1,0 +1,136 @@
+// The uWebSockets.js app: mounts the REST API and the stream, listens, drains, stops.
+// Not for: routes (api.ts), the life of a request (handle.ts), the stream (ws/). Upholds SERVER1 to
+// SERVER3.
+
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { createServer as createProbe } from 'node:net'
+import type { EngineView } from '../actors/views.ts'
+import { type Clock, pause } from '../engine/clock.ts'
+import type { Log } from '../engine/log.ts'
+import type { Metrics } from '../engine/metrics.ts'
+import type { Publisher } from '../engine/publisher.ts'
+import { api } from './api.ts'
+import { RequestHandler } from './handle.ts'
+import { Router } from './router.ts'
+import { closeCodes } from './ws/close-codes.ts'
+import { Hub } from './ws/hub.ts'
+import { streamBehavior } from './ws/upgrade.ts'
+
+/** A listening server. */
+export interface Server {
+  readonly port: number
+  readonly hub: Hub
+  /** Stops listening, tells every stream 1001 over up to 5 s, and waits for the rest, at most 10 s. */
+  drain(): Promise<void>
+  /** Cuts what is left. */
+  stop(): Promise<void>
+}
+
+export interface ServerOptions {
+  readonly engine: EngineView
+  readonly publisher: Publisher
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly corsOrigins: readonly string[]
+  readonly isMetricsPublic: boolean
+}
+
+const DRAIN_MS_MAX = 10_000
+const DRAIN_TICK_MS = 25
+/** Streams ended per tick, at least: 200 ticks are the 5 s over which all are told. */
+const DRAIN_ENDS_MIN = 50
+const HEADER_BYTES_MAX = '32768'
+
+/** Builds the face on an engine and listens; registers the hub with the publisher. */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const { engine, publisher, clock, log, metrics, corsOrigins } = options
+  await assertPortFree(options.host, options.port)
+  // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
+  // is too small for 100 token ids. So it is set here, and the import is dynamic: a static one
+  // would be hoisted above this line.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = HEADER_BYTES_MAX
+  const uws = await import('uWebSockets.js')
+  const app = uws.App()
+  const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app })
+  const router = new Router(
+    api({ engine, clock, metrics, isMetricsPublic: options.isMetricsPublic }),
+  )
+  const { accounts } = engine
+  const requests = new RequestHandler({ router, accounts, clock, log, metrics, corsOrigins })
+  let isDraining = false
+  const stream = streamBehavior({
+    hub,
+    accounts,
+    clock,
+    log,
+    corsOrigins,
+    isDraining: () => isDraining,
+  })
+  app.ws('/v1/ws', stream)
+  app.any('/*', requests.handle)
+  publisher.watch(hub)
+  let listening: us_listen_socket | null = await listen(app, options)
+  const port = uws.us_socket_local_port(listening)
+  const closeListener = (): void => {
+    if (listening !== null) uws.us_listen_socket_close(listening)
+    listening = null
+  }
+  return {
+    port,
+    hub,
+    async drain() {
+      isDraining = true
+      closeListener()
+      await endStreams(hub, clock, () => requests.inFlightCount)
+    },
+    async stop() {
+      isDraining = true
+      closeListener()
+      hub.stop()
+      app.close()
+    },
+  }
+}
+
+async function endStreams(hub: Hub, clock: Clock, inFlightCount: () => number): Promise<void> {
+  const ticks = DRAIN_MS_MAX / DRAIN_TICK_MS
+  const perTick = Math.max(DRAIN_ENDS_MIN, Math.ceil(hub.sessions.size / (ticks / 2)))
+  for (let tick = 0; tick < ticks; tick += 1) {
+    const left = hub.endSome(perTick, closeCodes.goingAway)
+    if (left === 0 && inFlightCount() === 0) return
+    await pause(clock, DRAIN_TICK_MS)
+  }
+}
+
+function listen(app: TemplatedApp, options: ServerOptions): Promise<us_listen_socket> {
+  const { host, port } = options
+  return new Promise((resolve, reject) => {
+    app.listen(host, port, (socket) => {
+      if (socket === false) reject(new Error(cannotListen(host, port, 'the library could not')))
+      else resolve(socket)
+    })
+  })
+}
+
+/**
+ * The library listens with SO_REUSEPORT, so that a second server on the port would share it
+ * silently; and it gives no reason when it fails. A short-lived listener of Node's knows both.
+ */
+function assertPortFree(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createProbe()
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      reject(new Error(cannotListen(host, port, error.code ?? error.message), { cause: error }))
+    })
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()))
+  })
+}
+
+function cannotListen(host: string, port: number, reason: string): string {
+  const hint = reason === 'EADDRINUSE' ? 'the port is in use' : reason
+  return `cannot listen on HOST=${host} PORT=${port}: ${hint}; set HOST and PORT to a free address`
+}

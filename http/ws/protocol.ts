@@ -1,0 +1,192 @@
+// Commands of a client: their shape, their aliases, and the refusals. Bytes in, a command or a
+// refusal out; nothing here throws for what a client sends. Not for: carrying them out (tasks.ts).
+// Upholds WS3 to WS6.
+
+import { type Static, Type } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
+import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
+import { CHANNEL_NAMES, type ChannelName, channelOf } from './channels.ts'
+
+export type StreamErrorCode =
+  | 'PARSE_ERROR'
+  | 'UNKNOWN_ACTION'
+  | 'UNKNOWN_CHANNEL'
+  | 'UNKNOWN_MARKET'
+  | 'INVALID_FILTER'
+  | 'SUBSCRIPTION_LIMIT'
+  | 'RATE_LIMITED'
+  | 'MESSAGE_TOO_LARGE'
+
+/** What a client calls its command; null when it did not. */
+export type CommandId = string | number | null
+
+/** Which markets a command means. */
+export type Target =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'venue'; readonly platform: string }
+  | {
+      readonly kind: 'markets'
+      readonly marketIds: readonly string[]
+      readonly eventSlugs: readonly string[]
+    }
+
+/** A client's position in a channel. */
+export interface Since {
+  readonly epoch: string
+  readonly offset: number
+}
+
+export type Command =
+  | {
+      readonly kind: 'subscribe'
+      readonly id: CommandId
+      readonly channels: readonly ChannelName[]
+      readonly target: Target
+      readonly since: Since | null
+    }
+  | {
+      readonly kind: 'unsubscribe'
+      readonly id: CommandId
+      readonly channels: readonly ChannelName[]
+      readonly target: Target
+    }
+  | { readonly kind: 'snapshot'; readonly id: CommandId; readonly marketIds: readonly string[] }
+  | { readonly kind: 'list'; readonly id: CommandId }
+  | { readonly kind: 'ping'; readonly id: CommandId }
+
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly id: CommandId
+  readonly code: StreamErrorCode
+  readonly message: string
+}
+
+const Texts = Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
+const Shape = Type.Object({
+  id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Number()])),
+  channel: Type.Optional(Type.String()),
+  channels: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 16 })),
+  market_ids: Type.Optional(Texts),
+  event_slugs: Type.Optional(Texts),
+  platform: Type.Optional(Type.String()),
+  conflate_ms: Type.Optional(Type.Integer()),
+  since: Type.Optional(
+    Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
+  ),
+})
+const checkShape = new Ajv({ strict: true, allowUnionTypes: true }).compile<Static<typeof Shape>>(
+  Shape,
+)
+
+const ACTIONS = ['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const
+const ACTION_NAMES = ['action', 'op', 'cmd', 'type']
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** A frame's bytes to a command. */
+export function parseCommand(bytes: Uint8Array): Command | Refusal {
+  if (bytes.byteLength > commandBytesMax) {
+    return refused(null, 'MESSAGE_TOO_LARGE', `a command may have ${commandBytesMax} bytes`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    return refused(null, 'PARSE_ERROR', 'a command is a JSON object')
+  }
+  if (!isRecord(value)) return refused(null, 'PARSE_ERROR', 'a command is a JSON object')
+  return readCommand(value)
+}
+
+function readCommand(value: Readonly<Record<string, unknown>>): Command | Refusal {
+  const id = idOf(value.id)
+  const named = ACTION_NAMES.map((name) => value[name]).find((text) => text !== undefined)
+  const action = ACTIONS.find((known) => known === named)
+  if (action === undefined) {
+    return refused(id, 'UNKNOWN_ACTION', `the actions are ${ACTIONS.join(', ')}`)
+  }
+  const ids = value.market_ids ?? value.markets ?? value.market_id
+  const shaped: unknown = {
+    ...value,
+    ...(ids === undefined ? {} : { market_ids: listOf(ids) }),
+    ...(value.event_slugs === undefined ? {} : { event_slugs: listOf(value.event_slugs) }),
+  }
+  if (!checkShape(shaped)) {
+    const error = checkShape.errors?.[0]
+    const where = error?.instancePath.slice(1).replaceAll('/', '.') ?? ''
+    return refused(
+      id,
+      'INVALID_FILTER',
+      `${where === '' ? 'the command' : where} ${error?.message}`,
+    )
+  }
+  if (action === 'list' || action === 'ping') return { kind: action, id }
+  if (action === 'snapshot') return snapshotCommand(id, shaped)
+  return channelCommand(action, id, shaped)
+}
+
+function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command | Refusal {
+  const marketIds = shaped.market_ids ?? []
+  if (marketIds.length === 0 || marketIds.includes('*')) {
+    return refused(id, 'INVALID_FILTER', 'a snapshot needs market_ids, one by one')
+  }
+  return { kind: 'snapshot', id, marketIds }
+}
+
+function channelCommand(
+  kind: 'subscribe' | 'unsubscribe',
+  id: CommandId,
+  shaped: Static<typeof Shape>,
+): Command | Refusal {
+  const names = shaped.channels ?? (shaped.channel === undefined ? [] : [shaped.channel])
+  if (names.length === 0) {
+    return refused(id, 'UNKNOWN_CHANNEL', `give a channel: ${CHANNEL_NAMES.join(', ')}`)
+  }
+  const channels: ChannelName[] = []
+  for (const name of names) {
+    const channel = channelOf(name)
+    if (channel === null) {
+      return refused(id, 'UNKNOWN_CHANNEL', `the channels are ${CHANNEL_NAMES.join(', ')}`)
+    }
+    if (!channels.includes(channel)) channels.push(channel)
+  }
+  const target = targetOf(shaped)
+  if (target === null) {
+    return refused(id, 'INVALID_FILTER', 'give market_ids, event_slugs or platform (one kind)')
+  }
+  if (shaped.conflate_ms !== undefined && shaped.conflate_ms !== 0) {
+    return refused(id, 'INVALID_FILTER', 'conflate_ms may only be 0')
+  }
+  if (kind === 'unsubscribe') return { kind, id, channels, target }
+  if (shaped.since !== undefined && channels.length > 1) {
+    return refused(id, 'INVALID_FILTER', 'since goes with one channel')
+  }
+  return { kind, id, channels, target, since: shaped.since ?? null }
+}
+
+function targetOf(shaped: Static<typeof Shape>): Target | null {
+  const marketIds = shaped.market_ids ?? []
+  const eventSlugs = shaped.event_slugs ?? []
+  const hasList = marketIds.length > 0 || eventSlugs.length > 0
+  if (shaped.platform !== undefined) {
+    return hasList ? null : { kind: 'venue', platform: shaped.platform }
+  }
+  if (marketIds.includes('*')) return { kind: 'all' }
+  return hasList ? { kind: 'markets', marketIds, eventSlugs } : null
+}
+
+function refused(id: CommandId, code: StreamErrorCode, message: string): Refusal {
+  return { kind: 'refused', id, code, message }
+}
+
+function idOf(value: unknown): CommandId {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  return typeof value === 'string' && value.length <= 64 ? value : null
+}
+
+function listOf(value: unknown): unknown {
+  return typeof value === 'string' ? [value] : value
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,339 @@
+// One connection: its commands, one after another; its subscriptions; and what happens when it reads
+// too slowly. A union of states: live, lagging (its topics taken away at a noted offset), catching
+// up. Not for: what a command does (tasks.ts), who gets an update (hub.ts). Upholds WS4 to WS12.
+
+import type { WebSocket } from 'uWebSockets.js'
+import type { Caller, MarketView } from '../../actors/views.ts'
+import type { GapUpdate } from '../../engine/events.ts'
+import {
+  commandBytesMax,
+  commandErrorsPerMinuteMax,
+  commandsPerSecondMax,
+  commandsWaitingMax,
+  heartbeatMs,
+  laggingMsMax,
+  socketBufferBytesLow,
+  socketBufferBytesSoft,
+  streamSliceMs,
+  subscriptionsMax,
+  unsubscribedMsMax,
+} from '../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import {
+  CHANNEL_NAMES,
+  type ChannelName,
+  heartbeatTopic,
+  statusTopic,
+  topicOf,
+  type WideKey,
+} from './channels.ts'
+import { type Close, closeCodes } from './close-codes.ts'
+import type { Desk } from './desk.ts'
+import type { Encoder, Frame, Heartbeat } from './encoder.ts'
+import { type Command, type CommandId, parseCommand, type StreamErrorCode } from './protocol.ts'
+import type { Row } from './row.ts'
+import { Subscriptions } from './subscriptions.ts'
+import { carryOut, catchUp, type Task } from './tasks.ts'
+
+/** What a session needs of a socket; nothing may be called after it is closed. */
+export type Socket = Pick<
+  WebSocket<unknown>,
+  'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close' | 'cork'
+>
+
+type State =
+  | { readonly kind: 'live' }
+  | {
+      readonly kind: 'lagging'
+      readonly sinceMs: TimeMs
+      /** Every trade up to this offset is in the socket's buffer. */
+      readonly tradesAfter: number
+      bufferedMin: number
+      progressAtMs: number
+    }
+  | { readonly kind: 'catchingUp'; progressAtMs: number }
+
+export class Session {
+  readonly id: string
+  readonly caller: Caller
+  readonly encoder: Encoder
+  readonly subscriptions = new Subscriptions()
+  /** The wide subscription that the present command is filling. */
+  row: Row | null = null
+  /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
+  isReplaying = false
+  readonly #ws: Socket
+  readonly #desk: Desk
+  #state: State = { kind: 'live' }
+  /** At most commandsWaitingMax; more are refused. */
+  readonly #waiting: Command[] = []
+  /** The last one runs; a catch-up stands on top of the command it interrupts. */
+  readonly #tasks: Task[] = []
+  #isRunning = false
+  #isBroken = false
+  #isClosed = false
+  #ending: Close | null = null
+  #errorTimesMs: number[] = []
+  #secondStartMs = Number.NEGATIVE_INFINITY
+  #secondCount = 0
+  #unsubscribedSinceMs: number
+
+  constructor(parts: { id: string; caller: Caller; encoder: Encoder; ws: Socket; desk: Desk }) {
+    this.id = parts.id
+    this.caller = parts.caller
+    this.encoder = parts.encoder
+    this.#ws = parts.ws
+    this.#desk = parts.desk
+    this.#unsubscribedSinceMs = parts.desk.clock.monotonicMs()
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Nothing is being left out or made up for. */
+  get isLive(): boolean {
+    return this.#state.kind === 'live'
+  }
+
+  get hasWork(): boolean {
+    return this.#tasks.length > 0 || this.#waiting.length > 0
+  }
+
+  /** Greets, and says how the venues are. */
+  open(): void {
+    this.#ws.subscribe(statusTopic(this.encoder.form))
+    this.#ws.subscribe(heartbeatTopic(this.encoder.form))
+    this.reply('connected', {
+      connection_id: this.id,
+      server_time_ms: this.#desk.clock.nowMs(),
+      heartbeat_s: heartbeatMs / 1000,
+      limits: {
+        subscriptions: subscriptionsMax,
+        commands_per_s: commandsPerSecondMax,
+        message_bytes: commandBytesMax,
+      },
+    })
+    for (const venue of this.#desk.engine.venues()) this.send(this.encoder.status(venue))
+  }
+
+  /** A frame of the client; valid only during the call. */
+  receive(bytes: Uint8Array): void {
+    const nowMs = this.#desk.clock.monotonicMs()
+    if (nowMs - this.#secondStartMs >= 1000) {
+      this.#secondStartMs = nowMs
+      this.#secondCount = 0
+    }
+    this.#secondCount += 1
+    if (this.#secondCount > commandsPerSecondMax) {
+      return this.refuse(null, 'RATE_LIMITED', `at most ${commandsPerSecondMax} commands a second`)
+    }
+    const command = parseCommand(bytes)
+    if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
+    if (this.#waiting.length >= commandsWaitingMax) {
+      return this.refuse(command.id, 'RATE_LIMITED', `at most ${commandsWaitingMax} commands wait`)
+    }
+    this.#waiting.push(command)
+    this.#desk.advance(this)
+  }
+
+  /** Answers `error`; the tenth within a minute (RATE_LIMITED apart) ends the connection. */
+  refuse(id: CommandId, code: StreamErrorCode, message: string): void {
+    this.reply('error', { id, code, message })
+    if (code === 'RATE_LIMITED') return
+    const nowMs = this.#desk.clock.monotonicMs()
+    this.#errorTimesMs = this.#errorTimesMs.filter((timeMs) => nowMs - timeMs < 60_000)
+    this.#errorTimesMs.push(nowMs)
+    if (this.#errorTimesMs.length >= commandErrorsPerMinuteMax) this.end(closeCodes.tooManyErrors)
+  }
+
+  reply(type: string, fields: Readonly<Record<string, unknown>>): void {
+    this.send(this.encoder.reply({ type, ...fields }))
+  }
+
+  /** Sends after everything published to this socket so far: the library drains that first. */
+  send(frame: Frame): void {
+    if (this.#isClosed) return
+    // 2: refused above the hard limit. The stream has a hole now, so it must not go on.
+    if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
+  }
+
+  /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
+  begin(channel: ChannelName, view: MarketView): void {
+    this.sendState(channel, view)
+    this.listen(channel, view.ref.number)
+  }
+
+  /** The present state of a market in a channel that begins with one. */
+  sendState(channel: ChannelName, view: MarketView): void {
+    if (channel === 'orderbook') this.send(this.encoder.snapshot(view, view.book()))
+    else if (channel === 'prices') {
+      const stamp = this.#desk.publisher.latest('prices', view.ref.number)
+      this.send(this.encoder.priceState(view.ref, view.price(), stamp))
+    }
+  }
+
+  listen(channel: ChannelName, key: MarketNumber | WideKey): void {
+    if (!this.#isClosed) this.#ws.subscribe(topicOf(this.encoder.form, channel, key))
+  }
+
+  ignore(channel: ChannelName, key: MarketNumber | WideKey): void {
+    if (!this.#isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, channel, key))
+  }
+
+  /** Tells of lost trades, where any of its trade subscriptions is touched. */
+  tellGap(update: GapUpdate): void {
+    const { market, venue, platform, fromMs, toMs } = update
+    const trades = this.subscriptions.of('trades')
+    const isTouched =
+      market === null
+        ? trades.covers(venue) || [...trades.singles.values()].some((ref) => ref.venue === venue)
+        : trades.wants(market)
+    if (!isTouched && !this.isReplaying) return
+    const where = market === null ? { platform } : { marketId: market.id }
+    this.send(this.encoder.gap({ channel: 'trades', where, fromMs, toMs }))
+  }
+
+  /** A heartbeat of its own while it is not live: without offsets, which it may be behind. */
+  beat(beat: Omit<Heartbeat, 'offsets'>): void {
+    if (!this.isLive) this.send(this.encoder.heartbeat({ ...beat, offsets: null }))
+  }
+
+  /**
+   * Carries on for at most a slice. 'more': wants another turn; 'blocked': waits for the socket to
+   * drain; 'idle': nothing to do.
+   */
+  run(): 'idle' | 'more' | 'blocked' {
+    if (this.#isRunning || this.#isClosed || this.#state.kind === 'lagging') return 'idle'
+    let outcome: 'idle' | 'more' | 'blocked' = 'idle'
+    this.#isRunning = true
+    this.#ws.cork(() => {
+      // An exception may not cross the library's frames.
+      try {
+        outcome = this.#runSlice()
+      } catch (error) {
+        this.#desk.log.error({ err: error, connection: this.id }, 'a command failed')
+        this.#ending = closeCodes.internal
+      }
+    })
+    this.#isRunning = false
+    if (this.#ending !== null) this.end(this.#ending)
+    return outcome
+  }
+
+  #runSlice(): 'idle' | 'more' | 'blocked' {
+    const startedMs = this.#desk.clock.monotonicMs()
+    for (;;) {
+      if (this.#isClosed || this.#ending !== null || this.#isBroken) return 'idle'
+      const task = this.#tasks[this.#tasks.length - 1]
+      if (task === undefined) {
+        const command = this.#waiting.shift()
+        if (command === undefined) return 'idle'
+        this.#tasks.push(carryOut(this, this.#desk, command))
+        continue
+      }
+      if (this.#ws.getBufferedAmount() > socketBufferBytesLow) return 'blocked'
+      if (this.#state.kind === 'catchingUp') {
+        this.#state.progressAtMs = this.#desk.clock.monotonicMs()
+      }
+      if (task.next().done === true) this.#tasks.pop()
+      if (this.#desk.clock.monotonicMs() - startedMs > streamSliceMs) return 'more'
+    }
+  }
+
+  /** Looks at the buffer and the times; returns the bytes buffered. */
+  sweep(nowMs: number): number {
+    if (this.#isClosed) return 0
+    const buffered = this.#ws.getBufferedAmount()
+    const state = this.#state
+    if (state.kind === 'lagging') this.#sweepLagging(state, buffered, nowMs)
+    else if (state.kind === 'live' && buffered > socketBufferBytesSoft) this.#lag(buffered, nowMs)
+    else if (state.kind === 'catchingUp' && nowMs - state.progressAtMs > laggingMsMax) {
+      this.end(closeCodes.slowReader)
+    } else if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
+    this.#checkSubscribed(nowMs)
+    return buffered
+  }
+
+  #checkSubscribed(nowMs: number): void {
+    if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
+    else if (nowMs - this.#unsubscribedSinceMs > unsubscribedMsMax) {
+      this.end(closeCodes.unsubscribed)
+    }
+  }
+
+  /** Takes the topics away at an offset that is noted, while nothing has been lost yet. */
+  #lag(buffered: number, nowMs: number): void {
+    this.#desk.countLagging()
+    this.#state = {
+      kind: 'lagging',
+      sinceMs: this.#desk.clock.nowMs(),
+      tradesAfter: this.#desk.trades.newest,
+      bufferedMin: buffered,
+      progressAtMs: nowMs,
+    }
+    for (const channel of CHANNEL_NAMES) {
+      const { wide, singles } = this.subscriptions.of(channel)
+      for (const key of wide) this.ignore(channel, key)
+      for (const number of singles.keys()) this.ignore(channel, number)
+    }
+    if (this.row !== null) this.#desk.closeRow(this.row)
+    this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
+  }
+
+  #sweepLagging(state: State & { kind: 'lagging' }, buffered: number, nowMs: number): void {
+    if (buffered < socketBufferBytesLow) {
+      this.#state = { kind: 'catchingUp', progressAtMs: nowMs }
+      this.#tasks.push(catchUp(this, this.#desk, state))
+      this.#desk.advance(this)
+    } else if (buffered < state.bufferedMin) {
+      state.bufferedMin = buffered
+      state.progressAtMs = nowMs
+    } else if (nowMs - state.progressAtMs > laggingMsMax) this.end(closeCodes.slowReader)
+  }
+
+  /** Everything that was left out is out: the connection is as before it lagged. */
+  resumeLive(): void {
+    this.#state = { kind: 'live' }
+    if (!this.#isClosed) this.#ws.subscribe(heartbeatTopic(this.encoder.form))
+  }
+
+  /**
+   * A message was dropped, so the stream is broken. Safe inside the library's `dropped` handler,
+   * where touching the socket would crash the process: this only flags and defers.
+   */
+  break(): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    setImmediate(() => this.cut())
+  }
+
+  /** Cuts without a frame: the client sees 1006. */
+  cut(): void {
+    if (!this.#isClosed) this.#ws.close()
+  }
+
+  /** Closes with a code, once the present slice is over. */
+  end(close: Close): void {
+    if (this.#isClosed) return
+    if (this.#isRunning) {
+      this.#ending = close
+      return
+    }
+    this.#desk.countClosed(close.code)
+    this.#ws.end(close.code, close.reason)
+  }
+
+  /** The socket is gone; nothing of it may be called any more. */
+  closed(): void {
+    this.#isClosed = true
+    this.#tasks.length = 0
+    this.#waiting.length = 0
+  }
+
+  /** The seq a client should have reached in a market. */
+  seqOf(channel: ChannelName, market: MarketRef): number {
+    return this.#desk.publisher.latest(channel, market.number).seq
+  }
+}

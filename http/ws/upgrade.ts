@@ -1,0 +1,233 @@
+// The handshake of the stream: credential, quota, a free place, then the upgrade. Refusals are HTTP
+// answers with the rate headers: 401, 422, 429, 503. The place is taken synchronously right before
+// the upgrade, so that any number of simultaneous handshakes cannot exceed the limit.
+// Upholds WS13 to WS15.
+
+import type {
+  HttpRequest,
+  HttpResponse,
+  us_socket_context_t,
+  WebSocketBehavior,
+} from 'uWebSockets.js'
+import { randomBytes } from 'node:crypto'
+import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { frameBytesMax, socketBufferBytesMax, socketIdleSeconds } from '../../engine/limits.ts'
+import type { Log } from '../../engine/log.ts'
+import { toSeconds } from '../../engine/units.ts'
+import { identify } from '../auth.ts'
+import { allowedOrigin, remoteAddress } from '../handle.ts'
+import { parseQuery } from '../query.ts'
+import { type Answer, failure, json, writeAnswer } from '../reply.ts'
+import type { Hub } from './hub.ts'
+import { Session } from './session.ts'
+
+/** What a socket carries from its handshake to its end. */
+interface Holder {
+  readonly id: string
+  readonly caller: Caller
+  release(): void
+  session: Session | null
+}
+
+export interface UpgradeParts {
+  readonly hub: Hub
+  readonly accounts: AccountsView
+  readonly clock: Clock
+  readonly log: Log
+  readonly corsOrigins: readonly string[]
+  isDraining(): boolean
+}
+
+/** The behaviour of `/v1/ws`. No handler of it throws, and `dropped` touches no socket. */
+export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
+  const { hub, log } = parts
+  const guard = (action: () => void): void => {
+    try {
+      action()
+    } catch (error) {
+      log.error({ err: error }, 'a stream handler failed')
+    }
+  }
+  return {
+    maxPayloadLength: frameBytesMax,
+    maxBackpressure: socketBufferBytesMax,
+    // Closing by itself, the library may still send later messages: a gap that looks whole.
+    closeOnBackpressureLimit: false,
+    idleTimeout: socketIdleSeconds,
+    sendPingsAutomatically: true,
+    upgrade: (res, req, context) => new Handshake(parts, res).begin(req, context),
+    open: (ws) =>
+      guard(() => {
+        const holder = ws.getUserData()
+        const { id, caller } = holder
+        const session = new Session({ id, caller, encoder: hub.encoder('j'), ws, desk: hub })
+        holder.session = session
+        hub.add(session)
+        session.open()
+      }),
+    message: (ws, message) =>
+      guard(() => ws.getUserData().session?.receive(new Uint8Array(message))),
+    // Only a flag and setImmediate behind it: anything else in here crashes the process.
+    dropped: (ws) => ws.getUserData().session?.break(),
+    drain: (ws) =>
+      guard(() => {
+        const { session } = ws.getUserData()
+        if (session?.hasWork === true) hub.advance(session)
+      }),
+    close: (ws) =>
+      guard(() => {
+        const holder = ws.getUserData()
+        holder.release()
+        if (holder.session !== null) hub.remove(holder.session)
+      }),
+  }
+}
+
+/** One attempt to connect. */
+class Handshake {
+  readonly #parts: UpgradeParts
+  readonly #res: HttpResponse
+  #isOver = false
+  #quota: Quota | null = null
+  #address = ''
+  #origin: string | null = null
+
+  constructor(parts: UpgradeParts, res: HttpResponse) {
+    this.#parts = parts
+    this.#res = res
+    res.onAborted(() => {
+      this.#isOver = true
+    })
+  }
+
+  /** Never throws. */
+  begin(req: HttpRequest, context: us_socket_context_t): void {
+    try {
+      this.#begin(req, context)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #begin(req: HttpRequest, context: us_socket_context_t): void {
+    const { accounts, corsOrigins } = this.#parts
+    this.#address = remoteAddress(this.#res)
+    this.#origin = allowedOrigin(corsOrigins, req.getHeader('origin'))
+    const keys = {
+      key: req.getHeader('sec-websocket-key'),
+      protocol: oneProtocol(req.getHeader('sec-websocket-protocol')),
+      extensions: req.getHeader('sec-websocket-extensions'),
+    }
+    const query = parseQuery(req.getQuery())
+    const last = (name: string): string => query?.get(name)?.at(-1) ?? ''
+    const token = last('access_token')
+    const credentials = {
+      key: last('api_key') || req.getHeader('x-api-key'),
+      authorization: token === '' ? req.getHeader('authorization') : `Bearer ${token}`,
+    }
+    const encoding = last('encoding') || 'json'
+    const identity = identify(accounts, credentials, false)
+    const finish = (caller: Caller | null): void => {
+      const refused = query === null ? malformed() : this.#refusal(caller, encoding)
+      if (refused !== null) this.#answer(refused)
+      else if (caller !== null) this.#upgrade(caller, keys, context)
+    }
+    if (!(identity instanceof Promise)) return finish(identity.caller)
+    identity.then(({ caller }) => finish(caller)).catch((error) => this.#fail(error))
+  }
+
+  /** Counts the attempt as one request, and says why it may not connect; null when it may. */
+  #refusal(caller: Caller | null, encoding: string): Answer | null {
+    const { accounts } = this.#parts
+    if (this.#isOver) return null
+    const quota =
+      caller === null
+        ? accounts.takeAddressRequest(this.#address)
+        : accounts.takeAccountRequest(caller.accountId)
+    this.#quota = quota
+    if (!quota.isAllowed) {
+      return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
+    }
+    if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
+    if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
+    return encoding === 'json' ? null : unknownEncoding(encoding)
+  }
+
+  #upgrade(
+    caller: Caller,
+    keys: { key: string; protocol: string; extensions: string },
+    context: us_socket_context_t,
+  ): void {
+    if (this.#isOver) return
+    const slot = this.#parts.accounts.openSocket(caller)
+    if (slot === null) {
+      const detail = `at most ${caller.socketsMax} connections at a time`
+      return this.#answer(failure('RATE_LIMITED', detail))
+    }
+    let isHeld = true
+    const holder: Holder = {
+      id: `c_${randomBytes(9).toString('base64url')}`,
+      caller,
+      session: null,
+      release: () => {
+        if (isHeld) slot.release()
+        isHeld = false
+      },
+    }
+    this.#isOver = true
+    try {
+      this.#res.cork(() => {
+        this.#res.upgrade<Holder>(holder, keys.key, keys.protocol, keys.extensions, context)
+      })
+    } catch (error) {
+      holder.release()
+      throw error
+    }
+  }
+
+  #answer(answer: Answer): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { accounts, clock } = this.#parts
+    writeAnswer(this.#res, answer, {
+      quota: this.#quota ?? accounts.peekAddress(this.#address),
+      nowSeconds: toSeconds(clock.nowMs()),
+      allowedOrigin: this.#origin,
+      isHead: false,
+      isPrivate: true,
+      closes: false,
+    })
+  }
+
+  #fail(error: unknown): void {
+    this.#parts.log.error({ err: error }, 'a handshake failed')
+    try {
+      this.#answer(failure('INTERNAL', 'internal error'))
+    } catch (second) {
+      this.#parts.log.error({ err: second }, 'a refusal could not be written')
+    }
+  }
+}
+
+function malformed(): Answer {
+  return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
+}
+
+function unknownEncoding(input: string): Answer {
+  const expected = "'json'"
+  const problem = {
+    type: 'enum',
+    loc: ['query', 'encoding'],
+    msg: `Input should be ${expected}`,
+    input: input.slice(0, 256),
+    ctx: { expected },
+  }
+  return json({ detail: [problem] }, 422)
+}
+
+/** The first protocol offered, which is what we then speak; the library would echo the whole list. */
+function oneProtocol(offered: string): string {
+  const first = offered.split(',')[0]?.trim() ?? ''
+  return /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(first) ? first : ''
+}

@@ -1,0 +1,186 @@
+// Opens the storage of a data folder on LMDB: lock, side file, check of what is there, sentinels,
+// format, tables; closes it in the opposite order. Not for: what a table does (its own file) or when
+// writes are committed (environment.ts). Upholds STORE12 to STORE15, R31 to R42.
+
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { RootDatabase } from 'lmdb'
+import type { Clock } from '../engine/clock.ts'
+import type { Log } from '../engine/log.ts'
+import type { Metrics } from '../engine/metrics.ts'
+import type { TimeMs } from '../engine/units.ts'
+import { Accounts } from './accounts.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { Environment, openDatabase } from './environment.ts'
+import { Events } from './events.ts'
+import { Hours } from './hours.ts'
+import { takeLock } from './lock.ts'
+import { Markets } from './markets.ts'
+import { Marks } from './marks.ts'
+import { migrate } from './migrate.ts'
+import { Retention } from './retention.ts'
+import { Runs } from './runs.ts'
+import {
+  checkSentinel,
+  completeSideFile,
+  environmentBytes,
+  environmentPath,
+  prepareSideFile,
+} from './sentinel.ts'
+import { checkFiles } from './startup-check.ts'
+import type { Storage } from './storage.ts'
+import { ENVIRONMENT_NAMES, type EnvironmentName } from './tables.ts'
+import { Ticks } from './ticks.ts'
+import { Trades } from './trades.ts'
+
+/**
+ * Market writes gather this long: ten times fewer pages are written than with one commit a turn.
+ * What a kill loses of it, the venues send again (R33).
+ */
+const MARKET_PAUSE_MS = 20
+/** A closing disk may take this long; the whole shutdown has shutdownMsMax. */
+const CLOSE_TIMEOUT_MS = 10_000
+
+export interface LmdbStorageOptions {
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/**
+ * Opens or creates the data folder. Rejects, leaving no lock behind, when another engine holds it
+ * (EngineError UNAVAILABLE) or its files are not what was left there (Error that says what to do).
+ */
+export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
+  const dataDir = resolve(options.dataDir)
+  const release = takeLock(dataDir)
+  const roots: RootDatabase<Buffer, Buffer>[] = []
+  try {
+    const side = prepareSideFile(dataDir)
+    const found = ENVIRONMENT_NAMES.filter((name) => (environmentBytes(dataDir, name) ?? 0) > 0)
+    await Promise.all(
+      found.map((name) => checkFiles({ dataDir, name, path: environmentPath(dataDir, name) })),
+    )
+    const open = (name: EnvironmentName): RootDatabase<Buffer, Buffer> => {
+      const path = environmentPath(dataDir, name)
+      mkdirSync(path, { recursive: true, mode: 0o700 })
+      const root = openDatabase(path)
+      roots.push(root)
+      migrate(root, checkSentinel(root, { dataDir, name, side }), options)
+      return root
+    }
+    const [accountsRoot, marketRoot] = [open('accounts'), open('market')]
+    completeSideFile(dataDir, side)
+    const storage = new LmdbStorage(options, {
+      accounts: new Environment(accountsRoot, {
+        ...options,
+        name: 'accounts',
+        path: environmentPath(dataDir, 'accounts'),
+        commitPauseMs: 0,
+        failedRows: 'drop',
+      }),
+      market: new Environment(marketRoot, {
+        ...options,
+        name: 'market',
+        path: environmentPath(dataDir, 'market'),
+        commitPauseMs: MARKET_PAUSE_MS,
+        failedRows: 'keep',
+      }),
+      release,
+    })
+    return storage
+  } catch (error) {
+    await Promise.all(roots.map((root) => root.close()))
+    release()
+    throw error
+  }
+}
+
+class LmdbStorage implements Storage {
+  readonly markets: Markets
+  readonly events: Events
+  readonly trades: Trades
+  readonly ticks: Ticks
+  readonly checkpoints: Checkpoints
+  readonly runs: Runs
+  readonly marks: Marks
+  readonly accounts: Accounts
+  readonly #accounts: Environment
+  readonly #market: Environment
+  readonly #retention: Retention
+  readonly #release: () => void
+  #closing: Promise<void> | null = null
+
+  constructor(
+    options: LmdbStorageOptions,
+    parts: { accounts: Environment; market: Environment; release: () => void },
+  ) {
+    const { market } = parts
+    const hours = new Hours(market)
+    this.markets = new Markets(market)
+    this.events = new Events(market)
+    this.trades = new Trades(market, hours)
+    this.ticks = new Ticks(market, hours)
+    this.checkpoints = new Checkpoints(market)
+    this.runs = new Runs(market)
+    this.marks = new Marks(market)
+    this.accounts = new Accounts(parts.accounts)
+    this.#accounts = parts.accounts
+    this.#market = market
+    this.#release = parts.release
+    this.#retention = new Retention({
+      environment: market,
+      hours,
+      trades: this.trades,
+      ticks: this.ticks,
+    })
+    options.metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
+      this.outstandingWrites(),
+    )
+    options.metrics.gauge('storage_bytes', 'bytes of pages that hold rows', () => this.sizeBytes())
+  }
+
+  outstandingWrites(): number {
+    return this.#market.outstandingWrites() + this.#accounts.outstandingWrites()
+  }
+
+  isHealthy(): boolean {
+    return this.#market.state === 'ok' && this.#accounts.state === 'ok'
+  }
+
+  sizeBytes(): number {
+    return this.#market.sizeBytes() + this.#accounts.sizeBytes()
+  }
+
+  prune(limits: {
+    nowMs: TimeMs
+    retentionDays: number
+    sizeBytesMax: number
+    rowsMax: number
+  }): boolean {
+    return this.#retention.prune(limits)
+  }
+
+  async committed(): Promise<void> {
+    await Promise.all([this.#market.committed(), this.#accounts.committed()])
+  }
+
+  /** A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    try {
+      const closed = await Promise.allSettled([
+        this.#market.close(CLOSE_TIMEOUT_MS),
+        this.#accounts.close(CLOSE_TIMEOUT_MS),
+      ])
+      for (const one of closed) if (one.status === 'rejected') throw one.reason
+    } finally {
+      this.#release()
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// Brings an environment from an older format to this program's, one step a version. Each step and
+// the new version number are one transaction: a crash leaves the old format or the new, never both.
+// Steps run before the tables are opened, with nothing else writing. Upholds STORE14.
+
+import type { RootDatabase } from 'lmdb'
+import type { Log } from '../engine/log.ts'
+import { putFormatVersion, type Sentinel } from './sentinel.ts'
+import { type EnvironmentName, FORMAT_VERSION } from './tables.ts'
+
+/** Rewrites an environment from format `from` to `from + 1`; synchronous, throwing undoes it. */
+export interface MigrationStep {
+  readonly from: number
+  readonly environment: EnvironmentName
+  readonly run: (root: RootDatabase<Buffer, Buffer>) => void
+}
+
+/** The steps that releases have needed so far: none, format 1 is the first. */
+export const MIGRATION_STEPS: readonly MigrationStep[] = []
+
+/** Runs the missing steps. A version without a step for this environment only moves its number. */
+export function migrate(
+  root: RootDatabase<Buffer, Buffer>,
+  sentinel: Sentinel,
+  options: {
+    readonly log: Log
+    readonly steps?: readonly MigrationStep[]
+    readonly targetVersion?: number
+  },
+): Sentinel {
+  const target = options.targetVersion ?? FORMAT_VERSION
+  let current = sentinel
+  while (current.formatVersion < target) {
+    const from = current.formatVersion
+    const step = (options.steps ?? MIGRATION_STEPS).find(
+      (one) => one.from === from && one.environment === current.environment,
+    )
+    const before = current
+    root.transactionSync(() => {
+      step?.run(root)
+      putFormatVersion(root, before, from + 1)
+    })
+    current = { ...current, formatVersion: from + 1 }
+    const { environment } = current
+    options.log.info({ environment, from, to: from + 1 }, 'the format of the data was raised')
+  }
+  return current
+}

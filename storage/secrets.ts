@@ -1,0 +1,68 @@
+// The two files of DATA_DIR that hold secrets, both mode 600: `secrets` (made on first use) and
+// `local-key` (the key of the local account). Nothing here is ever logged. Not for: keys of users,
+// of which only hashes are kept (accounts.ts). Upholds STORE16.
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readText, writeDurably } from './durable-file.ts'
+
+export interface Secrets {
+  /** Signs tokens; 64 hex digits. */
+  readonly jwtSecret: string
+  /** Encrypts webhook secrets; 64 hex digits. */
+  readonly secretsKey: string
+}
+
+/**
+ * The secrets of this data folder, made on first use. Throws when the file is there but damaged:
+ * making new ones would end every session and lose what the old key encrypted.
+ */
+export function loadSecrets(dataDir: string): Secrets {
+  const path = join(dataDir, 'secrets')
+  const text = readText(path)
+  if (text !== null) {
+    const secrets = parseSecrets(text)
+    if (secrets !== null) return secrets
+    throw new Error(
+      `${path} is damaged. Restore it from a backup, or remove it: then all sign-ins end and ` +
+        'webhook secrets must be rotated.',
+    )
+  }
+  const made: Secrets = {
+    jwtSecret: randomBytes(32).toString('hex'),
+    secretsKey: randomBytes(32).toString('hex'),
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  writeDurably(path, `${JSON.stringify(made)}\n`)
+  return made
+}
+
+/** The key of the local account; null before the first start. */
+export function readLocalKey(dataDir: string): string | null {
+  const text = readText(join(dataDir, 'local-key'))?.trim() ?? ''
+  return text === '' ? null : text
+}
+
+/** Keeps the key of the local account, so that every start can print it. */
+export function writeLocalKey(dataDir: string, key: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  writeDurably(join(dataDir, 'local-key'), `${key}\n`)
+}
+
+function parseSecrets(text: string): Secrets | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return null
+    if (!('jwtSecret' in value) || !('secretsKey' in value)) return null
+    const { jwtSecret, secretsKey } = value
+    if (!isSecret(jwtSecret) || !isSecret(secretsKey)) return null
+    return { jwtSecret, secretsKey }
+  } catch {
+    return null
+  }
+}
+
+function isSecret(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+}

@@ -1,0 +1,269 @@
+// One market: its book, trades, prices, status, sleep, and what it tells the world.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MarketActor } from '../../actors/market.ts'
+import type { BookUpdate, Update } from '../../engine/events.ts'
+import { outcomeId } from '../../engine/ids.ts'
+import { marketIdleMsMax } from '../../engine/limits.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
+import { openMemoryStorage } from '../../storage/memory.ts'
+import {
+  ask,
+  bid,
+  change,
+  level,
+  listing,
+  marketParts,
+  marketRef,
+  NOON,
+  recordingPublisher,
+  snapshot,
+  trade,
+} from '../support/builders.ts'
+import { NaiveBook } from '../support/naive-book.ts'
+
+function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
+  const { publisher, updates } = recordingPublisher()
+  const watching = marketParts({ publisher, storage })
+  const { description: _, native: __, ...summary } = listing('m', set)
+  const number = storage.markets.put(listing('m', set))
+  const open = () => new MarketActor(marketRef('m', number), summary, watching.parts)
+  const actor = open()
+  return { actor, publisher, updates, storage, open, ...watching }
+}
+
+const books = (updates: readonly Update[]) =>
+  updates.filter((update): update is BookUpdate => update.kind === 'book')
+
+test('[BOOK4] a change before the first snapshot is ignored', () => {
+  const { actor, updates, ignored } = openMarket()
+  actor.receive(change('m', [bid(0.4, 10)]))
+  assert.equal(updates.length, 0)
+  assert.deepEqual(ignored, ['book_change_before_snapshot'])
+  assert.equal(actor.book().isStale, true)
+})
+
+test('[MKT1] the first snapshot is announced as a replacement and uses up no seq; changes follow it', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive(change('m', [bid(0.4, 12)]))
+  const replaced = updates.find((update) => update.kind === 'bookReplaced')
+  assert.equal(replaced?.kind === 'bookReplaced' && replaced.seq, 0)
+  assert.deepEqual(
+    books(updates).map((update) => update.seq),
+    [1],
+  )
+  assert.equal(actor.book().seq, 1)
+  assert.equal(actor.book().isStale, false)
+})
+
+test('[MKT2] a whole book for a live market is published as its differences, or not at all', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
+  actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
+  assert.equal(books(updates).length, 0)
+  actor.receive(snapshot('m', [level(0.4, 11)], [level(0.42, 5)]))
+  assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
+})
+
+test('[MKT3] a crossed book, a wrong top, or an impossible difference stales the book and asks again', () => {
+  const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
+  const doubtful = [
+    change('m', [bid(0.43, 1)]),
+    change('m', [ask(0.43, 1)], { top }),
+    change('m', [bid(0.4, -20)], { mode: 'difference' }),
+  ]
+  for (const event of doubtful) {
+    const { actor, resyncs, updates } = openMarket()
+    actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+    actor.receive(event)
+    assert.equal(resyncs.length, 1)
+    assert.equal(actor.book().isStale, true)
+    actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+    assert.equal(actor.book().isStale, false)
+    const last = updates.findLast((update) => update.kind === 'bookReplaced')
+    assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')
+  }
+})
+
+test('[MKT4] a trade is stored and published once, whoever brings it', () => {
+  const { actor, updates, ignored } = openMarket()
+  actor.receive(trade('m', 't1'))
+  actor.receive(trade('m', 't1', { source: 'backfill' }))
+  assert.equal(updates.filter((update) => update.kind === 'trade').length, 1)
+  assert.deepEqual(ignored, ['trade_duplicate'])
+})
+
+test('[MKT5] a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that paid 30 dollars', () => {
+  const { actor } = openMarket()
+  actor.receive(
+    trade('m', 't1', {
+      outcome: outcomeId('m-no'),
+      price: priceMicros(300_000),
+      size: sizeMicros(100_000_000),
+    }),
+  )
+  const query = {
+    fromMs: timeMs(0),
+    toMs: NOON,
+    after: null,
+    order: 'desc',
+    limit: 10,
+    side: null,
+  } as const
+  const [row] = actor.trades(query).rows
+  assert.equal(row?.price, 700_000)
+  assert.equal(row?.side, 'sell')
+  assert.equal(row?.usd, 30_000_000)
+  assert.equal(row?.outcomeIndex, 1)
+})
+
+test('[MKT6] the one other wallet of a transaction is its maker; of several none is', () => {
+  const { actor, storage } = openMarket()
+  const participant = (wallet: string) =>
+    actor.receive({
+      kind: 'tradeParticipant',
+      venue: 'a',
+      outcome: outcomeId('m-yes'),
+      txHash: '0xt1',
+      wallet,
+      venueTimeMs: NOON,
+      receivedAtMs: NOON,
+    })
+  participant('0xmaker')
+  actor.receive(trade('m', 't1'))
+  participant('0xtaker')
+  assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, '0xmaker')
+  participant('0xother')
+  assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
+})
+
+test('[MKT7] the price is told when it, its source or the best levels change, and only then', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive(change('m', [bid(0.4, 20)]))
+  actor.receive(change('m', [bid(0.41, 1)]))
+  const prices = updates.flatMap((update) => (update.kind === 'price' ? [update.price] : []))
+  assert.deepEqual(
+    prices.map(({ price }) => price),
+    [410_000, 415_000],
+  )
+  assert.deepEqual(
+    prices.map(({ source }) => source),
+    ['midpoint', 'midpoint'],
+  )
+})
+
+test('[MKT8] ticks answer for any past second, from memory and from disk', () => {
+  const { actor } = openMarket()
+  for (let second = 0; second < 5_000; second += 10) {
+    const atMs = timeMs(NOON + second * 1_000)
+    const price = 0.1 + (second % 700) / 1_000
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    actor.receive(snapshot('m', [level(price, 10)], [level(price + 0.01, 5)], times))
+  }
+  const after = timeMs(NOON + 5_000_000)
+  const asked = [0, 15, 1_234, 3_599, 3_600, 4_995]
+  const before = asked.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price)
+  assert.deepEqual(
+    before,
+    asked.map((second) => {
+      const tick = Math.floor(second / 10) * 10
+      return Math.round((0.1 + (tick % 700) / 1_000) * 1e6) + 5_000
+    }),
+  )
+  actor.tick(timeMs(after + marketIdleMsMax))
+  assert.deepEqual(
+    asked.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price),
+    before,
+  )
+})
+
+test('[MKT9] a market that sleeps loses nothing: book, trades and price are as before', () => {
+  const { actor } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
+  const query = {
+    fromMs: timeMs(0),
+    toMs: NOON,
+    after: null,
+    order: 'desc',
+    limit: 500,
+    side: null,
+  } as const
+  const seen = () => [actor.book(), actor.price(), actor.trades(query)]
+  const before = seen()
+  actor.tick(timeMs(NOON + marketIdleMsMax))
+  assert.deepEqual(seen(), before)
+  actor.receive(change('m', [bid(0.4, 3)]))
+  assert.equal(actor.book().bids[0]?.size, 3_000_000)
+})
+
+test('[MKT10] a restarted engine shows the last book as stale until the first snapshot', () => {
+  const { actor, open } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.checkpoint(timeMs(NOON + 1_000))
+  const again = open()
+  assert.equal(again.book().isStale, true)
+  assert.deepEqual(again.book().bids, [level(0.4, 10)])
+  assert.equal(again.price().price, 410_000)
+})
+
+test('[MKT11] status moves open, closed, resolved and never back from resolved', () => {
+  const { actor, updates, ignored } = openMarket()
+  const status = (to: 'open' | 'closed' | 'resolved') =>
+    actor.receive({
+      kind: 'marketStatus',
+      venue: 'a',
+      market: actor.ref.nativeId,
+      status: to,
+      settlementPrice: to === 'resolved' ? priceMicros(1_000_000) : null,
+      venueTimeMs: NOON,
+      receivedAtMs: NOON,
+    })
+  for (const to of ['closed', 'open', 'closed', 'resolved', 'open'] as const) status(to)
+  const told = updates.flatMap((update) => (update.kind === 'lifecycle' ? [update.event] : []))
+  assert.deepEqual(told, ['closed', 'opened', 'closed', 'resolved'])
+  assert.deepEqual(ignored, ['status_out_of_order'])
+  assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
+})
+
+test('[MKT12] a subscriber that follows snapshots and updates always holds the actor’s book', () => {
+  for (let seed = 0; seed < 500; seed += 1) {
+    const random = seededRandom('market', seed)
+    const { actor, publisher } = openMarket()
+    const subscriber = new NaiveBook()
+    let seq = 0
+    publisher.watch({
+      name: 'subscriber',
+      onUpdate(update) {
+        if (update.kind === 'bookReplaced') {
+          const book = actor.book()
+          subscriber.replace(book.bids, book.asks)
+          assert.equal(update.seq, seq, 'a replacement uses up no seq')
+        } else if (update.kind === 'book') {
+          seq += 1
+          assert.equal(update.seq, seq, 'no hole in seq')
+          for (const item of update.changes) subscriber.set(item)
+        }
+      },
+    })
+    const grid = () => level((1 + random.below(40)) / 100, random.below(4))
+    for (let step = 0; step < 60; step += 1) {
+      const roll = random.below(10)
+      if (roll === 0) actor.receive({ kind: 'void', reason: 'test' })
+      else if (roll < 3) {
+        actor.receive(snapshot('m', [grid(), grid()], [level(0.5, 1), level(0.6, 2)]))
+      } else if (roll < 6) {
+        const { price, size } = grid()
+        const item = { side: 'bid', price, size: sizeMicros(size - 1_000_000) } as const
+        actor.receive(change('m', [item], { mode: 'difference' }))
+      } else actor.receive(change('m', [{ side: 'bid', ...grid() }]))
+      const book = actor.book()
+      assert.deepEqual(subscriber.levels('bid'), book.bids, `seed ${seed} step ${step}`)
+      assert.deepEqual(subscriber.levels('ask'), book.asks, `seed ${seed} step ${step}`)
+    }
+  }
+})

@@ -1,0 +1,272 @@
+// What every implementation of storage/storage.ts must do, as a suite that takes one. `settle` runs
+// between phases of a test and may commit or close and reopen: what is read must not change by it.
+// Run on all of them by test/storage/storage.test.ts.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { timeMs } from '../../engine/units.ts'
+import type { Storage } from '../../storage/storage.ts'
+import {
+  account,
+  checkpoint,
+  eventListing,
+  eventSummary,
+  key,
+  marketListing,
+  marketSummary,
+  NOON_MS,
+  trade,
+} from '../support/stored.ts'
+import { tradeContract } from './storage-trades.ts'
+
+/** One implementation in one way of running it. */
+export interface StorageUnderTest {
+  readonly name: string
+  readonly open: () => Promise<Storage>
+  /** Called between writing and reading; gives the storage to go on with. */
+  readonly settle: (storage: Storage) => Promise<Storage>
+}
+
+export function storageContract(subject: StorageUnderTest): void {
+  describe(`storage contract: ${subject.name}`, () => {
+    listingContract(subject)
+    tradeContract(subject)
+    smallTablesContract(subject)
+    accountContract(subject)
+    retentionContract(subject)
+  })
+}
+
+function listingContract({ open, settle }: StorageUnderTest): void {
+  test('[STORE2] markets get dense numbers from 1 and keep them', async () => {
+    let storage = await open()
+    const [one, two] = [marketListing('one'), marketListing('two', { venue: 'b' })]
+    assert.equal(storage.markets.put(one), 1)
+    assert.equal(storage.markets.put(two), 2)
+    storage = await settle(storage)
+    assert.equal(storage.markets.put({ ...one, question: 'Changed?' }), 1)
+    assert.equal(storage.markets.put(marketListing('one', { venue: 'b' })), 3)
+    storage = await settle(storage)
+    assert.equal(storage.markets.number('a', one.nativeId), 1)
+    assert.equal(storage.markets.number('b', one.nativeId), 3)
+    assert.equal(storage.markets.number('a', two.nativeId), null)
+    assert.equal(storage.markets.count(), 3)
+    const rows = [...storage.markets.all()]
+    assert.deepEqual(
+      rows.map((row) => row.number),
+      [1, 2, 3],
+    )
+    assert.equal(rows[0]?.summary.question, 'Changed?')
+    await storage.close()
+  })
+
+  test('[STORE2] a summary replaces itself alone; details and every field come back', async () => {
+    let storage = await open()
+    const listing = marketListing('one')
+    const number = storage.markets.put(listing)
+    assert.deepEqual([...storage.markets.all()], [{ number, summary: marketSummary(listing) }])
+    storage = await settle(storage)
+    const changed = { ...marketSummary(listing), status: 'closed', bestBid: null } as const
+    storage.markets.putSummary(number, changed)
+    assert.deepEqual([...storage.markets.all()], [{ number, summary: changed }])
+    storage = await settle(storage)
+    assert.deepEqual([...storage.markets.all()], [{ number, summary: changed }])
+    const { description, native } = listing
+    assert.deepEqual(storage.markets.details(number), { description, native })
+    assert.equal(storage.markets.details(99), null)
+    await storage.close()
+  })
+
+  test('[STORE2] very long native ids of markets are kept apart', async () => {
+    let storage = await open()
+    const [one, other] = [`${'x'.repeat(2_000)}1`, `${'x'.repeat(2_000)}2`]
+    assert.equal(storage.markets.put(marketListing(one)), 1)
+    assert.equal(storage.markets.put(marketListing(other)), 2)
+    storage = await settle(storage)
+    assert.equal(storage.markets.number('a', marketListing(other).nativeId), 2)
+    await storage.close()
+  })
+
+  test('[STORE7] all markets come in order of number, thousands of them too', async () => {
+    let storage = await open()
+    for (let count = 1; count <= 2_500; count += 1) storage.markets.put(marketListing(`m${count}`))
+    storage = await settle(storage)
+    storage.markets.putSummary(7, marketSummary(marketListing('m7', { status: 'resolved' })))
+    let expected = 1
+    for (const { number, summary } of storage.markets.all()) {
+      assert.equal(number, expected)
+      assert.equal(summary.nativeId, `m${number}`)
+      assert.equal(summary.status, number === 7 ? 'resolved' : 'open')
+      expected += 1
+    }
+    assert.equal(expected, 2_501)
+    await storage.close()
+  })
+
+  test('[STORE2] events are stored, replaced and counted once', async () => {
+    let storage = await open()
+    const listing = eventListing('EV-1')
+    storage.events.put(listing)
+    storage.events.put(eventListing('EV-1', { venue: 'a', description: 'other' }))
+    storage = await settle(storage)
+    storage.events.put({ ...listing, title: 'Changed' })
+    storage = await settle(storage)
+    assert.equal(storage.events.count(), 2)
+    const titles = [...storage.events.all()].map((event) => `${event.venue} ${event.title}`)
+    assert.deepEqual(titles.sort(), ['a The event EV-1', 'b Changed'])
+    assert.deepEqual(
+      [...storage.events.all()].find((event) => event.venue === 'b'),
+      eventSummary({ ...listing, title: 'Changed' }),
+    )
+    const details = storage.events.details('a', listing.nativeId)
+    assert.deepEqual(details, { description: 'other', native: { event_ticker: 'EV-1' } })
+    assert.equal(storage.events.details('a', eventListing('none').nativeId), null)
+    await storage.close()
+  })
+}
+
+function smallTablesContract({ open, settle }: StorageUnderTest): void {
+  test('[STORE1] ticks: an hour is replaced, and the newest at or before a time is found', async () => {
+    let storage = await open()
+    const hour = Math.floor(NOON_MS / 3_600_000)
+    const price = checkpoint().price
+    assert.ok(price !== null)
+    const low = storage.ticks
+    low.put(1, hour - 30, { seconds: [10], prices: [price] })
+    low.put(1, hour, { seconds: [0], prices: [price] })
+    storage = await settle(storage)
+    const ticks = { seconds: [5, 6, 3599], prices: [price, timeZero(), price] }
+    storage.ticks.put(1, hour, ticks)
+    storage.ticks.put(2, hour, { seconds: [], prices: [] })
+    storage = await settle(storage)
+    assert.deepEqual(storage.ticks.get(1, hour), ticks)
+    assert.equal(storage.ticks.get(1, hour + 1), null)
+    const at = (time: number) => storage.ticks.at(1, timeMs(time))
+    assert.deepEqual(at(NOON_MS + 6_999), { price: 0, timeMs: NOON_MS + 6_000 })
+    assert.deepEqual(at(NOON_MS + 5_000), { price, timeMs: NOON_MS + 5_000 })
+    const before = { price, timeMs: (hour - 30) * 3_600_000 + 10_000 }
+    assert.deepEqual(at(NOON_MS + 4_999), before)
+    assert.deepEqual(at(NOON_MS - 1), before)
+    assert.equal(at(before.timeMs - 1), null)
+    assert.equal(storage.ticks.at(2, timeMs(NOON_MS * 2)), null)
+    assert.equal(storage.ticks.oldestHour(1), hour - 30)
+    assert.equal(storage.ticks.oldestHour(3), null)
+    await storage.close()
+  })
+
+  test('[STORE1] checkpoints, runs and marks come back as they were put', async () => {
+    let storage = await open()
+    const full = checkpoint()
+    const empty = checkpoint({ price: null, bookTimeMs: null, bids: [], asks: [] })
+    storage.checkpoints.put(1, full)
+    storage.checkpoints.put(2, full)
+    storage.checkpoints.put(2, empty)
+    const first = storage.runs.begin('epoch-1', timeMs(NOON_MS))
+    storage.marks.put('catalogue', 1.5)
+    storage = await settle(storage)
+    const second = storage.runs.begin('epoch-2', timeMs(NOON_MS + 1))
+    storage.marks.put('catalogue', -2)
+    storage = await settle(storage)
+    assert.deepEqual(storage.checkpoints.get(1), full)
+    assert.deepEqual(storage.checkpoints.get(2), empty)
+    assert.equal(storage.checkpoints.get(3), null)
+    assert.deepEqual([first.number, second.number], [1, 2])
+    assert.deepEqual(storage.runs.all(), [first, second])
+    assert.equal(storage.marks.get('catalogue'), -2)
+    assert.equal(storage.marks.get('other'), null)
+    await storage.close()
+  })
+}
+
+/** A price of zero, from a field that has the unit. */
+function timeZero() {
+  const price = trade('x', {}).price
+  return (price - price) as typeof price
+}
+
+function accountContract({ open, settle }: StorageUnderTest): void {
+  test('[STORE8] accounts and keys are put, replaced, listed and removed', async () => {
+    let storage = await open()
+    const local = account('local', { passwordHash: null, tier: 'enterprise', socketsMax: 7 })
+    await storage.accounts.putAccount(account('one'))
+    await Promise.all([
+      storage.accounts.putAccount(local),
+      storage.accounts.putAccount(account('one', { tier: 'pro', requestsPerMinute: 5 })),
+      storage.accounts.putKey(key('k1')),
+      storage.accounts.putKey(key('k2')),
+    ])
+    storage = await settle(storage)
+    await storage.accounts.removeKey(key('k1').id)
+    await storage.accounts.removeKey(key('never').id)
+    await storage.accounts.putKey(key('k2', { lastUsedAtMs: timeMs(NOON_MS) }))
+    storage = await settle(storage)
+    const accounts = [...storage.accounts.accounts()].sort((a, b) => (a.id < b.id ? -1 : 1))
+    assert.deepEqual(accounts, [local, account('one', { tier: 'pro', requestsPerMinute: 5 })])
+    assert.deepEqual([...storage.accounts.keys()], [key('k2', { lastUsedAtMs: timeMs(NOON_MS) })])
+    assert.equal(storage.isHealthy(), true)
+    await storage.close()
+  })
+}
+
+function retentionContract({ open, settle }: StorageUnderTest): void {
+  const HOUR_MS = 3_600_000
+  const DAY_MS = 24 * HOUR_MS
+  const unlimited = Number.MAX_SAFE_INTEGER
+
+  test('[STORE9] retention removes old trades and ticks in slices, never accounts', async () => {
+    let storage = await open()
+    await storage.accounts.putAccount(account('one'))
+    storage.markets.put(marketListing('one'))
+    const noonHour = Math.floor(NOON_MS / HOUR_MS)
+    for (let day = 0; day < 10; day += 1) {
+      for (let count = 0; count < 20; count += 1) {
+        const time = timeMs(NOON_MS - day * DAY_MS - count)
+        const place = { timeMs: time, run: 1, offset: day * 100 + count, seq: 1 }
+        storage.trades.put(count % 2, trade(`${day}-${count}`, place))
+      }
+      storage.ticks.put(1, noonHour - day * 24, { seconds: [1], prices: [trade('x').price] })
+    }
+    storage = await settle(storage)
+    const limits = { nowMs: timeMs(NOON_MS + HOUR_MS), retentionDays: 5, sizeBytesMax: unlimited }
+    let calls = 1
+    while (storage.prune({ ...limits, rowsMax: 7 })) {
+      calls += 1
+      if (calls % 3 === 0) storage = await settle(storage)
+      assert.ok(calls < 100)
+    }
+    assert.ok(calls > 8, 'in slices')
+    storage = await settle(storage)
+    assert.equal(storage.trades.has(1, '4-1'), true)
+    assert.equal(storage.trades.has(1, '6-1'), false)
+    assert.equal(storage.ticks.oldestHour(1), noonHour - 4 * 24)
+    const left = storage.trades.rangeByOffset({ run: 1, offset: -1, limit: 1_000 })
+    assert.equal(left.length, storage.trades.count())
+    assert.equal(left.at(-1)?.trade.offset, 519)
+    assert.equal(storage.markets.count(), 1)
+    assert.equal([...storage.accounts.accounts()].length, 1)
+    // A removed trade may be put again, as a back-fill does.
+    storage.trades.put(1, trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
+    assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
+    await storage.close()
+  })
+
+  test('[STORE9] above the size bound the oldest of the rest goes, the newest stays', async () => {
+    let storage = await open()
+    const id = (count: number) => `${'0'.repeat(400)}${count}`
+    for (let count = 0; count < 2_000; count += 1) {
+      const time = timeMs(NOON_MS - (2_000 - count) * 60_000)
+      storage.trades.put(count % 3, trade(id(count), { timeMs: time }))
+    }
+    storage = await settle(storage)
+    await storage.committed()
+    const half = Math.floor(storage.sizeBytes() / 2)
+    const limits = { nowMs: timeMs(NOON_MS), retentionDays: 365, sizeBytesMax: half }
+    while (storage.prune({ ...limits, rowsMax: 100 })) storage = await settle(storage)
+    storage = await settle(storage)
+    assert.ok(storage.trades.count() > 200, `${storage.trades.count()} trades are left`)
+    assert.ok(storage.trades.count() < 1_400, `${storage.trades.count()} trades are left`)
+    assert.equal(storage.trades.has(0, id(0)), false)
+    assert.equal(storage.trades.has(1_999 % 3, id(1_999)), true)
+    await storage.close()
+  })
+}

@@ -1,0 +1,61 @@
+// What the environment may say, and what an error tells.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError, loadConfig, VARIABLES } from '../../engine/config.ts'
+import { FAULT_NAMES } from '../../engine/fault-names.ts'
+import { SIM_FAULTS } from '../../engine/venues/simulator/faults.ts'
+
+test('[CONFIG1] an empty environment is complete: the simulator on loopback', () => {
+  const config = loadConfig({})
+  assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
+  assert.equal(config.hasDemoKey, true)
+  assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
+})
+
+test('[CONFIG2] every bad value is named at once, with what it accepts, and no secret is shown', () => {
+  const bad = {
+    PORT: '70000',
+    VENUES: 'moon',
+    SIM_MARKETS: '1e3',
+    SIM_RATE: '0',
+    SIM_FAULTS: 'silence,earthquake',
+    VENUE_A_NAME: 'Poly',
+    KALSHI_KEY_ID: 'abc',
+    KALSHI_WS_URL: 'https://example.com',
+    JWT_SECRET: 'short-secret',
+    DATA_MAX_GB: '-1',
+    LOG_LEVEL: 'loud',
+  }
+  assert.throws(
+    () => loadConfig(bad),
+    (error) => {
+      assert.ok(error instanceof ConfigError)
+      const lines = error.message.split('\n')
+      const named = Object.keys(bad).map((name) =>
+        name === 'KALSHI_KEY_ID' ? 'KALSHI_PRIVATE_KEY_FILE' : name,
+      )
+      for (const name of named) {
+        assert.ok(
+          lines.some((line) => line.startsWith(`${name} is `) && line.includes('accepts')),
+          name,
+        )
+      }
+      assert.equal(lines.length, named.length)
+      assert.ok(!error.message.includes('short-secret'))
+      return true
+    },
+  )
+})
+
+test('[CONFIG3] the configuration and the simulator know the same faults', () => {
+  assert.deepEqual([...FAULT_NAMES].sort(), [...SIM_FAULTS].sort())
+  assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
+  assert.deepEqual(loadConfig({ SIM_FAULTS: 'html, silence' }).sim.faults, ['html', 'silence'])
+})
+
+test('[CONFIG4] a venue may be renamed, but not to the other one’s name', () => {
+  assert.equal(loadConfig({ VENUE_A_NAME: 'polymarket' }).venueNames.a, 'polymarket')
+  assert.throws(() => loadConfig({ VENUE_A_NAME: 'venue_b' }), /VENUE_B_NAME/)
+  assert.ok(Object.values(VARIABLES).every(({ means }) => means.length > 0))
+})

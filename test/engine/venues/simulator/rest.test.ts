@@ -1,0 +1,143 @@
+// The simulated venues' REST router over real sockets: routes, limits, faults, token bucket
+// (SIMREST). Not for: what a venue answers.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WebSocket } from 'ws'
+import { silentLog } from '../../../../engine/log.ts'
+import { Faults } from '../../../../engine/venues/simulator/faults.ts'
+import type { SimFault } from '../../../../engine/venues/simulator/model.ts'
+import {
+  json,
+  plainText,
+  type RestHooks,
+  RestServer,
+  TokenBucket,
+} from '../../../../engine/venues/simulator/rest.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { SetChance } from '../../../support/stub-venue.ts'
+import { ask } from '../../../support/venue-client.ts'
+
+async function serve(
+  options: { faults?: readonly SimFault[]; hooks?: RestHooks; bodyBytesMax?: number } = {},
+) {
+  const chance = new SetChance()
+  const server = new RestServer({
+    faults: new Faults(options.faults ?? [], chance),
+    log: silentLog,
+    ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
+    ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
+  })
+  server.get('/markets/{id}', ({ params, query }) => json({ id: params.id, q: query.getAll('q') }))
+  server.get('/markets/{id}/book', ({ params }) => json({ book: params.id }))
+  server.get('/markets/keyset', () => json({ keyset: true }))
+  server.post('/books', ({ body }) => plainText(body))
+  server.get('/broken', () => {
+    throw new Error('ours')
+  })
+  server.get('/sim/state', () => json({ ok: true }))
+  const port = await server.listen('127.0.0.1', 0)
+  return { server, chance, port, url: `http://127.0.0.1:${port}` }
+}
+
+test('[SIMREST1] literal segments win, parameters are decoded, the rest is 404 or 405', async () => {
+  const { server, url } = await serve()
+  try {
+    const one = await ask(`${url}/markets/a%2Fb?q=1&q=2`)
+    assert.deepEqual(one.body, { id: 'a/b', q: ['1', '2'] })
+    assert.deepEqual((await ask(`${url}/markets/keyset`)).body, { keyset: true })
+    assert.deepEqual((await ask(`${url}/markets/7/book`)).body, { book: '7' })
+    assert.deepEqual((await ask(`${url}/markets/7/book/`)).body, { book: '7' })
+    assert.equal((await ask(`${url}/markets`)).status, 404)
+    assert.equal((await ask(`${url}/markets/%zz`)).status, 404)
+    assert.equal((await ask(`${url}/books`)).status, 405)
+    assert.equal((await fetch(`${url}/markets/7`, { method: 'HEAD' })).status, 200)
+  } finally {
+    await server.stop()
+  }
+})
+
+test('[SIMREST2] a body above the limit is answered 413 and the listener goes on', async () => {
+  const { server, url } = await serve({ bodyBytesMax: 1_000 })
+  try {
+    assert.equal((await ask(`${url}/books`, 'x'.repeat(100_000))).status, 413)
+    assert.equal((await ask(`${url}/books`, 'small')).text, '"small"')
+  } finally {
+    await server.stop()
+  }
+})
+
+test('[SIMREST3] each REST fault has its own answer, and /sim/ has none', async () => {
+  const cases = [
+    { fault: 'rate_limit', status: 429, retryAfter: null },
+    { fault: 'rate_limit_retry_after', status: 429, retryAfter: '1' },
+    { fault: 'html', status: 502, retryAfter: null },
+  ] as const
+  for (const { fault, status, retryAfter } of cases) {
+    const { server, url, chance } = await serve({ faults: [fault] })
+    try {
+      assert.equal((await ask(`${url}/markets/1`)).status, 200)
+      chance.value = 0
+      const answer = await ask(`${url}/markets/1`)
+      assert.equal(answer.status, status)
+      assert.equal(answer.headers.get('retry-after'), retryAfter)
+      assert.equal(answer.text.startsWith('<!DOCTYPE html>'), fault === 'html')
+      assert.equal((await ask(`${url}/sim/state`)).status, 200)
+    } finally {
+      await server.stop()
+    }
+  }
+})
+
+test("[SIMREST4] a guard's answer ends the request, and hooks word the other refusals", async () => {
+  const { server, url } = await serve({
+    hooks: {
+      guard: (request) =>
+        request.headers['x-key'] === undefined ? json({ no: 'key' }, 401) : null,
+      notFound: () => json({ venue: 'words' }, 404),
+    },
+  })
+  try {
+    assert.deepEqual((await ask(`${url}/markets/1`)).body, { no: 'key' })
+    const keyed = await fetch(`${url}/nowhere`, { headers: { 'x-key': '1' } })
+    assert.deepEqual(await keyed.json(), { venue: 'words' })
+  } finally {
+    await server.stop()
+  }
+})
+
+test('[SIMREST5] a handler that throws is a 500 and the listener goes on', async () => {
+  const { server, url } = await serve()
+  try {
+    assert.equal((await ask(`${url}/broken`)).status, 500)
+    assert.equal((await ask(`${url}/markets/1`)).status, 200)
+  } finally {
+    await server.stop()
+  }
+})
+
+test('[SIMREST6] a token bucket gives its capacity at once and its rate in the long run', () => {
+  const clock = new ManualClock()
+  const bucket = new TokenBucket({ clock, capacity: 3, perSecond: 2 })
+  const granted = (tries: number) =>
+    Array.from({ length: tries }, () => bucket.take()).filter((is) => is).length
+  assert.equal(granted(5), 3)
+  clock.advance(1_000)
+  assert.equal(granted(5), 2)
+  clock.advance(60_000)
+  assert.equal(granted(5), 3)
+  clock.advance(60_000)
+  assert.equal(bucket.take(2), true)
+  assert.equal(bucket.take(2), false)
+})
+
+test('[SIMREST7] an upgrade of a path without a handler is refused over HTTP', async () => {
+  const { server, port } = await serve()
+  try {
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/nowhere`)
+    const error = await new Promise<Error>((resolve) => ws.once('error', resolve))
+    assert.match(error.message, /404/)
+  } finally {
+    await server.stop()
+  }
+})

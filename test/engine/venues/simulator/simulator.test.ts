@@ -1,0 +1,57 @@
+// Both venues started as one, on loopback and free ports.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { silentLog } from '../../../../engine/log.ts'
+import {
+  type SimulatorOptions,
+  startSimulator,
+} from '../../../../engine/venues/simulator/simulator.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const optionsWith = (clock: ManualClock, basePort = 0): SimulatorOptions => ({
+  seed: 1,
+  marketsPerVenue: 40,
+  messagesPerSecond: 1_000,
+  faults: [],
+  clock,
+  log: silentLog,
+  basePort,
+  kalshiPublicKeyPem: null,
+})
+
+test('[SIMRUN1] both venues and the truth answer where the simulator says, and stop together', async () => {
+  const clock = new ManualClock()
+  const simulator = await startSimulator(optionsWith(clock))
+  const { gamma, clob, data, kalshiRest } = simulator.urls
+  clock.advance(2_000)
+  const paths = [
+    `${gamma}/sim/state`,
+    `${gamma}/events?limit=1`,
+    `${clob}/time`,
+    `${data}/trades`,
+    `${kalshiRest}/exchange/status`,
+  ]
+  for (const path of paths) assert.equal((await fetch(path)).status, 200, path)
+  const trades = simulator.world.trades('a').length + simulator.world.trades('b').length
+  assert.ok(trades > 0, 'the world is stepped')
+  assert.match(simulator.kalshiPrivateKeyPem, /BEGIN PRIVATE KEY/)
+  await simulator.stop()
+  assert.equal(clock.timerCount, 0, 'no timer is left')
+  for (const path of paths) await assert.rejects(fetch(path), path)
+})
+
+test('[SIMRUN2] a taken port is refused and nothing is left listening', async () => {
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => blocker.once('listening', resolve))
+  const address: AddressInfo | string | null = blocker.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const clock = new ManualClock()
+  // The blocker sits where Kalshi's server would.
+  await assert.rejects(startSimulator(optionsWith(clock, address.port - 10)), /EADDRINUSE|in use/i)
+  assert.equal(clock.timerCount, 0)
+  await assert.rejects(fetch(`http://127.0.0.1:${address.port - 10}/sim/state`))
+  await new Promise((resolve) => blocker.close(resolve))
+})

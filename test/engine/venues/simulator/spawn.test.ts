@@ -1,0 +1,73 @@
+// The simulator as a process of its own.
+
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '../../../../engine/clock.ts'
+import { parseReady } from '../../../../engine/venues/simulator/child-options.ts'
+import { type SpawnOptions, spawnSimulator } from '../../../../engine/venues/simulator/spawn.ts'
+
+const OPTIONS: SpawnOptions = {
+  seed: 1,
+  marketsPerVenue: 40,
+  messagesPerSecond: 50,
+  faults: [],
+  clock: systemClock,
+  logLevel: 'silent',
+}
+const CHILD = fileURLToPath(
+  new URL('../../../../engine/venues/simulator/child.ts', import.meta.url),
+)
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('[SIMRUN3] a spawned simulator serves, and is gone after stop', async () => {
+  const simulator = await spawnSimulator(OPTIONS)
+  const answer = await fetch(`${simulator.urls.gamma}/sim/state`)
+  assert.equal(answer.status, 200)
+  assert.ok(isRunning(simulator.pid))
+  const startMs = systemClock.monotonicMs()
+  await simulator.stop()
+  assert.ok(systemClock.monotonicMs() - startMs < 3_500)
+  assert.ok(!isRunning(simulator.pid))
+  await simulator.stop()
+})
+
+test('[SIMRUN3] the child ends by itself when its parent lets go of it', async () => {
+  const { clock: _, ...plain } = OPTIONS
+  const options = { ...plain, basePort: 0, host: '127.0.0.1', kalshiPublicKeyPem: null }
+  const child = fork(CHILD, [JSON.stringify(options)], {
+    execArgv: ['--import', import.meta.resolve('tsx')],
+  })
+  const [message] = await once(child, 'message')
+  assert.ok(parseReady(message) !== null)
+  const exit = once(child, 'exit')
+  child.disconnect()
+  const [code] = await exit
+  assert.equal(code, 0)
+})
+
+test('[SIMRUN4] a child that cannot start rejects with how it ended', async () => {
+  // Privileged or not, nobody may listen on an address that is not this machine's.
+  const options = { ...OPTIONS, host: '203.0.113.1' }
+  await assert.rejects(spawnSimulator(options), /did not start: it ended with code 1/)
+})
+
+test('[SIMRUN4] a child that is lost later is reported', async () => {
+  const lost = new EventEmitter()
+  const onLost = (reason: string) => lost.emit('lost', reason)
+  const simulator = await spawnSimulator({ ...OPTIONS, onLost })
+  const reported = once(lost, 'lost')
+  process.kill(simulator.pid, 'SIGKILL')
+  const [reason] = await reported
+  assert.match(String(reason), /SIGKILL/)
+  await simulator.stop()
+})

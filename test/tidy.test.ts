@@ -1,0 +1,278 @@
+// The house rules, checked: directions of imports, cycles, forbidden names and calls, headers, sizes,
+// rules and tests paired, configuration documented. The lists of present offenders may only shrink.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { VARIABLES } from '../engine/config.ts'
+
+const ROOMS = ['engine', 'storage', 'actors', 'http', 'bench', 'test'] as const
+const LINES_MAX = 400
+const FUNCTION_LINES_MAX = 70
+/** Files that may be longer, by name: shrink this list, never add to it. */
+const LONG_FILES: readonly string[] = []
+/** Functions that may be longer, as `file: name`: shrink this list, never add to it. */
+const LONG_FUNCTIONS: readonly string[] = []
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    if (name === 'node_modules') return []
+    return statSync(path).isDirectory() ? filesUnder(path) : [path]
+  })
+}
+
+const files = ROOMS.flatMap((room) => filesUnder(room)).filter((path) => path.endsWith('.ts'))
+const sources = new Map(files.map((path) => [path, readFileSync(path, 'utf8')]))
+const inHouse = files.filter((path) => !path.startsWith('test/') && !path.startsWith('bench/'))
+const WIRING = (path: string) =>
+  path === 'engine/engine.ts' || path === 'engine/main.ts' || path.startsWith('engine/commands/')
+
+/** Source without comments and string contents, line by line, so that words in prose do not count. */
+function codeOf(source: string): string {
+  return source
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))
+    .replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+    .replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
+}
+
+const importsOf = new Map(
+  files.map((path) => {
+    const found = [...(sources.get(path) ?? '').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
+    return [path, found.map((match) => normalize(join(dirname(path), match[1] ?? '')))]
+  }),
+)
+
+const roomOf = (path: string) => path.split('/')[0] ?? ''
+
+test('[TIDY1] imports go only in the allowed directions between rooms', () => {
+  const allowed: Record<string, readonly string[]> = {
+    engine: ['engine'],
+    storage: ['storage', 'engine'],
+    actors: ['actors', 'storage', 'engine'],
+    http: ['http', 'actors', 'engine'],
+  }
+  const offenders: string[] = []
+  for (const path of inHouse) {
+    if (WIRING(path)) continue
+    for (const target of importsOf.get(path) ?? []) {
+      const isPackage = target === 'package.json'
+      if (!isPackage && !allowed[roomOf(path)]?.includes(roomOf(target))) {
+        offenders.push(`${path} imports ${target}`)
+      }
+    }
+  }
+  assert.deepEqual(offenders, [])
+})
+
+test('[TIDY2] http looks at storage only through types that actors show', () => {
+  const offenders = inHouse.filter(
+    (path) =>
+      path.startsWith('http/') &&
+      (importsOf.get(path) ?? []).some((to) => to.startsWith('storage/')),
+  )
+  assert.deepEqual(offenders, [])
+})
+
+test('[TIDY3] inside engine, plain files import no subfolder, and venues know nothing of each other', () => {
+  const offenders: string[] = []
+  const areas = ['engine/venues/polymarket/', 'engine/venues/kalshi/', 'engine/venues/simulator/']
+  for (const path of inHouse.filter((name) => name.startsWith('engine/') && !WIRING(name))) {
+    for (const target of importsOf.get(path) ?? []) {
+      const isPlain = path.split('/').length === 2
+      if (isPlain && target.split('/').length > 2) offenders.push(`${path} imports ${target}`)
+      const area = areas.find((name) => path.startsWith(name))
+      const other = areas.find((name) => target.startsWith(name))
+      if (area !== undefined && other !== undefined && area !== other) {
+        offenders.push(`${path} imports ${target}`)
+      }
+    }
+  }
+  assert.deepEqual(offenders, [])
+})
+
+test('[TIDY4] what runs in a worker thread is pure engine', () => {
+  const impure = ['engine/log.ts', 'engine/config.ts', 'engine/clock.ts', 'engine/main.ts']
+  for (const entry of inHouse.filter((path) => path.endsWith('/worker.ts'))) {
+    const seen = new Set<string>()
+    const waiting = [entry]
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (seen.has(path)) continue
+      seen.add(path)
+      assert.ok(path.startsWith('engine/'), `${entry} reaches ${path}`)
+      assert.ok(!impure.includes(path), `${entry} reaches ${path}`)
+      waiting.push(...(importsOf.get(path) ?? []))
+    }
+  }
+})
+
+test('[TIDY5] there is no cycle between files', () => {
+  const done = new Set<string>()
+  const open: string[] = []
+  const cycles: string[] = []
+  const visit = (path: string): void => {
+    if (done.has(path)) return
+    const at = open.indexOf(path)
+    if (at >= 0) {
+      cycles.push([...open.slice(at), path].join(' → '))
+      return
+    }
+    open.push(path)
+    for (const target of runtimeImports(path)) visit(target)
+    open.pop()
+    done.add(path)
+  }
+  for (const path of inHouse) visit(path)
+  assert.deepEqual(cycles, [])
+})
+
+/** Imports that remain at run time: `import type` lines bind nothing. */
+function runtimeImports(path: string): string[] {
+  const found = (sources.get(path) ?? '').matchAll(/import\s+(?!type\b)[^'"]*?from\s*'(\.[^']+)'/g)
+  return [...found].map((match) => normalize(join(dirname(path), match[1] ?? '')))
+}
+
+test('[TIDY6] no file has a name that says nothing', () => {
+  const forbidden =
+    /\/(index|utils?|helpers?|common|misc|types|constants|manager|service|data)\.ts$/
+  assert.deepEqual(
+    files.filter((path) => forbidden.test(path)),
+    [],
+  )
+  assert.deepEqual(
+    files.filter((path) => !/^[a-z0-9/.-]+$/.test(path)),
+    [],
+    'names are kebab-case',
+  )
+})
+
+test('[TIDY7] time, chance, console and environment are touched only where they belong', () => {
+  const rules: readonly [RegExp, string, (path: string) => boolean][] = [
+    [/\bDate\.now\(|\bnew Date\(\)/, 'use the clock', (path) => path === 'engine/clock.ts'],
+    [/\bperformance\.now\(/, 'use the clock', (path) => path === 'engine/clock.ts'],
+    [/\bset(Timeout|Interval)\(/, 'use the clock', (path) => path === 'engine/clock.ts'],
+    [/\bMath\.random\(/, 'use the random', (path) => path === 'engine/random.ts'],
+    [/\bconsole\./, 'use the log', () => false],
+    [/\bprocess\.env\b/, 'use the config', (path) => ENVIRONMENT_READERS.includes(path)],
+    [
+      /\bprocess\.exit\(/,
+      'only the process stops itself',
+      (path) => WIRING(path) || path.endsWith('/child.ts'),
+    ],
+    [/\bnew Piscina\(/, 'use the pool', (path) => path === 'engine/pool.ts'],
+    [/\.transaction\(/, 'lmdb transactions do not roll back', () => false],
+  ]
+  const offenders: string[] = []
+  for (const path of inHouse) {
+    const code = codeOf(sources.get(path) ?? '')
+    for (const [pattern, instead, isAllowed] of rules) {
+      if (pattern.test(code) && !isAllowed(path)) offenders.push(`${path}: ${pattern} (${instead})`)
+    }
+  }
+  assert.deepEqual(offenders, [])
+})
+
+/** main and the commands hand the environment to loadConfig; uWebSockets.js reads its limit there. */
+const ENVIRONMENT_READERS = files.filter(
+  (path) =>
+    path === 'engine/main.ts' || path.startsWith('engine/commands/') || path === 'http/server.ts',
+)
+
+test('[TIDY8] every file opens with a comment that says what it is for', () => {
+  const offenders = files.filter((path) => !(sources.get(path) ?? '').startsWith('//'))
+  assert.deepEqual(offenders, [])
+})
+
+test('[TIDY9] files stay under 400 lines, the listed ones excepted', () => {
+  const long = inHouse.filter(
+    (path) => (sources.get(path) ?? '').split('\n').length > LINES_MAX + 1,
+  )
+  assert.deepEqual(long.sort(), [...LONG_FILES].sort())
+})
+
+test('[TIDY10] functions stay under 70 lines, the listed ones excepted', () => {
+  const long: string[] = []
+  for (const path of inHouse) {
+    const lines = (sources.get(path) ?? '').split('\n')
+    lines.forEach((line, start) => {
+      const opened =
+        /^( *)(?:export )?(?:default )?(?:async )?(?:function\*? (\w+)|(?:static |async |get |set |\*)*(#?\w+)\()/.exec(
+          line,
+        )
+      if (opened === null || !/[{(]$/.test(line) || /^ *(if|for|while|switch|return)\b/.test(line))
+        return
+      const indent = opened[1] ?? ''
+      const length = lines
+        .slice(start + 1)
+        .findIndex((next) => next.replace(/[,;)]+$/, '') === `${indent}}`)
+      const name = opened[2] ?? opened[3] ?? ''
+      if (length > FUNCTION_LINES_MAX) long.push(`${path}: ${name}`)
+    })
+  }
+  assert.deepEqual(long.sort(), [...LONG_FUNCTIONS].sort())
+})
+
+test('[TIDY11] nothing is left to do, unsafe or silenced', () => {
+  const forbidden = [
+    /\bTODO\b/,
+    /\bFIXME\b/,
+    /@ts-(ignore|expect-error|nocheck)/,
+    /\bas any\b/,
+    /biome-ignore/,
+  ]
+  const offenders = inHouse.flatMap((path) =>
+    forbidden
+      .filter((rule) => rule.test(sources.get(path) ?? ''))
+      .map((rule) => `${path}: ${rule}`),
+  )
+  assert.deepEqual(offenders, [])
+})
+
+test('[TIDY12] brands are made only where units and ids live', () => {
+  const brand =
+    /\bas (PriceMicros|SizeMicros|UsdMicros|TimeMs|MarketId|OutcomeId|NativeMarketId|NativeEventId|AccountId|KeyId)\b/
+  const offenders = inHouse.filter(
+    (path) =>
+      path !== 'engine/units.ts' &&
+      path !== 'engine/ids.ts' &&
+      brand.test(codeOf(sources.get(path) ?? '')),
+  )
+  assert.deepEqual(offenders, [])
+})
+
+test('[TIDY13] every rule has a test, and every cited rule exists', () => {
+  const spec = readFileSync('test/SPEC.md', 'utf8')
+  const rules = new Set(
+    [...spec.matchAll(/^\| ([A-Z]+[0-9]+) \|/gm)].map((match) => match[1] ?? ''),
+  )
+  const cited = new Set<string>()
+  for (const path of files.filter((name) => name.startsWith('test/'))) {
+    for (const match of (sources.get(path) ?? '').matchAll(/[`'"]\[([A-Z]+[0-9]+)\]/g))
+      cited.add(match[1] ?? '')
+  }
+  assert.deepEqual(
+    [...cited].filter((rule) => !rules.has(rule)).sort(),
+    [],
+    'cited, not in SPEC.md',
+  )
+  assert.deepEqual(
+    [...rules].filter((rule) => !cited.has(rule)).sort(),
+    [],
+    'in SPEC.md, without a test',
+  )
+})
+
+test('[TIDY14] every configuration variable stands in the README with its default', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  const missing = Object.entries(VARIABLES).filter(([name, { default: value }]) => {
+    const row = readme
+      .split('\n')
+      .find((line) => line.includes(`\`${name}\``) && line.startsWith('|'))
+    return row === undefined || (value !== '' && !row.includes(`\`${value}\``))
+  })
+  assert.deepEqual(
+    missing.map(([name]) => name),
+    [],
+  )
+})
