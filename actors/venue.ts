@@ -57,7 +57,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
-  #state: FeedState = 'down'
+  /** What watchers were last told. */
+  #toldState: FeedState = 'down'
   #lagMs: number | null = null
   #newestTradeMs = 0
   #isCrawled = false
@@ -288,23 +289,18 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     }
     if (outcomes.length > 0) this.#resync(outcomes, 'still_stale')
     this.#rememberTradeTime()
-    const state = this.#presentState()
-    if (state === this.#state) return
-    this.#state = state
-    const { venue, platform } = this
+    const { venue, platform, state } = this
+    if (state === this.#toldState) return
+    this.#toldState = state
     this.#parts.publisher.publish({ kind: 'status', venue, platform, state, lagMs: this.lagMs })
   }
 
-  #presentState(): FeedState {
+  get state(): FeedState {
     const health = this.#parts.venue.feed.health()
     if (health.connectionsOpen === 0) return 'down'
     const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
     const isWhole = health.connectionsOpen >= health.connectionsWanted
     return isWhole && silentMs <= SILENT_MS_MAX ? 'live' : 'stale'
-  }
-
-  get state(): FeedState {
-    return this.#state
   }
 
   get isCrawled(): boolean {

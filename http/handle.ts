@@ -114,7 +114,7 @@ class Exchange {
     const { router, accounts, corsOrigins } = this.#owner.parts
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
-    const queryText = req.getQuery()
+    const queryText: string | undefined = req.getQuery()
     const credentials = {
       key: req.getHeader('x-api-key'),
       authorization: req.getHeader('authorization'),
@@ -134,7 +134,7 @@ class Exchange {
 
   async #later(
     match: Match,
-    queryText: string,
+    queryText: string | undefined,
     identity: Identity | Promise<Identity>,
     body: Promise<Uint8Array | 'tooLarge'> | null,
   ): Promise<void> {
@@ -153,7 +153,7 @@ class Exchange {
     }
   }
 
-  #proceed(match: Match, queryText: string, identity: Identity, body: Uint8Array) {
+  #proceed(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
     return this.#admit(match, identity) ?? this.#run(match, queryText, identity, body)
   }
 
@@ -189,7 +189,7 @@ class Exchange {
     return quota.isAllowed ? null : tooMany(quota)
   }
 
-  #run(match: Match, queryText: string, identity: Identity, body: Uint8Array) {
+  #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
     if (match.kind !== 'route') throw new Error('only a route runs')
     const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')

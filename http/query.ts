@@ -8,9 +8,12 @@ export type RawQuery = ReadonlyMap<string, readonly string[]>
 
 const EMPTY: RawQuery = new Map()
 
-/** Null when percent-encoding or the UTF-8 within is malformed, or the text is beyond its bound. */
-export function parseQuery(text: string): RawQuery | null {
-  if (text === '') return EMPTY
+/**
+ * Null when percent-encoding or the UTF-8 within is malformed, or the text is beyond its bound.
+ * Undefined, which the library gives for a URL without `?` whatever its types say, is empty.
+ */
+export function parseQuery(text: string | undefined): RawQuery | null {
+  if (text === undefined || text === '') return EMPTY
   if (text.length > queryBytesMax) return null
   const values = new Map<string, string[]>()
   for (const part of text.split('&')) {

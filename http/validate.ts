@@ -65,7 +65,8 @@ function readParameter(
     if (texts === undefined) continue
     const result = parameter.parse(texts)
     if (result.kind === 'invalid') {
-      problems.push({ ...result.problem, loc: ['query', name] })
+      const { type, ...rest } = result.problem
+      problems.push({ type, loc: ['query', name], ...rest })
       continue
     }
     if (seen !== null && JSON.stringify(seen.result) !== JSON.stringify(result.value)) {

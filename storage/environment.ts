@@ -22,6 +22,12 @@ const FREE_BYTES_MIN = 4 * 1024 * 1024
 
 export type CommitState = 'ok' | 'diskFull' | 'failed'
 
+/** What an environment needs of lmdb-js; a test puts failures in between. */
+export type Root = Pick<
+  RootDatabase<Buffer, Buffer>,
+  'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close'
+>
+
 interface Waiter {
   readonly resolve: () => void
   readonly reject: (error: EngineError) => void
@@ -57,7 +63,7 @@ export function openDatabase(path: string): RootDatabase<Buffer, Buffer> {
 export class Environment {
   readonly name: EnvironmentName
   readonly #options: EnvironmentOptions
-  readonly #root: RootDatabase<Buffer, Buffer>
+  readonly #root: Root
   readonly #tables = new Map<string, { table: Table; database: Database<Buffer, Buffer> }>()
   readonly #stopReaderCheck: StopTimer
   readonly #sampler = new LogSampler()
@@ -73,7 +79,7 @@ export class Environment {
   #stopPause: StopTimer | null = null
   #immediate: NodeJS.Immediate | null = null
 
-  constructor(root: RootDatabase<Buffer, Buffer>, options: EnvironmentOptions) {
+  constructor(root: Root, options: EnvironmentOptions) {
     this.name = options.name
     this.#options = options
     this.#root = root
@@ -287,7 +293,7 @@ export class Environment {
 
 /** Opens one named database with the options of its layout. */
 export function openTable(
-  root: RootDatabase<Buffer, Buffer>,
+  root: Root,
   layout: Pick<TableLayout, 'name' | 'isCompressed'>,
 ): Database<Buffer, Buffer> {
   return root.openDB<Buffer, Buffer>(layout.name, {

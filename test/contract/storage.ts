@@ -241,7 +241,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.ticks.oldestHour(1), noonHour - 4 * 24)
     const left = storage.trades.rangeByOffset({ run: 1, offset: -1, limit: 1_000 })
     assert.equal(left.length, storage.trades.count())
-    assert.equal(left.at(-1)?.trade.offset, 519)
+    assert.equal(left.at(-1)?.trade.offset, 419)
     assert.equal(storage.markets.count(), 1)
     assert.equal([...storage.accounts.accounts()].length, 1)
     // A removed trade may be put again, as a back-fill does.

@@ -42,7 +42,11 @@ export class BookSocket {
   constructor(
     parts: VenueParts,
     access: SocketAccess,
-    options: { connection: number; onOverflow: (tickers: readonly string[]) => void },
+    options: {
+      connection: number
+      onOverflow: (tickers: readonly string[]) => void
+      onGivenUp: (tickers: readonly string[]) => void
+    },
   ) {
     const { clock, random, log, metrics, emit } = parts
     this.#parts = parts
@@ -53,6 +57,7 @@ export class BookSocket {
       trouble: (reason, details) => access.tally.trouble(reason, details),
       onSuspect: (tickers, reason) => this.#tell('feedGap', tickers, reason, this.#gapSinceMs),
       onOverflow: options.onOverflow,
+      onGivenUp: options.onGivenUp,
       forgetSid: (sid) => this.#stream.forget(sid),
     })
     this.#stream = new KalshiStream(

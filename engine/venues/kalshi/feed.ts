@@ -143,6 +143,10 @@ export class KalshiFeed implements VenueFeed {
         this.#full.add(socket)
         for (const ticker of tickers) this.#place(ticker)
       },
+      // Watched again (when it opens, say), it is tried again.
+      onGivenUp: (tickers) => {
+        for (const ticker of tickers) this.#socketOf.delete(ticker)
+      },
     })
     this.#bookSockets.push(socket)
     return socket

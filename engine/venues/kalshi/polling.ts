@@ -49,8 +49,9 @@ export class PollingFeed implements VenueFeed {
   readonly #parts: PollingParts
   readonly #stopping = new AbortController()
   readonly #loops: Promise<void>[] = []
-  /** The markets watched, in the order in which their books are fetched; `#turn` goes round. */
+  /** The open markets, in the order in which their books are fetched; `#turn` goes round. */
   #ring: string[] = []
+  readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
   #turn = 0
   /** Markets that must be fetched next: new ones and those whose owner asked. */
@@ -100,21 +101,24 @@ export class PollingFeed implements VenueFeed {
       const { nativeId, status, openAtMs } = market
       const closeAtMs = this.#parts.tradingEndOf(market)
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
-      if (this.#watched.has(nativeId)) continue
+      if (!this.#watched.has(nativeId)) this.#urgent.add(nativeId)
       this.#watched.add(nativeId)
+      // A market that does not trade is fetched once; it is watched again when it opens.
+      if (status !== 'open' || this.#polled.has(nativeId)) continue
+      this.#polled.add(nativeId)
       this.#ring.push(nativeId)
-      this.#urgent.add(nativeId)
     }
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
     for (const id of ids) {
       this.#watched.delete(id)
+      this.#polled.delete(id)
       this.#urgent.delete(id)
       this.#hot.delete(id)
       this.#parts.timers.remove(id)
     }
-    this.#ring = this.#ring.filter((ticker) => this.#watched.has(ticker))
+    this.#ring = this.#ring.filter((ticker) => this.#polled.has(ticker))
   }
 
   resync(outcomes: readonly OutcomeId[]): void {

@@ -115,6 +115,8 @@ export class KalshiStream {
       this.#tally.ignored('late')
       return
     }
+    // A new subscription counts from 1, also in a recording that goes on over a reconnect.
+    if (message.kind === 'subscribed') this.forget(message.sid)
     switch (message.kind) {
       case 'subscribed':
       case 'ok':

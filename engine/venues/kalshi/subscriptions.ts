@@ -41,6 +41,8 @@ export interface SubscriptionHooks {
   readonly onSuspect: (tickers: readonly string[], reason: string) => void
   /** The connection takes no more markets: these must go elsewhere. */
   readonly onOverflow: (tickers: readonly string[]) => void
+  /** The server will not serve these markets; they are served no more. */
+  readonly onGivenUp: (tickers: readonly string[]) => void
   readonly forgetSid: (sid: number) => void
 }
 
@@ -346,6 +348,7 @@ export class Subscriptions {
   #giveUp(tickers: readonly string[]): void {
     for (const ticker of tickers) this.#tickers.delete(ticker)
     this.#hooks.trouble('subscription_refused', { tickers: tickers.slice(0, 3) })
+    this.#hooks.onGivenUp(tickers)
   }
 
   #command(command: Command): boolean {

@@ -4,8 +4,8 @@
 
 import { type Clock, pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
-import { readGist } from './map.ts'
 import { type BookMessage, isBook, isJson } from './messages.ts'
+import { readGist } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
 export interface AuditParts {

@@ -34,6 +34,8 @@ const PAGES_MAX = 20_000
 /** The catalogue of venue a. */
 export class PolymarketCatalog implements VenueCatalog {
   readonly #parts: CatalogParts
+  /** The server refused the order of `refresh` once: it is not asked for again. */
+  #isOrderRefused = false
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
@@ -63,13 +65,16 @@ export class PolymarketCatalog implements VenueCatalog {
         if (changed.length > 0) await onPage(this.#readEvents(changed, oldestMs))
         return isOver ? 'enough' : undefined
       }
-      const ordered = { ...filter, order: 'updatedAt', ascending: false }
+      const ordered = this.#isOrderRefused
+        ? filter
+        : { ...filter, order: 'updatedAt', ascending: false }
       try {
         await this.#eventPages(ordered, give, signal)
       } catch (error) {
         // A server that refuses the order still has the list.
         const isRefused = error instanceof FetchError && (error.status ?? 500) < 500
-        if (!isRefused || error.status === 429) throw error
+        if (!isRefused || this.#isOrderRefused || error.status === 429) throw error
+        this.#isOrderRefused = true
         this.#parts.intake.trouble('order_refused', error.message)
         await this.#eventPages(filter, give, signal)
       }
@@ -131,12 +136,10 @@ export class PolymarketCatalog implements VenueCatalog {
     return rows.filter(isJson)
   }
 
-  /** Follows the cursors of /events/keyset until they end or the taker has enough. */
+  /** Follows the cursors of /events/keyset until they end or the taker, awaited, says `enough`. */
   async #eventPages(
     filter: Query,
-    onEvents: (
-      events: readonly Json[],
-    ) => undefined | 'enough' | Promise<undefined | 'enough'> | void | Promise<void>,
+    onEvents: (events: readonly Json[]) => unknown,
     signal: AbortSignal,
   ): Promise<void> {
     const seen = new Set<string>()

@@ -3,23 +3,21 @@
 // How a socket lives is ../feed.ts; what a message means is map.ts and trades.ts.
 // Upholds POLYFEED1 to POLYFEED9.
 
-import { pause, type StopTimer } from '../../clock.ts'
-import type { TradeEvent, VenueEvent } from '../../events.ts'
+import type { StopTimer } from '../../clock.ts'
+import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
-import { type TimeMs, timeMs } from '../../units.ts'
+import type { TimeMs } from '../../units.ts'
 import type { FrameTap } from '../feed.ts'
 import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
-import { ActivityFeed } from './activity.ts'
 import { BookAudit } from './audit.ts'
+import type { BackFillRange } from './back-fill.ts'
 import { type BookConnection, BookConnections } from './connections.ts'
 import { Intake } from './intake.ts'
 import { PolymarketMap } from './map.ts'
 import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './resync.ts'
 import { type MarketTrack, Tracks } from './tracks.ts'
-import { TradeCheck } from './trade-check.ts'
-import { TradeHistory } from './trade-history.ts'
-import { numberRows, TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
+import { TradeFeed } from './trade-feed.ts'
 
 export interface PolymarketFeedParts {
   readonly venue: VenueParts
@@ -52,13 +50,6 @@ const UNANSWERED_BEFORE_REST = 3
 const SILENCE_PROBES = 5
 /** The catalogue is asked again this long after a market's announced close. */
 const CLOSE_GRACE_MS = 2_000
-/** The Data API indexes late: what ended just now is read again after these delays. */
-const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000]
-const TAIL_RECENT_MS = 10_000
-const TAIL_MS = 15_000
-/** Later readings under way; beyond it a single market's are left out, the whole venue's never. */
-const TAILS_MAX = 32
-
 /** The feed of venue a. */
 export class PolymarketFeed implements VenueFeed {
   readonly #parts: PolymarketFeedParts
@@ -68,15 +59,11 @@ export class PolymarketFeed implements VenueFeed {
   readonly #connections: BookConnections
   readonly #resyncs: ResyncQueue
   readonly #audit: BookAudit
-  readonly #history: TradeHistory
-  readonly #ledger: TradeLedger
-  readonly #check: TradeCheck
-  readonly #activity: ActivityFeed
+  readonly #trades: TradeFeed
   readonly #aborter = new AbortController()
   #stopTimers: StopTimer[] = []
   #isStopped = false
   #isAuditing = false
-  #tailCount = 0
 
   constructor(parts: PolymarketFeedParts) {
     this.#parts = parts
@@ -114,32 +101,15 @@ export class PolymarketFeed implements VenueFeed {
     this.#resyncs = new ResyncQueue(clock, (tracks) => this.#ask(tracks))
     const isUp = (track: MarketTrack) => this.#connections.isUp(track)
     this.#audit = new BookAudit({ clock, clob: parts.clob, tracks: this.#tracks, isUp })
-    this.#history = new TradeHistory({
-      data: parts.data,
-      onRejected: (reason) => intake.reject(reason, 'a row of the Data API'),
-      onOverflow: (second) => intake.trouble('trades_beyond_limit', `second ${second}`),
-    })
-    const onSuspicion: ConstructorParameters<typeof TradeLedger>[0]['onSuspicion'] = (suspicion) =>
-      this.#check.add(suspicion)
-    this.#ledger = new TradeLedger({ emit, onSuspicion })
-    this.#check = new TradeCheck(
-      {
-        clock,
-        history: this.#history,
-        onGivenUp: (sinceMs, reason) => this.#activity.doubt(sinceMs, reason),
-        onChecked: (fate) => intake.ignore(fate),
-      },
-      this.#ledger,
-    )
-    this.#activity = new ActivityFeed({
+    this.#trades = new TradeFeed({
       venue,
+      data: parts.data,
       url: parts.rtdsWs,
       tap,
       intake,
-      ledger: this.#ledger,
-      history: this.#history,
       emit,
       silentAfterMs: options.tradesSilentAfterMs ?? TRADES_SILENT_AFTER_MS,
+      signal: this.#aborter.signal,
     })
   }
 
@@ -150,8 +120,7 @@ export class PolymarketFeed implements VenueFeed {
     this.#stopTimers.push(clock.every(SWEEP_MS, () => this.#sweep()))
     this.#stopTimers.push(clock.every(auditEveryMs, () => void this.#runAudit()))
     this.#connections.start()
-    this.#activity.start()
-    this.#check.start()
+    this.#trades.start()
   }
 
   async stop(): Promise<void> {
@@ -160,8 +129,7 @@ export class PolymarketFeed implements VenueFeed {
     for (const stop of this.#stopTimers) stop()
     this.#stopTimers = []
     this.#resyncs.stop()
-    this.#check.stop()
-    await Promise.all([this.#connections.stop(), this.#activity.stop()])
+    await Promise.all([this.#connections.stop(), this.#trades.stop()])
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -194,32 +162,19 @@ export class PolymarketFeed implements VenueFeed {
     }
   }
 
-  async fetchTrades(range: {
-    market: NativeMarketId | null
-    fromMs: TimeMs
-    toMs: TimeMs
-    source: 'backfill' | 'history'
-  }): Promise<{ completeFromMs: TimeMs }> {
-    const { clock } = this.#parts.venue
-    const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
-    const result = await this.#history.read(
-      range,
-      (rows) => this.#emitRows(rows, range.source),
-      this.#aborter.signal,
-    )
-    if (range.source === 'backfill' && isRecent) this.#readTails(range)
-    return result
+  fetchTrades(range: BackFillRange): Promise<{ completeFromMs: TimeMs }> {
+    return this.#trades.fetch(range)
   }
 
   health(): FeedHealth {
-    let lastDataAtMs: TimeMs | null = this.#activity.socket.lastDataAtMs
-    let lastSignAtMs: TimeMs | null = this.#activity.socket.lastSignAtMs
+    let lastDataAtMs: TimeMs | null = this.#trades.socket.lastDataAtMs
+    let lastSignAtMs: TimeMs | null = this.#trades.socket.lastSignAtMs
     for (const { socket } of this.#connections.all()) {
       lastDataAtMs = latest(lastDataAtMs, socket.lastDataAtMs)
       lastSignAtMs = latest(lastSignAtMs, socket.lastSignAtMs)
     }
     return {
-      connectionsOpen: this.#connections.openCount + (this.#activity.socket.isOpen ? 1 : 0),
+      connectionsOpen: this.#connections.openCount + (this.#trades.socket.isOpen ? 1 : 0),
       connectionsWanted: this.#connections.wantedCount + 1,
       lastDataAtMs,
       lastSignAtMs,
@@ -228,46 +183,6 @@ export class PolymarketFeed implements VenueFeed {
 
   #emit(event: VenueEvent): void {
     if (!this.#isStopped) this.#parts.venue.emit(event)
-  }
-
-  #emitRows(rows: readonly TradeRow[], source: TradeEvent['source']): void {
-    const receivedAtMs = this.#parts.venue.clock.nowMs()
-    for (const numbered of numberRows(rows)) {
-      this.#emit(tradeEvent(numbered, source, receivedAtMs))
-      if (source === 'backfill') this.#ledger.noteFetched(numbered, receivedAtMs)
-    }
-  }
-
-  #readTails(range: { market: NativeMarketId | null; fromMs: TimeMs; toMs: TimeMs }): void {
-    if (range.market !== null && this.#tailCount >= TAILS_MAX) {
-      this.#intake.trouble('tail_left_out', range.market)
-      return
-    }
-    const fromMs = timeMs(Math.max(range.fromMs, range.toMs - TAIL_MS))
-    this.#tailCount += 1
-    void this.#readTail({ ...range, fromMs }).finally(() => {
-      this.#tailCount -= 1
-    })
-  }
-
-  async #readTail(range: {
-    market: NativeMarketId | null
-    fromMs: TimeMs
-    toMs: TimeMs
-  }): Promise<void> {
-    const { clock } = this.#parts.venue
-    const signal = this.#aborter.signal
-    const reconcile = (rows: readonly TradeRow[]) =>
-      void this.#ledger.reconcile(rows, clock.nowMs())
-    try {
-      for (const delayMs of TAIL_DELAYS_MS) {
-        await pause(clock, delayMs, signal)
-        if (signal.aborted) return
-        await this.#history.read(range, reconcile, signal)
-      }
-    } catch (error) {
-      if (!signal.aborted) this.#activity.doubt(range.fromMs, `later reading failed: ${error}`)
-    }
   }
 
   #gotBook(track: MarketTrack, isInOrder: boolean): void {

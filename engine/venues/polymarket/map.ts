@@ -2,17 +2,15 @@
 // Both tokens of a market are folded into one book, quoted for its first token, so that everyone
 // behind sees one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP9.
 
-import type { Level, LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
+import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
 import { nativeMarketId, outcomeId } from '../../ids.ts'
 import {
   complement,
   PRICE_ONE,
   type PriceMicros,
   parsePrice,
-  parseSize,
   priceMicros,
   type TimeMs,
-  timeMs,
 } from '../../units.ts'
 import type {
   BookMessage,
@@ -24,8 +22,8 @@ import type {
   PriceChangeMessage,
   ResolvedMessage,
   TickSizeMessage,
-  WireLevel,
 } from './messages.ts'
+import { hasLevel, readChange, readLevels, readTime, readTop } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
 /** Why a well-formed message could not become an event; a fixed set. */
@@ -44,12 +42,6 @@ export interface MapParts {
 
 /** What became of a message, for the counters. */
 export type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
-
-/** A book's levels read, and its best prices; null: a level could not be read. */
-interface ReadLevels {
-  readonly levels: Level[]
-  readonly best: PriceMicros | null
-}
 
 /** Folds and converts; keeps only what the tracks hold. */
 export class PolymarketMap {
@@ -270,10 +262,6 @@ export class PolymarketMap {
 
 /** Two announcements of one tick change are at most this far apart. */
 const TICK_TWIN_MS = 1_000
-/** 2020 and 2100: a time outside is no time of this venue. */
-const TIME_LOW_MS = 1_577_836_800_000
-const TIME_HIGH_MS = 4_102_444_800_000
-
 interface Times {
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
@@ -292,21 +280,6 @@ function runOf(
   return from === 0 && to === entries.length ? entries : entries.slice(from, to)
 }
 
-/** Time and best prices of a book quoted for its own token; null when it cannot be read. */
-export function readGist(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
-  const venueTimeMs = readTime(body.timestamp)
-  const bids = readLevels(body.bids, true, true)
-  const asks = readLevels(body.asks, true, false)
-  if (venueTimeMs === null || bids === null || asks === null) return null
-  return { venueTimeMs, top: { bid: bids.best, ask: asks.best } }
-}
-
-/** Milliseconds as decimal text; null when it is none or not of this century's venue. */
-function readTime(text: string): TimeMs | null {
-  const value = Number(text)
-  return value >= TIME_LOW_MS && value <= TIME_HIGH_MS ? timeMs(value) : null
-}
-
 /** Counts the book and says whether the other token has already told this one. */
 function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true
@@ -321,67 +294,6 @@ function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): bool
   }
   track.secondBookCount += 1
   return track.secondBookCount <= track.firstBookCount
-}
-
-/** Levels quoted for the first token; empty levels are left out; null when one cannot be read. */
-function readLevels(
-  wire: readonly WireLevel[],
-  isFirst: boolean,
-  isHighBest: boolean,
-): ReadLevels | null {
-  const levels: Level[] = []
-  let best: PriceMicros | null = null
-  for (const { price: priceText, size: sizeText } of wire) {
-    const said = parsePrice(priceText)
-    const size = parseSize(sizeText)
-    if (said === null || size === null) return null
-    if (size === 0) continue
-    const price = isFirst ? said : complement(said)
-    if (best === null || (isHighBest ? price > best : price < best)) best = price
-    levels.push({ price, size })
-  }
-  return { levels, best }
-}
-
-function readChange(
-  entry: WireLevel & { readonly side: 'BUY' | 'SELL' },
-  isFirst: boolean,
-): LevelChange | 'price' | 'size' {
-  const said = parsePrice(entry.price)
-  if (said === null) return 'price'
-  const size = parseSize(entry.size)
-  if (size === null) return 'size'
-  // A bid for one token at p is an offer of the other at 1 − p.
-  const side = (entry.side === 'BUY') === isFirst ? 'bid' : 'ask'
-  return { side, price: isFirst ? said : complement(said), size }
-}
-
-function hasLevel(changes: readonly LevelChange[], wanted: LevelChange): boolean {
-  for (const change of changes) {
-    if (change.side === wanted.side && change.price === wanted.price) return true
-  }
-  return false
-}
-
-/** The best prices an entry names, for the first token; null: not said; undefined: unreadable. */
-function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | null | undefined {
-  if (entry.best_bid === undefined || entry.best_ask === undefined) return null
-  const bid = readBest(entry.best_bid, 0)
-  const ask = readBest(entry.best_ask, PRICE_ONE)
-  if (bid === undefined || ask === undefined) return undefined
-  if (isFirst) return { bid, ask }
-  return {
-    bid: ask === null ? null : complement(ask),
-    ask: bid === null ? null : complement(bid),
-  }
-}
-
-/** '' and null mean an empty side, and so do a bid of 0 and an ask of 0 or 1. */
-function readBest(text: string | null, empty: number): PriceMicros | null | undefined {
-  if (text === null || text === '') return null
-  const price = parsePrice(text)
-  if (price === null) return undefined
-  return price === 0 || price === empty ? null : price
 }
 
 /** Payout of the first outcome; null when the message does not tell. */

@@ -32,6 +32,7 @@ const ROUND_ROWS = 100
 /** The venue refuses offsets from here on. */
 const OFFSET_MAX = 3_000
 const EDGE_SPAN_S = 9
+const NEWEST = { takerOnly: true, limit: 1 }
 /** The first window over all markets; a single market's first window is the whole range. */
 const WINDOW_FIRST_S = 60
 
@@ -99,7 +100,7 @@ export class TradeHistory {
 
   /** Venue time of the newest trade that the Data API knows; null when it knows none. */
   async newestMs(signal: AbortSignal): Promise<TimeMs | null> {
-    const answer = await this.#parts.data.getJson('/trades', { limit: 1 }, { signal })
+    const answer = await this.#parts.data.getJson('/trades', NEWEST, { signal })
     const row = Array.isArray(answer) ? answer[0] : undefined
     const trade = isTrade(row) ? readTrade(row) : null
     return trade === null || typeof trade === 'string' ? null : trade.timeMs

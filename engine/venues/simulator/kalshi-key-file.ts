@@ -1,5 +1,5 @@
 // The key pair of Kalshi key id `sim` as a file, for clients of `npm run venues`: made once, kept,
-// readable by its owner alone. It opens nothing but the simulator.
+// readable by its owner alone. It opens nothing but the simulator. Upholds SIMRUN5.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

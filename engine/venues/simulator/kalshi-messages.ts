@@ -15,6 +15,14 @@ import { resultOf, strikeFields, takerOutcome, tickFields, yesPrice } from './ka
 import { count, countDifference, dollars, levelsText, rfc3339 } from './kalshi-text.ts'
 import type { SimEvent, SimMarket, SimTrade } from './model.ts'
 
+/** The kinds of stream messages, answers to commands apart. */
+export type MessageKind =
+  | 'orderbook_delta'
+  | 'ticker'
+  | 'trade'
+  | 'market_lifecycle_v2'
+  | 'event_lifecycle'
+
 /** The two fields every book and ticker message begins with; made once per market. */
 export function marketFields(market: SimMarket): string {
   const { nativeId, uuid } = market.listing

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../clock.ts'
 import type { Faults } from './faults.ts'
-import type { MessageKind } from './kalshi-subscription.ts'
+import type { MessageKind } from './kalshi-messages.ts'
 
 /** Above this backlog a new batch closes the socket: a slow reader must not fill our memory. */
 export const BACKLOG_BYTES_MAX = 64 * 1024 * 1024

@@ -9,13 +9,14 @@ import {
   deltaMessage,
   determinedMessage,
   eventMessage,
+  type MessageKind,
   marketFields,
   settledMessage,
   tickerMessage,
   tickMessage,
   tradeMessage,
 } from './kalshi-messages.ts'
-import type { KalshiSubscription, MessageKind } from './kalshi-subscription.ts'
+import type { KalshiSubscription } from './kalshi-subscription.ts'
 import type { SimMarket, World, WorldChange } from './model.ts'
 
 /** How long `GET /markets/{t}` still answers 404 after a `created` message. */

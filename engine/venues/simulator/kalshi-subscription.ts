@@ -1,14 +1,8 @@
 // One `sid` of one connection of venue b's stream: what it covers and how far it has counted.
 // Not for: sending (kalshi-outbox.ts) or commands (kalshi-ws.ts). Upholds SIMK8, SIMK11.
 
+import type { MessageKind } from './kalshi-messages.ts'
 import type { KalshiOutbox } from './kalshi-outbox.ts'
-
-export type MessageKind =
-  | 'orderbook_delta'
-  | 'ticker'
-  | 'trade'
-  | 'market_lifecycle_v2'
-  | 'event_lifecycle'
 
 export interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox

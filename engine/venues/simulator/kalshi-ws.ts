@@ -141,11 +141,14 @@ export class KalshiConnection {
   }
 
   #extend(subscription: KalshiSubscription, command: Extract<Command, { kind: 'subscribe' }>) {
-    if (subscription.tickers !== null && !command.names.isAbsent) {
+    const { id, names } = command
+    if (subscription.tickers !== null) {
+      // A list cannot be widened to the whole exchange; that takes a subscription of its own.
+      if (names.isAbsent) return this.#refuse(id, 11, { subscription })
       return this.#addMarkets(subscription, { ...command, isAcknowledged: true })
     }
     for (const value of command.values) subscription.values.add(value)
-    this.#acknowledge(subscription, command.id)
+    this.#acknowledge(subscription, id)
   }
 
   #update(command: Extract<Command, { kind: 'update' }>) {

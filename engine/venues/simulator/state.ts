@@ -1,5 +1,5 @@
 // The world's own truth as JSON, for tests that compare what a client rebuilt with what really was;
-// served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros.
+// served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros. Upholds SIMSTATE1 to 5.
 //   ?view=summary                        markets by venue and status, trade counts, pairs and traps
 //   ?view=books&venue=a|b                touched open markets: {nativeId: {bids, asks, tick}}
 //   ?view=trades&venue=a|b&from_index=N  rows from the run's N-th trade on, at most 10,000

@@ -2,7 +2,7 @@
 // happens to, and how often. Everything is told to listeners synchronously, in order; the clock and
 // the random stream come from outside, so that a seed, a start and a clock replay a run.
 // Not for: words (calendar.ts), prices (fair-price.ts), orders (order-flow.ts), wire forms (servers).
-// Upholds SIMWORLD5 to SIMWORLD9.
+// Upholds SIMWORLD5 to SIMWORLD9 and SIMWORLD11.
 
 import type { Clock } from '../../clock.ts'
 import type { VenueKey } from '../../ids.ts'

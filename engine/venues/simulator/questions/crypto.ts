@@ -165,7 +165,7 @@ function askUpOrDown(view: View, coin: Coin): Asked {
       negatedClause: () =>
         `${source} price at ${clockUpper(endAt)} on ${longDate(endAt)} is less than its price at ` +
         clockUpper(startAt),
-      remarks: isA ? binanceRemark(coin) : indexRemark(coin),
+      remarks: remarksOf(view, coin),
     },
   }
 }
@@ -203,7 +203,7 @@ function askAbove(view: View, coin: Coin, count: number): Asked {
             `${longDate(at)} has a final "Close" price ${phrase}`
           : `the simple average of the sixty seconds of the CF Benchmarks ${coin.code} index before ` +
             `${clockLower(at)} is ${phrase} on ${shortDate(at)}`,
-      remarks: isA ? binanceRemark(coin) : indexRemark(coin),
+      remarks: remarksOf(view, coin),
     },
   }
 }
@@ -241,7 +241,7 @@ function askRange(view: View, coin: Coin, count: number): Asked {
             `${longDate(at)} has a final "Close" price ${phrase}`
           : `the simple average of the sixty seconds of the CF Benchmarks ${coin.code} index before ` +
             `${clockLower(at)} is ${phrase} on ${shortDate(at)}`,
-      remarks: isA ? binanceRemark(coin) : indexRemark(coin),
+      remarks: remarksOf(view, coin),
     },
   }
 }
@@ -304,3 +304,13 @@ const indexRemark = (coin: Coin): string =>
   `Not all cryptocurrency price data is the same. While checking a source like Google or Coinbase ` +
   `may help guide your decision, the price used to determine this market is based on CF ` +
   `Benchmarks' corresponding Real Time Index of ${coin.code}.`
+
+const otherRemark = (coin: Coin): string =>
+  `The price used to determine this market is not the index but the median of the last ` +
+  `${coin.code} trades on three exchanges, and a halt of any of them postpones the expiration by ` +
+  'ten minutes.'
+
+function remarksOf(view: View, coin: Coin): string {
+  if (view.venue === 'a') return binanceRemark(coin)
+  return view.trap === 'other_rules' ? otherRemark(coin) : indexRemark(coin)
+}

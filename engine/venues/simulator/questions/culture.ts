@@ -239,8 +239,10 @@ function askBoxOffice(view: View, work: string, count: number): Asked {
       remarks: isA
         ? 'The "Daily Box Office Performance" figures of The Numbers will be used once final, not ' +
           'studio estimates.'
-        : 'The Source Agency is Box Office Mojo. Estimates count if no final figure is published ' +
-          'within a week.',
+        : view.trap === 'other_rules'
+          ? 'The four-day weekend counts, Monday included. The Source Agency is Box Office Mojo.'
+          : 'The Source Agency is Box Office Mojo. Estimates count if no final figure is published ' +
+            'within a week.',
     },
   }
 }

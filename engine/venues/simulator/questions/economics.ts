@@ -161,8 +161,10 @@ function askFigure(view: View, country: Country | null, figure: Figure, count: n
     remarks: isA
       ? `The resolution source for this market is ${figure.source}. Resolution of this market will ` +
         `take place upon release of the data, scheduled for ${longDate(at)}.`
-      : `Revisions made after Expiration will not be accounted for in determining the Expiration ` +
-        `Value. The Source Agency is ${figure.source}.`,
+      : view.trap === 'other_rules'
+        ? `The second release of the figure counts, not the first. The Source Agency is ${figure.source}.`
+        : `Revisions made after Expiration will not be accounted for in determining the Expiration ` +
+          `Value. The Source Agency is ${figure.source}.`,
   }
   return {
     form: 'above',
@@ -210,8 +212,10 @@ function askDecision(view: View, bank: { name: string; code: string; short: stri
       remarks: isA
         ? `The resolution source for this market is the statement of the ${bank.name} after its ` +
           'meeting. Changes are rounded up to the nearest 25 basis points.'
-        : `The Source Agency is the ${bank.name}. If the meeting is rescheduled, the market will ` +
-          'remain open until the decision.',
+        : view.trap === 'other_rules'
+          ? 'Moves between meetings in the two weeks before count as part of the decision.'
+          : `The Source Agency is the ${bank.name}. If the meeting is rescheduled, the market will ` +
+            'remain open until the decision.',
     },
   }
 }

@@ -196,7 +196,10 @@ function askApproval(view: View, leader: Person, count: number): Asked {
           : `Will ${leader.name}'s approval rating be ${phrase} on ${shortDate(at)}?`,
       clause: (phrase) =>
         `${leader.name}'s approval rating in ${poll} is ${phrase} on ${longDate(at)}`,
-      remarks: `The source reports the rating to one decimal point, and that is the precision used.`,
+      remarks:
+        view.trap === 'other_rules'
+          ? 'The rating is that of the latest single poll in the average, not the average itself.'
+          : 'The source reports the rating to one decimal point, and that is the precision used.',
     },
   }
 }

@@ -124,9 +124,12 @@ function askTemperature(view: View, city: City, isHigh: boolean, count: number):
         ? `The resolution source for this market will be information from Wunderground for the ` +
           `${city.station}, to whole degrees Fahrenheit. This market can not resolve to "Yes" until ` +
           'all data for this date has been finalized.'
-        : 'Not all weather data is the same. While checking a source like AccuWeather or Google ' +
-          'Weather may help guide your decision, the official and final value used to determine ' +
-          'this market is the value as reported by the NWS.',
+        : view.trap === 'other_rules'
+          ? `The value is taken at the harbor station of ${city.name}, not at the airport, and hourly ` +
+            'readings count, not the daily summary.'
+          : 'Not all weather data is the same. While checking a source like AccuWeather or Google ' +
+            'Weather may help guide your decision, the official and final value used to determine ' +
+            'this market is the value as reported by the NWS.',
     },
   }
 }
@@ -162,8 +165,10 @@ function askRain(view: View, city: City): Asked {
       remarks: isA
         ? `The resolution source is Wunderground's daily observations at the ${city.station}. Trace ` +
           'amounts do not count.'
-        : 'The outcome is determined by the NWS Climatological Report (Daily). A trace (T) resolves ' +
-          'to No.',
+        : view.trap === 'other_rules'
+          ? 'The outcome is determined by the NWS hourly observations. A trace (T) resolves to Yes.'
+          : 'The outcome is determined by the NWS Climatological Report (Daily). A trace (T) ' +
+            'resolves to No.',
     },
   }
 }

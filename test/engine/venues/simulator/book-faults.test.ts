@@ -10,14 +10,14 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 import { NOON, planMarket, planOf } from '../../../support/sim-plan.ts'
 
 /** One quiet market with one fault, and a chance stream that always says yes. */
-function makeFaulty(fault: SimFault) {
+function makeFaulty(fault: SimFault, index = 0) {
   const clock = new ManualClock(NOON)
   let strikes = 1
   const always = { ...seededRandom(1), next: () => (strikes-- > 0 ? 0 : 1) }
   const world = new SimulatedWorld({
     seed: 1,
     messagesPerSecond: 0,
-    plan: planOf([planMarket(0, { prior: 0.5 })]),
+    plan: planOf([planMarket(index, { prior: 0.5 })]),
     faults: new Faults([fault], always),
     clock,
     random: seededRandom('world'),
@@ -81,4 +81,29 @@ test('[SIMFAULT2] a tick change is told before the quotes that move to the new t
   for (const { price } of [...market.book.bids, ...market.book.asks]) {
     assert.equal(price % market.tickMicros, 0)
   }
+})
+
+test('[SIMFAULT2] a coarser tick merges quotes outwards, and what is told is what was done', () => {
+  let merged = 0
+  for (let index = 0; index < 60; index += 2) {
+    const { market, before, told, strike } = makeFaulty('tick_size', index)
+    if (market.tickMicros !== 1_000) continue
+    strike()
+    if (market.tickMicros === 1_000) continue
+    const twin = new Map(before.bids.map(({ price, size }) => [price, size]))
+    for (const change of told) {
+      if (change.kind !== 'levels') continue
+      for (const { side, price, size } of change.changes) if (side === 'bid') twin.set(price, size)
+    }
+    const { bids, asks, bestBid, bestAsk } = market.book
+    for (const { price, size } of bids) assert.equal(twin.get(price), size)
+    assert.equal([...twin.values()].filter((size) => size > 0).length, bids.length)
+    const total = (levels: typeof bids) => levels.reduce((sum, { size }) => sum + size, 0)
+    assert.equal(total(bids), total(before.bids))
+    assert.equal(total(asks), total(before.asks))
+    assert.ok(bestBid !== null && bestAsk !== null && bestBid < bestAsk)
+    for (const { price } of [...bids, ...asks]) assert.equal(price % 10_000, 0)
+    if (bids.length < before.bids.length) merged += 1
+  }
+  assert.ok(merged > 0)
 })

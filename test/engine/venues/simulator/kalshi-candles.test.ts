@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
-import { record, records, StubWorld, startStub } from '../../../support/kalshi-stub.ts'
+import { record, records, startStub } from '../../../support/kalshi-client.ts'
+import { StubWorld } from '../../../support/kalshi-world.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')

@@ -2,12 +2,14 @@
 // shows, and a full stream stays cheap.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
-import { type Message, record, records, startStub } from '../../../support/kalshi-stub.ts'
+import { type Message, record, records, startStub } from '../../../support/kalshi-client.ts'
+import { StubWorld } from '../../../support/kalshi-world.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { NOON, planMarket, planOf } from '../../../support/sim-plan.ts'
 
@@ -68,6 +70,22 @@ test('[SIMK9] books and trades of the moving world, rebuilt from the stream, equ
     .filter(({ type }) => type === 'market_lifecycle_v2')
     .map(({ msg }) => record(msg).event_type)
   assert.deepEqual(kinds, ['determined'])
+})
+
+test('[SIMK23] a stopped venue, or one whose port is taken, leaves no timer and no listener', async () => {
+  const clock = new ManualClock()
+  const world = new StubWorld(clock)
+  const venue = await startStub({ world, clock })
+  const client = await venue.connect()
+  const closed = once(client.socket, 'close')
+  const other = new ManualClock()
+  await assert.rejects(startStub({ world, clock: other, port: venue.port }), /EADDRINUSE/)
+  assert.equal(other.timerCount, 0)
+  assert.equal(world.listenerCount, 1)
+  await venue.stop()
+  await closed
+  assert.equal(clock.timerCount, 0)
+  assert.equal(world.listenerCount, 0)
 })
 
 /** The numbers of every sid run from 1 without a hole; tickers have none. */

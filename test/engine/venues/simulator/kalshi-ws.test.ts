@@ -4,35 +4,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import {
-  cents,
-  type Message,
-  record,
-  ScriptedFaults,
-  StubWorld,
-  signedHeaders,
-  startStub,
-} from '../../../support/kalshi-stub.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { type Message, record, signedHeaders, twoMarkets } from '../../../support/kalshi-client.ts'
+import { cents } from '../../../support/kalshi-world.ts'
 
 const PATH = '/trade-api/ws/v2'
-
-async function setUp(faults?: ScriptedFaults) {
-  const clock = new ManualClock()
-  const world = new StubWorld(clock)
-  const event = world.addEvent('KXTEST-26')
-  const first = world.addMarket(event, 'A')
-  const second = world.addMarket(event, 'B')
-  world.setLevels(first, [
-    ['bid', 44, 10],
-    ['bid', 43, 7.25],
-    ['ask', 46, 3],
-    ['ask', 47, 5],
-  ])
-  world.setLevels(second, [['ask', 90, 1]])
-  const venue = await startStub({ world, clock, ...(faults === undefined ? {} : { faults }) })
-  return { clock, world, first, second, event, venue }
-}
 
 async function refusal(port: number, headers: Record<string, string>): Promise<number> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${PATH}`, { headers })
@@ -44,8 +19,7 @@ async function refusal(port: number, headers: Record<string, string>): Promise<n
 }
 
 test('[SIMK1] the stream opens for a signed handshake and answers 401 to any other', async (t) => {
-  const { venue, world } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, world } = await twoMarkets(t)
   const client = await venue.connect()
   client.socket.terminate()
   assert.equal(await refusal(venue.port, {}), 401)
@@ -60,8 +34,7 @@ test('[SIMK1] the stream opens for a signed handshake and answers 401 to any oth
 })
 
 test('[SIMK7] a ping says heartbeat every 10 s; without pongs the socket is cut', async (t) => {
-  const { venue, clock } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, clock } = await twoMarkets(t)
   const client = await venue.connect()
   const pinged = once(client.socket, 'ping')
   clock.advance(10_000)
@@ -82,8 +55,7 @@ test('[SIMK7] a ping says heartbeat every 10 s; without pongs the socket is cut'
 })
 
 test('[SIMK8] one subscribed answer per channel, each with its own sid, listed afterwards', async (t) => {
-  const { venue, first } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const id = client.send('subscribe', {
     channels: ['trade', 'orderbook_delta', 'market_lifecycle_v2', 'multivariate_market_lifecycle'],
@@ -108,8 +80,7 @@ test('[SIMK8] one subscribed answer per channel, each with its own sid, listed a
 })
 
 test('[SIMK11] every message of a sid takes the next number, answers and errors too', async (t) => {
-  const { venue, world, first, second } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId
   const b = second.listing.nativeId
@@ -134,8 +105,7 @@ test('[SIMK11] every message of a sid takes the next number, answers and errors 
 })
 
 test('[SIMK11] the numbers of a sid have no hole and markets share them', async (t) => {
-  const { venue, world, first, second } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
   client.send('subscribe', { channels: ['orderbook_delta'], market_tickers: tickers })
@@ -152,8 +122,7 @@ test('[SIMK11] the numbers of a sid have no hole and markets share them', async 
 })
 
 test('[SIMK9] a snapshot has ascending bids of both legs and no key for an empty side', async (t) => {
-  const { venue, first, second, world } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, first, second, world } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
   client.send('subscribe', { channels: ['orderbook_delta'], market_tickers: tickers })
@@ -195,8 +164,7 @@ test('[SIMK9] a snapshot has ascending bids of both legs and no key for an empty
 })
 
 test('[SIMK9] use_yes_price prices the No side on the Yes leg', async (t) => {
-  const { venue, world, first } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, world, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
   client.send('subscribe', {
@@ -215,8 +183,7 @@ test('[SIMK9] use_yes_price prices the No side on the Yes leg', async (t) => {
 })
 
 test('[SIMK9] snapshots and deltas rebuild the book, also of a market that opens later', async (t) => {
-  const { venue, world, first, second } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, world, first, second } = await twoMarkets(t)
   second.status = 'unopened'
   second.book.sides.ask.clear()
   const client = await venue.connect()
@@ -257,8 +224,7 @@ test('[SIMK9] snapshots and deltas rebuild the book, also of a market that opens
 })
 
 test('[SIMK10] each malformed command has its own error code', async (t) => {
-  const { venue, first } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
   const code = async (cmd: string, params?: Record<string, unknown>) => {
@@ -315,8 +281,7 @@ test('[SIMK10] each malformed command has its own error code', async (t) => {
 })
 
 test('[SIMK8] a second subscribe to a channel adds to its sid and is answered ok', async (t) => {
-  const { venue, first, second } = await setUp()
-  t.after(() => venue.stop())
+  const { venue, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId
   const b = second.listing.nativeId
@@ -326,183 +291,6 @@ test('[SIMK8] a second subscribe to a channel adds to its sid and is answered ok
   const [ok, snapshot] = await client.take(2)
   assert.deepEqual(ok, { type: 'ok', id, sid: 1, seq: 2, msg: { market_tickers: [a, b] } })
   assert.deepEqual([snapshot?.type, snapshot?.seq], ['orderbook_snapshot', 3])
-})
-
-test('[SIMK12] trades are numbered, tickers are not; both cover all markets by default', async (t) => {
-  const { venue, world, first, second } = await setUp()
-  t.after(() => venue.stop())
-  const client = await venue.connect()
-  client.send('subscribe', { channels: ['trade', 'ticker'] })
-  await client.drain()
-  const trade = world.print(first, { outcomeIndex: 1, side: 'buy', cents: 54, contracts: 3 }, [
-    ['bid', 44, 7],
-  ])
-  const [printed, ticker] = await client.take(2)
-  const atMs = world.nowMs()
-  assert.deepEqual(printed, {
-    type: 'trade',
-    sid: 1,
-    seq: 1,
-    msg: {
-      trade_id: trade.id,
-      market_ticker: first.listing.nativeId,
-      yes_price_dollars: '0.4600',
-      no_price_dollars: '0.5400',
-      count_fp: '3.00',
-      taker_side: 'no',
-      taker_outcome_side: 'no',
-      taker_book_side: 'ask',
-      is_block_trade: false,
-      ts: Math.floor(atMs / 1000),
-      ts_ms: atMs,
-    },
-  })
-  assert.deepEqual(ticker, {
-    type: 'ticker',
-    sid: 2,
-    msg: {
-      market_ticker: first.listing.nativeId,
-      market_id: first.listing.uuid,
-      price_dollars: '0.4600',
-      yes_bid_dollars: '0.4400',
-      yes_ask_dollars: '0.4600',
-      yes_bid_size_fp: '7.00',
-      yes_ask_size_fp: '3.00',
-      last_trade_size_fp: '3.00',
-      volume_fp: '12345.50',
-      open_interest_fp: '4000.00',
-      dollar_volume: 5_000,
-      dollar_open_interest: 1_840,
-      ts: Math.floor(atMs / 1000),
-      ts_ms: atMs,
-      time: new Date(atMs).toISOString(),
-    },
-  })
-  world.setLevels(second, [['ask', 95, 3]])
-  world.setLevels(second, [['ask', 95, 4]])
-  world.setLevels(second, [['ask', 90, 4]])
-  const tickers = (await client.drain()).map(({ msg }) => record(msg).yes_ask_size_fp)
-  assert.deepEqual(tickers, ['1.00', '4.00'], 'a level behind the best is no news after the first')
-})
-
-test('[SIMK12] send_initial_snapshot gives the ticker of each named market at once', async (t) => {
-  const { venue, second } = await setUp()
-  t.after(() => venue.stop())
-  const client = await venue.connect()
-  client.send('subscribe', {
-    channels: ['ticker'],
-    market_id: second.listing.uuid,
-    send_initial_snapshot: true,
-  })
-  const [subscribed, ticker] = await client.take(2)
-  assert.equal(subscribed?.type, 'subscribed')
-  const msg = record(ticker?.msg)
-  assert.deepEqual(
-    [msg.market_ticker, msg.yes_bid_dollars, msg.yes_bid_size_fp, msg.yes_ask_dollars],
-    [second.listing.nativeId, '0.0000', '0.00', '0.9000'],
-  )
-})
-
-test('[SIMK19] lifecycle tells creation, tick, result and payout, but not opening and closing', async (t) => {
-  const { venue, world, first, clock } = await setUp()
-  t.after(() => venue.stop())
-  const client = await venue.connect()
-  client.send('subscribe', { channels: ['market_lifecycle_v2'], market_ticker: 'ignored' })
-  await client.drain()
-  const event = world.addEvent('KXNEW-27')
-  const market = world.addMarket(event, 'X', {
-    strike: { type: 'between', floor: 10, cap: 20 },
-  })
-  market.status = 'unopened'
-  world.move(market, 'created')
-  const hidden = await venue.get(`/markets/${market.listing.nativeId}`)
-  assert.equal(hidden.status, 404, 'the page lags behind the stream')
-  clock.advance(300)
-  assert.equal((await venue.get(`/markets/${market.listing.nativeId}`)).status, 200)
-  world.move(first, 'opened')
-  world.move(first, 'closed')
-  first.tickMicros = cents(0.1)
-  const atMs = world.nowMs()
-  world.tell({ kind: 'tick', market: first, oldTick: cents(1), newTick: cents(0.1), atMs })
-  world.move(first, 'determined')
-  world.move(first, 'resolved')
-  const messages = await client.drain()
-  assert.deepEqual(
-    messages.map((message) => [message.type, record(message.msg).event_type, message.seq]),
-    [
-      ['event_lifecycle', undefined, 1],
-      ['market_lifecycle_v2', 'created', 2],
-      ['market_lifecycle_v2', 'price_level_structure_updated', 3],
-      ['market_lifecycle_v2', 'determined', 4],
-      ['market_lifecycle_v2', 'settled', 5],
-    ],
-  )
-  const created = record(messages[1]?.msg)
-  const metadata = record(created.additional_metadata)
-  assert.equal(metadata.event_ticker, 'KXNEW-27')
-  assert.deepEqual([metadata.strike_type, metadata.floor_strike], ['between', 10])
-  assert.equal(created.open_ts, Math.floor(market.listing.openMs / 1000))
-  assert.equal(record(messages[2]?.msg).price_level_structure, 'deci_cent')
-  const determined = record(messages[3]?.msg)
-  assert.deepEqual([determined.result, determined.settlement_value], ['yes', '1.0000'])
-})
-
-test('[SIMK21] a lost delta leaves a hole, a duplicate repeats its number, reorder swaps two', async (t) => {
-  const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {
-    const faults = new ScriptedFaults(fault)
-    const { venue, world, first, clock } = await setUp(faults)
-    t.after(() => venue.stop())
-    const client = await venue.connect()
-    const ticker = first.listing.nativeId
-    client.send('subscribe', { channels: ['orderbook_delta'], market_ticker: ticker })
-    await client.drain()
-    world.setLevels(first, [['bid', 40, 1]])
-    faults.isOn = true
-    if (fault === 'silence') clock.advance(1_000)
-    world.setLevels(first, [['bid', 40, 2]])
-    faults.isOn = false
-    if (fault === 'silence') clock.advance(20_000)
-    world.setLevels(first, [['bid', 40, 3]])
-    world.setLevels(first, [['bid', 40, 4]])
-    return (await client.drain()).map(({ seq }) => seq)
-  }
-  assert.deepEqual(await seqs('lost_delta'), [2, 4, 5])
-  assert.deepEqual(await seqs('silence'), [2, 4, 5])
-  assert.deepEqual(await seqs('duplicate'), [2, 3, 3, 4, 5])
-  assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
-})
-
-test('[SIMK21] disconnect cuts the socket', async (t) => {
-  const faults = new ScriptedFaults('disconnect')
-  const { venue, clock } = await setUp(faults)
-  t.after(() => venue.stop())
-  const client = await venue.connect()
-  const closed = once(client.socket, 'close')
-  faults.isOn = true
-  clock.advance(1_000)
-  assert.equal((await closed)[0], 1006)
-})
-
-test('[SIMK13] a client that does not read is cut off once 64 MiB wait for it', async (t) => {
-  const { venue, world, first } = await setUp()
-  t.after(() => venue.stop())
-  for (let price = 1; price < 44; price += 1) world.setLevels(first, [['bid', price, price]])
-  const client = await venue.connect()
-  client.send('subscribe', { channels: ['orderbook_delta'], market_ticker: first.listing.nativeId })
-  await client.drain()
-  client.socket.on('error', () => {})
-  const closed = once(client.socket, 'close')
-  client.socket.pause()
-  const tickers = new Array(4_000).fill(first.listing.nativeId)
-  for (let round = 0; round < 40; round += 1) {
-    client.send('update_subscription', { sid: 1, action: 'get_snapshot', market_tickers: tickers })
-  }
-  // Another client's round trips let the server work through the commands, and it is not disturbed.
-  const other = await venue.connect()
-  for (let round = 0; round < 100; round += 1) await other.drain()
-  client.socket.resume()
-  await closed
-  assert.equal(other.socket.readyState, WebSocket.OPEN)
 })
 
 /** Applies snapshots and deltas to books of "leg micros" → micro-contracts. */

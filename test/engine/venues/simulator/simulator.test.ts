@@ -26,7 +26,6 @@ test('[SIMRUN1] both venues and the truth answer where the simulator says, and s
   const clock = new ManualClock()
   const simulator = await startSimulator(optionsWith(clock))
   const { gamma, clob, data, kalshiRest } = simulator.urls
-  clock.advance(2_000)
   const paths = [
     `${gamma}/sim/state`,
     `${gamma}/events?limit=1`,
@@ -34,11 +33,15 @@ test('[SIMRUN1] both venues and the truth answer where the simulator says, and s
     `${data}/trades`,
     `${kalshiRest}/exchange/status`,
   ]
-  for (const path of paths) assert.equal((await fetch(path)).status, 200, path)
-  const trades = simulator.world.trades('a').length + simulator.world.trades('b').length
-  assert.ok(trades > 0, 'the world is stepped')
-  assert.match(simulator.kalshiPrivateKeyPem, /BEGIN PRIVATE KEY/)
-  await simulator.stop()
+  try {
+    clock.advance(2_000)
+    for (const path of paths) assert.equal((await fetch(path)).status, 200, path)
+    const trades = simulator.world.trades('a').length + simulator.world.trades('b').length
+    assert.ok(trades > 0, 'the world is stepped')
+    assert.match(simulator.kalshiPrivateKeyPem, /BEGIN PRIVATE KEY/)
+  } finally {
+    await simulator.stop()
+  }
   assert.equal(clock.timerCount, 0, 'no timer is left')
   for (const path of paths) await assert.rejects(fetch(path), path)
 })
@@ -49,9 +52,13 @@ test('[SIMRUN2] a taken port is refused and nothing is left listening', async ()
   const address: AddressInfo | string | null = blocker.address()
   assert.ok(typeof address === 'object' && address !== null)
   const clock = new ManualClock()
-  // The blocker sits where Kalshi's server would.
-  await assert.rejects(startSimulator(optionsWith(clock, address.port - 10)), /EADDRINUSE|in use/i)
-  assert.equal(clock.timerCount, 0)
-  await assert.rejects(fetch(`http://127.0.0.1:${address.port - 10}/sim/state`))
-  await new Promise((resolve) => blocker.close(resolve))
+  try {
+    // The blocker sits where Kalshi's server would, so that Polymarket's four start before it fails.
+    const options = optionsWith(clock, address.port - 10)
+    await assert.rejects(startSimulator(options), /EADDRINUSE|in use/i)
+    assert.equal(clock.timerCount, 0)
+    await assert.rejects(fetch(`http://127.0.0.1:${address.port - 10}/sim/state`))
+  } finally {
+    await new Promise((resolve) => blocker.close(resolve))
+  }
 })

@@ -244,7 +244,7 @@ test('[SIMWORLD7] the same seed, start and clock tell the same changes', () => {
   assert.notDeepEqual(told(2), first)
 })
 
-test('[SIMWORLD7] a book does not depend on when it is first looked at', () => {
+test('[SIMWORLD4] a book does not depend on when it is first looked at', () => {
   const early = makeWorld({ rate: 1 })
   const book = early.world.markets('a')[3]?.book
   const late = makeWorld({ rate: 1, plan: planOf(planMany(60)) })

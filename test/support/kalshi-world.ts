@@ -1,13 +1,8 @@
-// A world moved by hand and a client that signs, for tests of the simulated venue b. Everything has
-// plain defaults: what a test sets is what matters to it. Not for the moving world (world.ts).
+// A world of venue b moved by hand, with plain defaults: what a test sets is what matters to it.
+// Not for the moving world (world.ts) or for clients (kalshi-client.ts).
 
-import { constants, generateKeyPairSync, sign } from 'node:crypto'
-import { once } from 'node:events'
-import { WebSocket } from 'ws'
 import type { BookSide, Level, LevelChange, TradeSide } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import { silentLog } from '../../engine/log.ts'
-import { seededRandom } from '../../engine/random.ts'
 import {
   type PriceMicros,
   priceMicros,
@@ -18,11 +13,8 @@ import {
   timeMs,
   usdMicros,
 } from '../../engine/units.ts'
-import { Faults } from '../../engine/venues/simulator/faults.ts'
-import { startKalshiServer } from '../../engine/venues/simulator/kalshi-server.ts'
 import type {
   SimEvent,
-  SimFault,
   SimListing,
   SimMarket,
   SimStatus,
@@ -234,167 +226,6 @@ export class StubWorld implements World {
   tell(change: WorldChange): void {
     for (const listener of this.#listeners) listener(change)
   }
-}
-
-const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
-export const KEY_ID = 'test-key'
-const PUBLIC_PEM = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
-
-/** The three headers of a request signed with the test key; any field can be made wrong. */
-export function signedHeaders(fields: {
-  method?: string
-  path: string
-  keyId?: string
-  timestamp?: string
-  salt?: number
-}): Record<string, string> {
-  const timestamp = fields.timestamp ?? '1790010000000'
-  const text = Buffer.from(`${timestamp}${fields.method ?? 'GET'}${fields.path}`)
-  const signature = sign('sha256', text, {
-    key: pair.privateKey,
-    padding: constants.RSA_PKCS1_PSS_PADDING,
-    saltLength: fields.salt ?? 32,
-  })
-  return {
-    'KALSHI-ACCESS-KEY': fields.keyId ?? KEY_ID,
-    'KALSHI-ACCESS-TIMESTAMP': timestamp,
-    'KALSHI-ACCESS-SIGNATURE': signature.toString('base64'),
-  }
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly body: Record<string, unknown>
-}
-
-/** A venue on a free port, over any world. */
-export async function startStub(options: { world: World; clock: ManualClock; faults?: Faults }) {
-  const server = await startKalshiServer({
-    world: options.world,
-    faults: options.faults ?? noFaults(),
-    clock: options.clock,
-    random: seededRandom('kalshi stub'),
-    log: silentLog,
-    host: '127.0.0.1',
-    port: 0,
-    keys: new Map([[KEY_ID, PUBLIC_PEM]]),
-  })
-  const base = `http://127.0.0.1:${server.port}`
-  return {
-    port: server.port,
-    stop: () => server.stop(),
-    /** GET under /trade-api/v2. */
-    async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-      // Each answer is awaited before the next second of the token bucket would matter.
-      options.clock.advance(50)
-      const response = await fetch(`${base}/trade-api/v2${path}`, { headers })
-      const text = await response.text()
-      const isJson = response.headers.get('content-type')?.includes('json') === true
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        body: isJson ? record(JSON.parse(text)) : {},
-      }
-    },
-    connect: () => StreamClient.open(server.port),
-  }
-}
-
-/** No fault ever strikes. */
-export const noFaults = (): Faults => new Faults([], seededRandom('none'))
-
-/** Every opportunity of these faults strikes while `isOn`. */
-export class ScriptedFaults extends Faults {
-  readonly #faults: ReadonlySet<SimFault>
-  isOn = false
-
-  constructor(...faults: readonly SimFault[]) {
-    super([], seededRandom('scripted'))
-    this.#faults = new Set(faults)
-  }
-
-  override strikes(fault: SimFault): boolean {
-    return this.isOn && this.#faults.has(fault)
-  }
-}
-
-export type Message = Record<string, unknown>
-
-/** A client of the stream that keeps what it was sent. */
-export class StreamClient {
-  readonly socket: WebSocket
-  readonly #inbox: Message[] = []
-  #wake: (() => void) | null = null
-  #nextId = 1
-
-  private constructor(socket: WebSocket) {
-    this.socket = socket
-    socket.on('message', (data) => {
-      this.#inbox.push(record(JSON.parse(String(data))))
-      this.#wake?.()
-    })
-  }
-
-  static async open(port: number): Promise<StreamClient> {
-    const path = '/trade-api/ws/v2'
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
-      headers: signedHeaders({ path }),
-    })
-    const client = new StreamClient(socket)
-    await once(socket, 'open')
-    return client
-  }
-
-  /** Sends a command and returns its id. */
-  send(cmd: string, params?: Record<string, unknown>): number {
-    const id = this.#nextId
-    this.#nextId += 1
-    this.socket.send(JSON.stringify({ id, cmd, ...(params === undefined ? {} : { params }) }))
-    return id
-  }
-
-  /** The next `count` messages, waiting for them. */
-  async take(count: number): Promise<Message[]> {
-    while (this.#inbox.length < count) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-    return this.#inbox.splice(0, count)
-  }
-
-  /** The next message. */
-  async next(): Promise<Message> {
-    const [message] = await this.take(1)
-    return message ?? {}
-  }
-
-  /** Everything sent so far: a round trip of `list_subscriptions` marks the end. */
-  async drain(): Promise<Message[]> {
-    const id = this.send('list_subscriptions')
-    for (;;) {
-      const end = this.#inbox.findIndex((message) => message.id === id)
-      if (end >= 0) return this.#inbox.splice(0, end + 1).slice(0, -1)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-  }
-}
-
-/** An object, or an empty one: what a test then misses, it misses by name. */
-export function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {}
-}
-
-/** A list of objects. */
-export function records(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.map(record) : []
 }
 
 function apply(

@@ -1,0 +1,245 @@
+// HttpClient against a real server on loopback: what is tried again, what is not, and what it costs.
+// Time is manual; each turn of the event loop may move it a little.
+
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { afterEach, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { FetchError, HttpClient, type HttpClientOptions } from '../../engine/fetch.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Bench {
+  readonly client: HttpClient
+  readonly clock: ManualClock
+  readonly requests: { method: string; url: string; atMs: number; body: string }[]
+}
+
+const opened: { client: HttpClient; server: Server }[] = []
+
+/** A client of a server that gives these answers in turn; the last one again and again. */
+async function open(
+  answers: readonly Answer[],
+  options: Partial<HttpClientOptions> = {},
+): Promise<Bench> {
+  const clock = new ManualClock()
+  const requests: Bench['requests'] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      const { method = '', url = '' } = request
+      requests.push({ method, url, atMs: clock.monotonicMs(), body })
+      const answer = answers[Math.min(requests.length, answers.length) - 1]
+      answer?.(request, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const client = new HttpClient({
+    baseUrl: `http://127.0.0.1:${address.port}/base`,
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    metrics: new Metrics(),
+    timeoutMs: 1_000_000,
+    bodyBytesMax: 10_000,
+    retries: 3,
+    ...options,
+  })
+  opened.push({ client, server })
+  return { client, clock, requests }
+}
+
+/** Lets the event loop and the manual clock run until the promise is settled. */
+async function settle<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
+  let isSettled = false
+  const noted = promise.finally(() => {
+    isSettled = true
+  })
+  noted.catch(() => {})
+  for (let turns = 0; !isSettled && turns < 20_000; turns += 1) {
+    await nextTurn()
+    clock.advance(5)
+  }
+  assert.ok(isSettled, 'the call did not end')
+  return promise
+}
+
+async function failure(clock: ManualClock, promise: Promise<unknown>): Promise<FetchError> {
+  try {
+    await settle(clock, promise)
+  } catch (error) {
+    assert.ok(error instanceof FetchError, `not a FetchError: ${error}`)
+    return error
+  }
+  assert.fail('the call should have failed')
+}
+
+const ok: Answer = (_request, response) => response.end('{"fine":true}')
+const status =
+  (code: number, headers: Record<string, string> = {}): Answer =>
+  (_request, response) => {
+    response.writeHead(code, headers)
+    response.end('<html>no</html>')
+  }
+const cutOff: Answer = (_request, response) => {
+  response.writeHead(200, { 'content-length': '100' })
+  response.write('{"fi')
+  setImmediate(() => response.destroy())
+}
+const html: Answer = (_request, response) => response.end('<html>Just a moment…</html>')
+const never: Answer = () => {}
+
+afterEach(async () => {
+  for (const { client, server } of opened.splice(0)) {
+    client.stop()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+describe('HttpClient', () => {
+  for (const [name, bad] of [
+    ['429', status(429)],
+    ['500', status(500)],
+    ['503', status(503)],
+    ['an HTML page with status 200', html],
+    ['an answer that is cut off', cutOff],
+  ] as const) {
+    it(`[FETCH1] a GET is tried again after ${name}`, async () => {
+      const { client, clock, requests } = await open([bad, bad, ok])
+      assert.deepEqual(await settle(clock, client.getJson('/x')), { fine: true })
+      assert.equal(requests.length, 3)
+      assert.ok((requests[2]?.atMs ?? 0) - (requests[0]?.atMs ?? 0) >= 125 + 250)
+    })
+  }
+
+  for (const code of [400, 401, 404, 302]) {
+    it(`[FETCH2] status ${code} is final and is told`, async () => {
+      const { client, clock, requests } = await open([status(code)])
+      const error = await failure(clock, client.getJson('/x'))
+      assert.deepEqual([error.kind, error.status, requests.length], ['status', code, 1])
+    })
+  }
+
+  it('[FETCH1] after the last try the failure is told', async () => {
+    const { client, clock, requests } = await open([status(502)])
+    const error = await failure(clock, client.getJson('/x'))
+    assert.deepEqual([error.kind, error.status, requests.length], ['status', 502, 4])
+  })
+
+  it('[FETCH3] a POST is sent once, unless it is said to be idempotent', async () => {
+    const { client, clock, requests } = await open([status(500), ok])
+    const error = await failure(clock, client.postJson('/x', { a: 1 }))
+    assert.equal(error.status, 500)
+    await settle(clock, client.postJson('/x', { a: 1 }, { isIdempotent: true }))
+    assert.deepEqual(
+      requests.map((each) => each.body),
+      ['{"a":1}', '{"a":1}'],
+    )
+  })
+
+  it('[FETCH4] Retry-After holds back this call and every other, up to 30 s', async () => {
+    const { client, clock, requests } = await open([status(429, { 'retry-after': '7' }), ok])
+    const first = client.getJson('/a')
+    while (requests.length === 0) await nextTurn()
+    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    const second = client.getJson('/b')
+    await settle(clock, Promise.all([first, second]))
+    assert.ok(requests.slice(1).every((each) => each.atMs >= 7_000))
+    const patient = await open([status(429, { 'retry-after': '86400' }), ok])
+    await settle(patient.clock, patient.client.getJson('/a'))
+    const waitedMs = patient.requests[1]?.atMs ?? 0
+    assert.ok(waitedMs >= 30_000 && waitedMs < 31_000, `waited ${waitedMs}`)
+  })
+
+  it('[FETCH5] an answer that does not come in time is a timeout', async () => {
+    const { client, clock } = await open([never], { timeoutMs: 800, retries: 0 })
+    const error = await failure(clock, client.getJson('/x'))
+    assert.equal(error.kind, 'timeout')
+  })
+
+  it('[FETCH6] an answer above the limit is refused and not asked for again', async () => {
+    const big: Answer = (_request, response) => response.end(JSON.stringify('x'.repeat(20_000)))
+    const { client, clock, requests } = await open([big])
+    const error = await failure(clock, client.getJson('/x'))
+    assert.deepEqual([error.kind, requests.length], ['body', 1])
+    // The limit counts after decompression: a small bomb is a big answer.
+    const bomb: Answer = (_request, response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.end(gzipSync(JSON.stringify('x'.repeat(1_000_000))))
+    }
+    const other = await open([bomb])
+    assert.equal((await failure(other.clock, other.client.getJson('/x'))).kind, 'body')
+  })
+
+  it('[FETCH6] compressed answers are read', async () => {
+    const zipped: Answer = (_request, response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.end(gzipSync('{"zipped":1}'))
+    }
+    const { client, clock } = await open([zipped])
+    assert.deepEqual(await settle(clock, client.getJson('/x')), { zipped: 1 })
+  })
+
+  it('[FETCH7] a caller who aborts, and stop(), end calls as aborted', async () => {
+    const { client, clock } = await open([never])
+    const controller = new AbortController()
+    const given = client.getJson('/x', {}, { signal: controller.signal })
+    await nextTurn()
+    controller.abort()
+    assert.equal((await failure(clock, given)).kind, 'aborted')
+    const stopped = client.getJson('/y')
+    await nextTurn()
+    client.stop()
+    assert.equal((await failure(clock, stopped)).kind, 'aborted')
+    assert.equal((await failure(clock, client.getJson('/z'))).kind, 'aborted')
+  })
+
+  it('[FETCH7] an unreachable host is a network failure', async () => {
+    const { client, clock } = await open([ok], { baseUrl: 'http://127.0.0.1:1', retries: 1 })
+    assert.equal((await failure(clock, client.getJson('/x'))).kind, 'network')
+  })
+
+  it('[FETCH8] queries repeat the keys of lists and leave out what is undefined', async () => {
+    const { client, clock, requests } = await open([ok])
+    const query = { tickers: ['A', 'B&C'], limit: 5, isOn: true, cursor: undefined }
+    await settle(clock, client.getJson('/list', query))
+    assert.equal(requests[0]?.url, '/base/list?tickers=A&tickers=B%26C&limit=5&isOn=true')
+  })
+
+  it('[FETCH8] headers are made anew for each attempt, over method and path without query', async () => {
+    const made: string[] = []
+    const headers = (method: string, path: string) => {
+      made.push(`${method} ${path}`)
+      return { 'x-signed': String(made.length) }
+    }
+    const seen: unknown[] = []
+    const note: Answer = (request, response) => {
+      seen.push(request.headers['x-signed'])
+      response.writeHead(seen.length === 1 ? 500 : 200)
+      response.end('{}')
+    }
+    const { client, clock } = await open([note], { headers })
+    await settle(clock, client.getJson('/p', { a: 1 }))
+    assert.deepEqual(made, ['GET /base/p', 'GET /base/p'])
+    assert.deepEqual(seen, ['1', '2'])
+  })
+
+  it('[FETCH9] every attempt takes from the limiter, retries too', async () => {
+    const costs: number[] = []
+    const limiter = { take: async (cost: number) => void costs.push(cost) }
+    const { client, clock } = await open([status(500), ok], { limiter })
+    await settle(clock, client.getJson('/x', {}, { cost: 3 }))
+    assert.deepEqual(costs, [3, 3])
+  })
+})

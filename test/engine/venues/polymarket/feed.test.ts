@@ -1,0 +1,439 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { FeedEvent, TradeEvent, VenueEvent } from '../../../../engine/events.ts'
+import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
+import { silentLog } from '../../../../engine/log.ts'
+import { Metrics } from '../../../../engine/metrics.ts'
+import { seededRandom } from '../../../../engine/random.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import type { PolymarketFeedOptions } from '../../../../engine/venues/polymarket/feed.ts'
+import { openPolymarket } from '../../../../engine/venues/polymarket/polymarket.ts'
+import type { WatchedMarket } from '../../../../engine/venues/venue.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { PolymarketStub, type StubSocket } from '../../../support/polymarket-stub.ts'
+
+const START_MS = 1_795_000_000_000
+
+/** A feed on a manual clock against a stub; stopped at the end of the test. */
+async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
+  const stub = new PolymarketStub()
+  const hosts = await stub.start()
+  const clock = new ManualClock(START_MS)
+  const metrics = new Metrics()
+  const events: VenueEvent[] = []
+  const parts = { clock, random: seededRandom('feed'), log: silentLog, metrics }
+  const emit = (event: VenueEvent) => {
+    events.push(event)
+  }
+  const { feed } = openPolymarket({ ...parts, emit }, hosts, options)
+  t.after(async () => {
+    await feed.stop()
+    await stub.stop()
+  })
+  const ofKind = <Kind extends VenueEvent['kind']>(kind: Kind) =>
+    events.filter((event): event is Extract<VenueEvent, { kind: Kind }> => event.kind === kind)
+  const feedEvents = (kind: FeedEvent['kind'], stream: FeedEvent['stream']) =>
+    events.filter(
+      (event): event is FeedEvent =>
+        event.kind === kind && 'stream' in event && event.stream === stream,
+    )
+  const trades = () => ofKind('trade')
+  return { stub, clock, feed, events, metrics, ofKind, feedEvents, trades }
+}
+
+/** Lets the loop turn until the condition holds; network and timers of others run meanwhile. */
+async function until(isMet: () => boolean, what: string): Promise<void> {
+  for (let turn = 0; turn < 20_000; turn += 1) {
+    if (isMet()) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.fail(`never: ${what}`)
+}
+
+const market = (number: number, more: Partial<WatchedMarket> = {}): WatchedMarket => ({
+  nativeId: nativeMarketId(`0x${number}`),
+  outcomes: [outcomeId(`${number}1`), outcomeId(`${number}2`)],
+  status: 'open',
+  openAtMs: null,
+  closeAtMs: null,
+  ...more,
+})
+
+const commands = (socket: StubSocket | undefined): Record<string, unknown>[] =>
+  (socket?.received ?? []).filter((text) => text !== 'PING').map((text) => JSON.parse(text))
+const sockets = (stub: PolymarketStub, path: string) =>
+  stub.sockets.filter((socket) => socket.path === path)
+const books = (stub: PolymarketStub) => sockets(stub, '/ws/market')
+const send = (socket: StubSocket | undefined, message: unknown) =>
+  socket?.socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+
+const book = (asset: string, atMs: number, bid = '0.4') => ({
+  event_type: 'book',
+  asset_id: asset,
+  market: '0x',
+  timestamp: String(atMs),
+  hash: `${asset}@${atMs}`,
+  bids: [{ price: bid, size: '5' }],
+  asks: [{ price: '0.6', size: '5' }],
+})
+const row = (more: object = {}) => ({
+  proxyWallet: '0xaa',
+  asset: '11',
+  conditionId: '0x1',
+  side: 'BUY',
+  size: 10,
+  price: 0.5,
+  timestamp: START_MS / 1_000,
+  transactionHash: '0xfeed',
+  ...more,
+})
+const activity = (type: string, more: object = {}) => ({
+  topic: 'activity',
+  type,
+  timestamp: START_MS,
+  payload: row(more),
+})
+
+test('[POLYFEED1] tokens are split over sockets, both of a market on one, one socket flagged', async (t) => {
+  const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
+  feed.watch([market(1), market(2), market(3), market(1)])
+  feed.start()
+  clock.advance(100)
+  await until(() => feedEvents('feedUp', 'books').length === 2, 'two sockets up')
+  await until(() => books(stub).every((socket) => commands(socket).length > 0), 'commands')
+  const first = books(stub).map((socket) => commands(socket)[0])
+  assert.deepEqual(first, [
+    { assets_ids: ['11', '12', '21', '22'], type: 'market', custom_feature_enabled: true },
+    { assets_ids: ['31', '32'], type: 'market' },
+  ])
+  const up = feedEvents('feedUp', 'books')
+  assert.deepEqual(
+    up.map(({ outcomes, sinceMs, connection }) => ({ outcomes, sinceMs, connection })),
+    [
+      { outcomes: ['11', '21'], sinceMs: null, connection: 1 },
+      { outcomes: ['31'], sinceMs: null, connection: 2 },
+    ],
+  )
+  feed.watch([market(4)])
+  await until(() => commands(books(stub)[1]).length === 2, 'a later market joins')
+  assert.deepEqual(commands(books(stub)[1])[1], {
+    assets_ids: ['41', '42'],
+    operation: 'subscribe',
+  })
+  assert.deepEqual(feed.health().connectionsWanted, 3)
+  feed.unwatch([nativeMarketId('0x4'), nativeMarketId('0x9')])
+  await until(() => commands(books(stub)[1]).length === 3, 'unsubscribed')
+  assert.deepEqual(commands(books(stub)[1])[2], {
+    assets_ids: ['41', '42'],
+    operation: 'unsubscribe',
+  })
+})
+
+test('[POLYFEED2] a lost socket is told with its outcomes, comes back, and subscribes again', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  clock.advance(1_000)
+  send(books(stub)[0], [book('11', START_MS), book('12', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  clock.advance(500)
+  books(stub)[0]?.socket.terminate()
+  await until(() => feedEvents('feedDown', 'books').length === 1, 'down')
+  const [down] = feedEvents('feedDown', 'books')
+  assert.deepEqual(down?.outcomes, ['11'])
+  assert.equal(down?.sinceMs, START_MS + 1_000)
+  clock.advance(1_000)
+  await until(() => commands(books(stub)[1]).length === 1, 'subscribed again')
+  assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
+  send(books(stub)[1], [book('12', START_MS), book('11', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 2, 'the old moment counts again')
+})
+
+test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are no data', async (t) => {
+  const { stub, feed, clock } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  clock.advance(10_000)
+  await until(() => books(stub)[0]?.received.includes('PING') === true, 'PING')
+  send(books(stub)[0], 'PONG')
+  send(books(stub)[0], 'NO NEW ASSETS')
+  await until(() => feed.health().lastSignAtMs === START_MS + 10_000, 'a sign')
+  assert.equal(feed.health().lastDataAtMs, null)
+})
+
+test('[POLYFEED4] an unreadable book message is a gap of its market, answered by a fresh snapshot', async (t) => {
+  const { stub, feed, clock, feedEvents, metrics } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1), market(2)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
+  clock.advance(2_000)
+  send(books(stub)[0], { ...book('11', START_MS + 5), bids: [{ price: '0.1234567', size: '1' }] })
+  await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
+  assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['11'])
+  send(books(stub)[0], '{"event_type":"price_change","price_changes":[{"asset_id":"21",')
+  await until(() => feedEvents('feedGap', 'books').length === 2, 'gap of a torn frame')
+  assert.deepEqual(feedEvents('feedGap', 'books')[1]?.outcomes, ['21'])
+  clock.advance(50)
+  await until(() => commands(books(stub)[0]).length === 3, 'resubscribed')
+  assert.deepEqual(commands(books(stub)[0]).slice(1), [
+    { assets_ids: ['11', '12', '21', '22'], operation: 'unsubscribe' },
+    { assets_ids: ['11', '12', '21', '22'], operation: 'subscribe', custom_feature_enabled: true },
+  ])
+  const counts = [...metrics.counts('venue_rejected_total')].map(([key, { value }]) => [key, value])
+  assert.deepEqual(counts, [
+    ['{"venue":"a","reason":"price"}', 1],
+    ['{"venue":"a","reason":"not_json"}', 1],
+  ])
+})
+
+test('[POLYFEED5] snapshots asked for are gathered, one a second, and fewer while none comes', async (t) => {
+  const { stub, feed, clock, ofKind } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const subscribed = () =>
+    commands(books(stub)[0]).filter((command) => command.operation === 'subscribe').length
+  const ask = async (advanceMs: number) => {
+    for (let time = 0; time < 5; time += 1) feed.resync([outcomeId('11'), outcomeId('12')])
+    clock.advance(advanceMs)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  send(books(stub)[0], [book('11', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  await ask(900)
+  assert.equal(subscribed(), 0, 'the subscription itself was less than a second ago')
+  clock.advance(150)
+  await until(() => subscribed() === 1, 'the first')
+  await ask(500)
+  send(books(stub)[0], [book('11', START_MS + 1)])
+  await until(() => ofKind('bookSnapshot').length === 2, 'its book')
+  clock.advance(2_000)
+  assert.equal(subscribed(), 1, 'a book that came meanwhile answers the request too')
+  await ask(50)
+  await until(() => subscribed() === 2, 'the second')
+  stub.rest = () => [book('11', START_MS + 9)]
+  clock.advance(60_000)
+  await until(() => subscribed() >= 5, 'asked again by itself')
+  assert.ok(subscribed() <= 8, `${subscribed()} in a minute without an answer`)
+  await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'REST in the end')
+})
+
+test('[POLYFEED5] a tick change without a book within a second asks for one', async (t) => {
+  const { stub, feed, clock, ofKind } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(books(stub)[0], [book('11', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  clock.advance(5_000)
+  const tick = { event_type: 'tick_size_change', asset_id: '11', old_tick_size: '0.01' }
+  send(books(stub)[0], { ...tick, new_tick_size: '0.001', timestamp: String(START_MS + 5_000) })
+  await until(() => ofKind('tickSize').length === 1, 'the tick')
+  clock.advance(900)
+  assert.equal(commands(books(stub)[0]).length, 1)
+  clock.advance(600)
+  await until(() => commands(books(stub)[0]).length === 3, 'asked')
+})
+
+test('[POLYFEED6] every fill goes out once, also of unknown markets; a lost stream names its time', async (t) => {
+  const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
+  feed.start()
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  assert.deepEqual(commands(sockets(stub, '/rtds')[0])[0], {
+    action: 'subscribe',
+    subscriptions: [{ topic: 'activity', type: '*' }],
+  })
+  clock.advance(7_000)
+  send(sockets(stub, '/rtds')[0], activity('orders_matched', { conditionId: '0xunknown' }))
+  await until(() => trades().length === 1, 'a trade')
+  assert.equal(trades()[0]?.market, '0xunknown')
+  assert.equal(trades()[0]?.source, 'stream')
+  sockets(stub, '/rtds')[0]?.socket.terminate()
+  await until(() => feedEvents('feedDown', 'trades').length === 1, 'down')
+  clock.advance(1_000)
+  await until(() => feedEvents('feedUp', 'trades').length === 2, 'up')
+  assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
+})
+
+test('[POLYFEED7] silence of the activity stream while the Data API has newer trades reconnects', async (t) => {
+  const { stub, feed, clock, feedEvents } = await openFeed(t)
+  feed.start()
+  await until(() => feedEvents('feedUp', 'trades').length === 1, 'up')
+  stub.rest = () => [row({ timestamp: START_MS / 1_000 + 14 })]
+  clock.advance(15_100)
+  await until(() => stub.requests.some(({ path }) => path === '/trades'), 'asked')
+  await settle()
+  clock.advance(3_100)
+  await until(() => feedEvents('feedDown', 'trades').length === 1, 'given up')
+  clock.advance(1_000)
+  await until(() => feedEvents('feedUp', 'trades').length === 2, 'up again')
+})
+
+test('[POLYFEED7] a silent book socket is judged by REST: gap, then a new connection', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1), market(2)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 2, 'books')
+  const asked = () => stub.requests.filter(({ path }) => path === '/books').length
+  stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS)] : [])
+  clock.advance(10_100)
+  await until(() => asked() === 1, 'first look')
+  await settle()
+  clock.advance(9_900)
+  await settle()
+  assert.equal(feedEvents('feedGap', 'books').length, 0, 'a quiet market is not a dead socket')
+  send(books(stub)[0], 'PONG')
+  await settle()
+  stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS + 9_000, '0.5')] : [])
+  for (let look = 0; look < 6; look += 1) {
+    send(books(stub)[0], 'PONG')
+    await settle()
+    clock.advance(3_500)
+    await settle()
+  }
+  await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
+  assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['11', '21'])
+  await until(() => feedEvents('feedDown', 'books').length === 1, 'reconnecting')
+})
+
+test('[POLYFEED8] a repeated row and a participant without its fill are settled by the Data API', async (t) => {
+  const { stub, feed, clock, trades, ofKind } = await openFeed(t)
+  feed.start()
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const equal = row()
+  const lost = row({ transactionHash: '0xlost', conditionId: '0x2', asset: '21' })
+  let isIndexed = false
+  stub.rest = ({ query }) => {
+    assert.equal(query.get('takerOnly'), 'true')
+    if (query.get('market') === '0x1') return [equal, equal]
+    return isIndexed ? [lost] : []
+  }
+  send(sockets(stub, '/rtds')[0], activity('orders_matched'))
+  send(sockets(stub, '/rtds')[0], activity('orders_matched'))
+  const maker = { ...lost, proxyWallet: '0xbb', side: 'SELL' }
+  send(sockets(stub, '/rtds')[0], { topic: 'activity', type: 'trades', payload: maker })
+  await until(() => trades().length === 1, 'the first')
+  await settle()
+  clock.advance(2_000)
+  await until(() => trades().length === 2, 'the second of two equal fills')
+  assert.deepEqual(
+    trades().map(({ nativeId, source }: TradeEvent) => [nativeId.slice(-2), source]),
+    [
+      ['-0', 'stream'],
+      ['-1', 'backfill'],
+    ],
+  )
+  clock.advance(6_000)
+  await settle()
+  isIndexed = true
+  for (let step = 0; step < 4; step += 1) {
+    clock.advance(5_000)
+    await settle()
+  }
+  await until(() => trades().length === 3, 'the lost fill, once it is indexed')
+  assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
+})
+
+test('[POLYFEED9] a back-fill emits the ids of the stream, and reads a recent end again', async (t) => {
+  const { stub, feed, clock, trades } = await openFeed(t)
+  feed.start()
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  send(sockets(stub, '/rtds')[0], activity('orders_matched'))
+  await until(() => trades().length === 1, 'streamed')
+  const late = row({ transactionHash: '0xlate' })
+  stub.rest = () => [row()]
+  const range = { market: null, fromMs: timeMs(START_MS - 5_000), toMs: timeMs(START_MS) }
+  const { completeFromMs } = await feed.fetchTrades({ ...range, source: 'backfill' })
+  assert.equal(completeFromMs, START_MS - 5_000)
+  assert.equal(trades()[1]?.nativeId, trades()[0]?.nativeId)
+  assert.equal(trades()[1]?.source, 'backfill')
+  stub.rest = () => [late, row()]
+  clock.advance(5_000)
+  await until(() => trades().length === 3, 'indexed late')
+  assert.equal(trades()[2]?.txHash, '0xlate')
+  stub.rest = () => 404
+  await assert.rejects(feed.fetchTrades({ ...range, source: 'history' }))
+})
+
+test('[POLYAUDIT1] a book that REST shows otherwise, twice, is a gap of that market alone', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
+    bookSilentAfterMs: 3_600_000,
+    auditEveryMs: 5_000,
+  })
+  feed.start()
+  feed.watch([market(1), market(2)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 2, 'books')
+  stub.rest = ({ path }) =>
+    path === '/books' ? [book('11', START_MS), book('21', START_MS + 2_000, '0.45')] : []
+  const asked = () => stub.requests.filter(({ path }) => path === '/books').length
+  clock.advance(5_000)
+  await until(() => asked() === 1, 'first reading')
+  await settle()
+  assert.equal(feedEvents('feedGap', 'books').length, 0)
+  clock.advance(3_000)
+  await until(() => asked() === 2, 'second reading')
+  await settle()
+  clock.advance(1_500)
+  await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
+  assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['21'])
+})
+
+test('[POLYAUDIT2] a stream that moves between the readings is not suspected', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
+    bookSilentAfterMs: 3_600_000,
+    auditEveryMs: 5_000,
+  })
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(books(stub)[0], book('11', START_MS))
+  await until(() => ofKind('bookSnapshot').length === 1, 'book')
+  stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS + 2_000, '0.45')] : [])
+  clock.advance(5_000)
+  await until(() => stub.requests.some(({ path }) => path === '/books'), 'first reading')
+  await settle()
+  send(books(stub)[0], book('11', START_MS + 2_000, '0.45'))
+  await until(() => ofKind('bookSnapshot').length === 2, 'it was on its way')
+  clock.advance(3_000)
+  await settle()
+  clock.advance(1_900)
+  await settle()
+  assert.equal(feedEvents('feedGap', 'books').length, 0)
+})
+
+test('[POLYFEED9] an announced close makes the catalogue ask; after stop nothing is emitted', async (t) => {
+  const { stub, feed, clock, events, ofKind } = await openFeed(t)
+  feed.start()
+  feed.watch([
+    market(1, { closeAtMs: timeMs(START_MS + 10_000) }),
+    market(2, { closeAtMs: timeMs(START_MS - 1) }),
+  ])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  clock.advance(20_000)
+  assert.deepEqual(
+    ofKind('marketSeen').map((event) => event.market),
+    ['0x1'],
+  )
+  const count = events.length
+  const socket = books(stub)[0]
+  await feed.stop()
+  send(socket, book('11', START_MS))
+  clock.advance(60_000)
+  await settle()
+  assert.equal(events.length, count)
+  assert.equal(feed.health().connectionsOpen, 0)
+})
+
+/** Lets answers that are under way arrive: loopback takes a few turns of the loop. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 40; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

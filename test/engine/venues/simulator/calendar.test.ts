@@ -1,0 +1,397 @@
+// The invented world's calendar: the same for every start, of the asked size, consistent within
+// itself. Rules SIMCAL1 to SIMCAL8.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { VenueKey } from '../../../../engine/ids.ts'
+import { PRICE_HALF, PRICE_ONE, type TimeMs, timeMs } from '../../../../engine/units.ts'
+import {
+  Calendar,
+  type PlannedEvent,
+  type PlannedMarket,
+} from '../../../../engine/venues/simulator/calendar.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const NOON = at('2026-11-20T12:07:31Z')
+/** Ordinary days, and the two on which New York changes its clock. */
+const MOMENTS = [
+  '2026-11-20T12:07:31Z',
+  '2026-11-01T05:59:59Z',
+  '2026-11-01T06:30:00Z',
+  '2027-03-14T07:00:00Z',
+  '2027-12-31T23:59:59Z',
+  '2023-11-14T22:13:20Z',
+].map(at)
+const VENUES: readonly VenueKey[] = ['a', 'b']
+
+test('[SIMCAL1] a second calendar at a later time plans the same events, deeply equal', () => {
+  const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
+  const second = new Calendar({ seed: 7, marketsPerVenue: 400 })
+  for (const laterMs of [HOUR_MS, DAY_MS, 7 * DAY_MS]) {
+    let compared = 0
+    for (const event of second.eventsAt(timeMs(NOON + laterMs))) {
+      const before = early.get(`${event.event.venue}${event.event.number}`)
+      if (before === undefined) continue
+      assert.deepEqual(event, before)
+      compared += 1
+    }
+    assert.ok(compared > 20, `only ${compared} events live for ${laterMs} ms more`)
+  }
+})
+
+test('[SIMCAL1] another seed plans other ids', () => {
+  const first = nativeIds(new Calendar({ seed: 7, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
+  const second = nativeIds(new Calendar({ seed: 8, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
+  assert.equal([...first].filter((id) => second.has(id)).length, 0)
+})
+
+test('[SIMCAL2] times are in order and results come minutes after the close', () => {
+  for (const moment of MOMENTS) {
+    for (const { listing } of marketsOf(
+      new Calendar({ seed: 3, marketsPerVenue: 800 }).eventsAt(moment),
+    )) {
+      const { createdMs, openMs, closeMs, determineMs, resolveMs } = listing
+      const what = `${listing.nativeId} ${listing.question}`
+      assert.ok(createdMs <= moment && moment <= resolveMs + 2 * DAY_MS, what)
+      assert.ok(createdMs < openMs && openMs < closeMs, what)
+      assert.ok(closeMs - openMs > 30 * 60_000, `${what} lives ${closeMs - openMs} ms`)
+      assert.ok(determineMs > closeMs && determineMs - closeMs <= 16 * 60_000, what)
+      assert.ok(resolveMs > determineMs && resolveMs - determineMs <= HOUR_MS, what)
+    }
+  }
+})
+
+test('[SIMCAL3] ids are well formed and no two markets or events share one', () => {
+  for (const moment of MOMENTS) {
+    const events = new Calendar({ seed: 1, marketsPerVenue: 5000 }).eventsAt(moment)
+    for (const venue of VENUES) {
+      const mine = events.filter(({ event }) => event.venue === venue)
+      const markets = marketsOf(mine).map(({ listing }) => listing)
+      assertUnique(mine.map(({ event }) => event.nativeId))
+      assertUnique(mine.map(({ event }) => event.number))
+      assertUnique(markets.map(({ nativeId }) => nativeId))
+      assertUnique(markets.map(({ number }) => number))
+      assertUnique(markets.map(({ slug }) => slug))
+      assertUnique(markets.map(({ uuid }) => uuid))
+      assertUnique(markets.flatMap(({ tokens }) => tokens))
+      for (const market of markets) {
+        assert.match(
+          market.uuid,
+          /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+        )
+        assert.ok(Number.isSafeInteger(market.number) && market.number > 0)
+        if (venue === 'a') {
+          assert.match(market.nativeId, /^0x[0-9a-f]{64}$/)
+          assert.match(market.slug, /^[a-z0-9]+(-[a-z0-9]+)*$/)
+          for (const token of market.tokens) assert.match(token, /^\d{77,78}$/)
+        } else {
+          assert.match(market.nativeId, /^KX[A-Z0-9]+-[A-Z0-9&'.-]+$/)
+          assert.deepEqual(market.tokens, [`${market.nativeId}:yes`, `${market.nativeId}:no`])
+        }
+      }
+    }
+  }
+})
+
+test('[SIMCAL3] ids stay unique over a month of announcements', () => {
+  const calendar = new Calendar({ seed: 5, marketsPerVenue: 400 })
+  const all = [
+    ...calendar.eventsAt(NOON),
+    ...calendar.createdBetween(NOON, timeMs(NOON + 30 * DAY_MS)),
+  ]
+  for (const venue of VENUES) {
+    const mine = all.filter(({ event }) => event.venue === venue)
+    assertUnique(mine.map(({ event }) => event.nativeId))
+    assertUnique(marketsOf(mine).map(({ listing }) => listing.nativeId))
+    assertUnique(marketsOf(mine).map(({ listing }) => listing.slug))
+    assertUnique(marketsOf(mine).map(({ listing }) => listing.number))
+  }
+})
+
+test('[SIMCAL4] every topic and every sport is there at the default size, at both venues', () => {
+  for (const seed of [1, 2, 3]) {
+    for (const moment of MOMENTS) {
+      const events = new Calendar({ seed, marketsPerVenue: 400 }).eventsAt(moment)
+      for (const venue of VENUES) {
+        const mine = events.filter(({ event }) => event.venue === venue).map(({ event }) => event)
+        const topics = new Set(mine.map(({ topic }) => topic))
+        assert.deepEqual([...topics].sort(), [
+          'crypto',
+          'culture',
+          'economics',
+          'politics',
+          'sports',
+          'weather',
+        ])
+        const sports = new Set(
+          mine.map(({ game, tags }) => (tags.includes('Golf') ? 'pga' : game?.sport)),
+        )
+        for (const sport of ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const) {
+          assert.ok(sports.has(sport), `${sport} is missing at venue ${venue}`)
+        }
+      }
+    }
+  }
+})
+
+test('[SIMCAL5] one market wins in a mutually exclusive event', () => {
+  for (const { event, markets } of plannedAt(2000)) {
+    if (!event.isMutuallyExclusive) continue
+    const payouts = markets.map(({ listing }) => Number(listing.payout))
+    const sum = payouts.reduce((total, payout) => total + payout, 0)
+    assert.equal(sum, PRICE_ONE, `${event.title}: ${payouts.join()}`)
+    const priors = markets.reduce((total, { prior }) => total + prior, 0)
+    assert.ok(priors > 0.8 && priors < 1.6, `${event.title}: priors sum to ${priors}`)
+  }
+})
+
+test('[SIMCAL5] strikes of one value are monotone in chance and payout', () => {
+  let grids = 0
+  for (const { event, markets } of plannedAt(2000)) {
+    const strikes = markets.flatMap(({ listing, prior, isInverted }) => {
+      const isGrid = listing.questionKey.includes('strike')
+      return isGrid ? [{ prior, payout: listing.payout, isInverted }] : []
+    })
+    for (let index = 1; index < strikes.length; index += 1) {
+      const [lower, upper] = [strikes[index - 1], strikes[index]]
+      if (lower === undefined || upper === undefined) continue
+      grids += 1
+      const [likelier, rarer] = lower.isInverted ? [upper, lower] : [lower, upper]
+      assert.ok(likelier.prior >= rarer.prior, event.title)
+      assert.ok(likelier.payout >= rarer.payout, event.title)
+    }
+  }
+  assert.ok(grids > 50)
+})
+
+test('[SIMCAL5] both listings of the same question pay the same, and voids are rare', () => {
+  const events = plannedAt(3000)
+  const byNative = new Map(marketsOf(events).map((market) => [market.listing.nativeId, market]))
+  let same = 0
+  let halves = 0
+  for (const { listing } of byNative.values()) {
+    if (listing.payout === PRICE_HALF) halves += 1
+    const other = byNative.get(listing.pair?.otherNativeId ?? '')?.listing
+    if (other === undefined || listing.pair?.kind !== 'same') continue
+    assert.equal(listing.payout, other.payout, listing.question)
+    assert.equal(listing.closeMs, other.closeMs, listing.question)
+    same += 1
+  }
+  assert.ok(same > 1000)
+  assert.ok(halves > 0 && halves < 120, `${halves} voids`)
+})
+
+test('[SIMCAL5] priors are calibrated: what is given a chance comes out about as often', () => {
+  const calendar = new Calendar({ seed: 11, marketsPerVenue: 3000 })
+  let expected = 0
+  let observed = 0
+  let variance = 0
+  for (const { listing, prior } of marketsOf(calendar.eventsAt(NOON))) {
+    assert.ok(prior > 0 && prior < 1)
+    expected += prior
+    observed += listing.payout / PRICE_ONE
+    variance += prior * (1 - prior)
+  }
+  // Markets of a grid are not independent, so the bound is generous.
+  assert.ok(Math.abs(observed - expected) < 12 * Math.sqrt(variance), `${observed} of ${expected}`)
+})
+
+test('[SIMCAL6] game tickers and slugs follow the venues’ grammar and name the same teams', () => {
+  const grammar = /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z&'.-]+?)(\d)?$/
+  let pairs = 0
+  const events = plannedAt(2000)
+  const byNative = new Map(
+    events.flatMap((planned) =>
+      planned.markets.map(({ listing }) => [listing.nativeId, { listing, planned }] as const),
+    ),
+  )
+  for (const { event, markets } of events) {
+    const { game } = event
+    if (game === null) continue
+    if (event.venue === 'b') {
+      const parts = grammar.exec(event.nativeId)
+      assert.ok(parts !== null, event.nativeId)
+      assert.equal(parts[6], `${game.away.kalshiCode}${game.home.kalshiCode}`)
+      assert.equal(`20${parts[2]}-${parts[4]}`, `${game.date.slice(0, 4)}-${game.date.slice(8)}`)
+      assert.equal(parts[5] !== undefined, game.sport === 'mlb')
+      continue
+    }
+    const slug = `${game.league}-${game.away.polymarketCode}-${game.home.polymarketCode}-${game.date}`
+    assert.equal(event.nativeId, slug)
+    const winner = markets[0]?.listing
+    assert.ok(
+      winner !== undefined && winner.slug === slug && winner.sportsMarketType === 'moneyline',
+    )
+    assert.notEqual(winner.outcomes[0], winner.outcomes[1])
+    for (const { listing } of markets.slice(1))
+      assert.match(listing.slug, new RegExp(`^${slug}-(spread-(home|away)|total)-\\d+pt5$`))
+    const other = byNative.get(winner.pair?.otherNativeId ?? '')
+    if (other === undefined || winner.pair === null) continue
+    const side = winner.pair.kind === 'opposite_side' ? game.home : game.away
+    assert.ok(other.listing.nativeId.endsWith(`-${side.kalshiCode}`), other.listing.nativeId)
+    assert.equal(other.planned.event.game?.date === game.date, winner.pair.kind !== 'other_date')
+    pairs += 1
+  }
+  assert.ok(pairs > 20)
+})
+
+test('[SIMCAL6] texts are complete and in each venue’s own style', () => {
+  for (const { event, markets } of plannedAt(1000)) {
+    assert.ok(event.title !== '' && event.category !== '' && event.tags.length > 0)
+    for (const { listing } of markets) {
+      const text = JSON.stringify([event.title, event.subtitle, listing])
+      assert.doesNotMatch(text, /undefined|NaN|Infinity|\[object/)
+      if (event.venue === 'a') {
+        assert.match(
+          listing.rules,
+          /^(This market will resolve to "Yes" if|In the upcoming|This market refers)/,
+        )
+      } else {
+        assert.match(listing.rules, /^If .+, then the market resolves to Yes\.$/)
+        assert.ok(listing.rulesSecondary !== '' && listing.shortTitle !== '')
+        assert.ok(event.nativeId.startsWith(`${event.series}-`))
+        assert.ok(listing.nativeId.startsWith(event.nativeId))
+      }
+    }
+  }
+})
+
+test('[SIMCAL7] each venue has the markets asked for, at every size and time', () => {
+  for (const marketsPerVenue of [20, 21, 57, 400, 5000]) {
+    const calendar = new Calendar({ seed: 2, marketsPerVenue })
+    for (const moment of MOMENTS) {
+      const markets = marketsOf(calendar.eventsAt(moment))
+      for (const venue of VENUES) {
+        const mine = markets.filter(({ listing }) => listing.venue === venue)
+        assert.equal(mine.length, marketsPerVenue)
+        const indices = mine.map(({ listing }) => listing.index).sort((a, b) => a - b)
+        assert.deepEqual(
+          indices,
+          Array.from({ length: marketsPerVenue }, (_, index) => index),
+        )
+      }
+    }
+  }
+})
+
+test('[SIMCAL7] a third of the questions is at both venues, a quarter of those deceives', () => {
+  for (const marketsPerVenue of [400, 5000]) {
+    const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
+    const venuesOf = new Map<string, Set<VenueKey>>()
+    const kindOf = new Map<string, string>()
+    for (const { listing } of markets) {
+      const venues = venuesOf.get(listing.questionKey) ?? new Set()
+      venuesOf.set(listing.questionKey, venues.add(listing.venue))
+      if (listing.pair !== null) kindOf.set(listing.questionKey, listing.pair.kind)
+    }
+    const paired = [...venuesOf.values()].filter((venues) => venues.size === 2).length
+    assert.ok(Math.abs(paired / venuesOf.size - 1 / 3) < 0.05, `${paired} of ${venuesOf.size}`)
+    const kinds = [...kindOf.values()]
+    const traps = kinds.filter((kind) => kind !== 'same').length
+    assert.ok(Math.abs(traps / kinds.length - 1 / 4) < 0.08, `${traps} of ${kinds.length}`)
+    assert.deepEqual([...new Set(kinds)].sort(), [
+      'opposite_side',
+      'other_date',
+      'other_rules',
+      'other_threshold',
+      'same',
+    ])
+  }
+})
+
+test('[SIMCAL7] pairs name each other', () => {
+  const events = plannedAt(2000)
+  const byNative = new Map(marketsOf(events).map(({ listing }) => [listing.nativeId, listing]))
+  let checked = 0
+  for (const listing of byNative.values()) {
+    if (listing.pair === null) continue
+    const other = byNative.get(listing.pair.otherNativeId)
+    // One of the two may have dropped out some minutes before the other.
+    if (other === undefined) continue
+    assert.notEqual(other.venue, listing.venue)
+    assert.equal(other.questionKey, listing.questionKey)
+    assert.deepEqual(other.pair, { otherNativeId: listing.nativeId, kind: listing.pair.kind })
+    checked += 1
+  }
+  assert.ok(checked > 1500)
+})
+
+test('[SIMCAL7] activity is heavy-tailed: a hundredth of the markets has much of it', () => {
+  const markets = marketsOf(plannedAt(5000))
+  const activity = markets.map(({ listing }) => listing.activity).sort((a, b) => b - a)
+  const sum = activity.reduce((total, each) => total + each, 0)
+  const top = activity.slice(0, activity.length / 100).reduce((total, each) => total + each, 0)
+  assert.ok(top / sum > 0.15, `the top hundredth has ${top / sum}`)
+  assert.ok(sum / activity.length > 0.5 && sum / activity.length < 2)
+  assert.ok(activity.every((each) => each > 0))
+})
+
+test('[SIMCAL8] what eventsAt finds later is what createdBetween announced', () => {
+  const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
+  const twin = new Calendar({ seed: 4, marketsPerVenue: 400 })
+  let from = NOON
+  const announced: PlannedEvent[] = []
+  const steps = [1000, 999, 60_000, 3 * HOUR_MS, 1, 7_000_000, 1000]
+  for (const stepMs of steps) {
+    const to = timeMs(from + stepMs)
+    announced.push(...calendar.createdBetween(from, to))
+    from = to
+  }
+  const expected = twin.eventsAt(from).filter(({ event }) => event.createdMs > NOON)
+  assert.ok(expected.length > 20)
+  assert.deepEqual(announced, expected)
+  assert.deepEqual(twin.createdBetween(NOON, from), announced)
+})
+
+test('[SIMCAL8] at the default size something opens, closes and ends about every ten minutes', (t) => {
+  const calendar = new Calendar({ seed: 1, marketsPerVenue: 400 })
+  const end = timeMs(NOON + DAY_MS)
+  const markets = marketsOf([...calendar.eventsAt(NOON), ...calendar.createdBetween(NOON, end)])
+  const counts = { openMs: 0, closeMs: 0, determineMs: 0, resolveMs: 0 }
+  const windows = new Set<number>()
+  for (const { listing } of markets) {
+    for (const key of ['openMs', 'closeMs', 'determineMs', 'resolveMs'] as const) {
+      if (listing[key] <= NOON || listing[key] > end) continue
+      counts[key] += 1
+      windows.add(Math.floor((listing[key] - NOON) / 600_000))
+    }
+  }
+  t.diagnostic(`a day of 144 windows: ${JSON.stringify(counts)}, ${windows.size} windows with any`)
+  for (const count of Object.values(counts)) assert.ok(count >= 144, JSON.stringify(counts))
+  assert.ok(windows.size >= 140)
+})
+
+function at(text: string): TimeMs {
+  return timeMs(Date.parse(text))
+}
+
+function plannedAt(marketsPerVenue: number): readonly PlannedEvent[] {
+  return new Calendar({ seed: 9, marketsPerVenue }).eventsAt(NOON)
+}
+
+function marketsOf(events: readonly PlannedEvent[]): readonly PlannedMarket[] {
+  return events.flatMap(({ markets }) => markets)
+}
+
+function byNumber(events: readonly PlannedEvent[]): ReadonlyMap<string, PlannedEvent> {
+  return new Map(
+    events.map((planned) => [`${planned.event.venue}${planned.event.number}`, planned]),
+  )
+}
+
+function nativeIds(events: readonly PlannedEvent[], venue: VenueKey): ReadonlySet<string> {
+  return new Set(
+    marketsOf(events)
+      .filter(({ listing }) => listing.venue === venue)
+      .map(({ listing }) => listing.nativeId),
+  )
+}
+
+function assertUnique(values: readonly (string | number)[]): void {
+  const seen = new Set<string | number>()
+  for (const value of values) {
+    assert.ok(!seen.has(value), `${value} is used twice`)
+    seen.add(value)
+  }
+}

@@ -1,0 +1,236 @@
+import type { us_listen_socket } from 'uWebSockets.js'
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { Type } from '@sinclair/typebox'
+import { EngineError } from '../../engine/errors.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { RequestHandler } from '../../http/handle.ts'
+import { headerValue, json } from '../../http/reply.ts'
+import { bodyRoute, type Route, route } from '../../http/route.ts'
+import { Router } from '../../http/router.ts'
+import { FakeAccounts } from '../support/fake-engine.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+const clock = new ManualClock()
+const accounts = new FakeAccounts(clock)
+accounts.make('ann', { requestsPerMinute: 1_000_000 })
+let release: () => void = () => {}
+const None = Type.Object({})
+const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public' }) as const
+
+const ROUTES: readonly Route[] = [
+  route(at('/throws'), None, () => {
+    throw new Error('secret inside')
+  }),
+  route(at('/rejects'), None, async () => {
+    throw new Error('secret inside')
+  }),
+  route(at('/throws-later'), None, async () => {
+    await Promise.resolve()
+    throw new EngineError('UNAVAILABLE', 'the queue is full')
+  }),
+  route(at('/never'), None, () => new Promise(() => {})),
+  route(at('/slow'), None, async () => {
+    await new Promise<void>((resolve) => {
+      release = resolve
+    })
+    return json({ ok: true })
+  }),
+  route(at('/header'), None, () => ({
+    ...json({}),
+    headers: [['X-Odd', 'a\r\nSet-Cookie: b\u{1f600}']],
+  })),
+  bodyRoute(
+    { method: 'POST', pattern: '/body', access: 'public' },
+    { schema: Type.Object({ text: Type.String() }), className: 'Body' },
+    ({ body }) => json({ length: body.text.length }),
+  ),
+  route({ method: 'GET', pattern: '/private/{id}' }, None, ({ path }) => json({ id: path('id') })),
+]
+
+const requests = new RequestHandler({
+  router: new Router(ROUTES),
+  accounts,
+  clock,
+  log: silentLog,
+  metrics: new Metrics(),
+  corsOrigins: ['https://good.example'],
+})
+let origin = ''
+let port = 0
+let closeAll: () => void = () => {}
+
+before(async () => {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App().any('/*', requests.handle)
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    app.listen('127.0.0.1', 0, resolve)
+  })
+  assert.ok(socket !== false)
+  port = uws.us_socket_local_port(socket)
+  origin = `http://127.0.0.1:${port}`
+  closeAll = () => app.close()
+})
+after(() => closeAll())
+
+/** Sends raw text and returns all that comes until the peer closes or `until` was seen. */
+function raw(text: string, until: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.on('data', (bytes) => {
+      answer += bytes.toString('latin1')
+      if (answer.includes(until)) socket.destroy()
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+describe('the wrapper', () => {
+  test('[HTTP4] a handler that throws or rejects is answered 500 and tells nothing', async () => {
+    for (const path of ['/throws', '/rejects', '/throws']) {
+      const response = await fetch(origin + path)
+      assert.equal(response.status, 500)
+      assert.deepEqual(await response.json(), { detail: 'internal error' })
+      assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
+    }
+    assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[HTTP4] a refusal of an owner is answered with its status', async () => {
+    const response = await fetch(`${origin}/throws-later`)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('retry-after'), '1')
+    assert.deepEqual(await response.json(), { detail: 'the queue is full' })
+  })
+
+  test('[HTTP5] a handler that never answers is answered 500 at its deadline', async () => {
+    const pending = fetch(`${origin}/never`)
+    while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(4_999)
+    assert.equal(requests.inFlightCount, 1)
+    clock.advance(1)
+    const response = await pending
+    assert.equal(response.status, 500)
+    assert.match(await response.text(), /not ready in time/)
+    assert.equal(clock.timerCount, 0)
+  })
+
+  test('[HTTP4] a peer that leaves before its answer harms nothing', async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+    while (requests.inFlightCount === 0) await new Promise((resolve) => setImmediate(resolve))
+    socket.destroy()
+    while (requests.inFlightCount > 0) await new Promise((resolve) => setImmediate(resolve))
+    release()
+    assert.equal((await fetch(`${origin}/private/1`)).status, 401)
+    assert.equal(clock.timerCount, 0, 'its deadline was stopped')
+  })
+
+  test('[HTTP2] text with line breaks cannot begin a header', async () => {
+    const response = await fetch(`${origin}/header`)
+    assert.equal(response.headers.get('x-odd'), 'a??Set-Cookie: b??')
+    assert.equal(response.headers.get('set-cookie'), null)
+    assert.equal(headerValue('\0\x7fé'), '???')
+  })
+
+  test('[HTTP6] a body is read to its limit and refused beyond it', async () => {
+    const post = (body: string) => fetch(`${origin}/body`, { method: 'POST', body })
+    const most = JSON.stringify({ text: 'x'.repeat(16_384 - 11) })
+    assert.equal(Buffer.byteLength(most), 16_384)
+    assert.deepEqual(await (await post(most)).json(), { length: 16_373 })
+    const refused = await post(`${most} `)
+    assert.equal(refused.status, 413)
+    assert.match(refused.headers.get('x-ratelimit-reset') ?? '', /^\d+$/)
+    const huge = await raw(
+      `POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n${'y'.repeat(200_000)}`,
+      '}',
+    )
+    assert.match(huge, /^HTTP\/1\.1 413 /)
+    assert.equal((await post('')).status, 422)
+    assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[HTTP7] HEAD answers as GET without a body, OPTIONS needs no key', async () => {
+    const head = await fetch(`${origin}/private/1`, {
+      method: 'HEAD',
+      headers: { 'x-api-key': 'ann-key' },
+    })
+    assert.equal(head.status, 200)
+    assert.equal(head.headers.get('content-length'), '10')
+    assert.equal(await head.text(), '')
+    const options = await fetch(`${origin}/private/1`, { method: 'OPTIONS' })
+    assert.equal(options.status, 204)
+    assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS')
+    assert.match(options.headers.get('access-control-allow-headers') ?? '', /X-API-Key/)
+  })
+
+  test('[HTTP7] a wrong method is 405 with Allow, an unknown path 404, before any key is asked for', async () => {
+    const wrong = await fetch(`${origin}/private/1`, { method: 'POST', body: '{}' })
+    assert.equal(wrong.status, 405)
+    assert.equal(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
+    assert.equal((await fetch(`${origin}/private`)).status, 404)
+    assert.equal((await fetch(`${origin}/private/1/`)).status, 404)
+    assert.equal((await fetch(`${origin}/private/%zz`)).status, 400)
+    assert.equal((await fetch(`${origin}/body?x=%zz`, { method: 'POST', body: '{}' })).status, 400)
+  })
+
+  test('[HTTP8] an allowed origin is answered with its name, another with nothing', async () => {
+    const ask = (from: string) => fetch(`${origin}/private/1`, { headers: { origin: from } })
+    const good = await ask('https://good.example')
+    assert.equal(good.headers.get('access-control-allow-origin'), 'https://good.example')
+    assert.match(good.headers.get('access-control-expose-headers') ?? '', /X-RateLimit-Remaining/)
+    assert.equal(good.headers.get('vary'), 'Origin')
+    const other = await ask('https://bad.example')
+    assert.equal(other.headers.get('access-control-allow-origin'), null)
+  })
+})
+
+describe('the order of refusals', () => {
+  test('[HTTP1] the address’s 429 comes before 404, 405 and 401, and every answer has the headers', async () => {
+    const used = accounts.usedBy('127.0.0.1')
+    const before = await fetch(`${origin}/nowhere`)
+    assert.equal(before.status, 404)
+    assert.equal(accounts.usedBy('127.0.0.1'), used + 1, 'a 404 is counted')
+    accounts.addressLimit = used + 1
+    for (const [path, method] of [
+      ['/nowhere', 'GET'],
+      ['/private/1', 'DELETE'],
+      ['/private/1', 'GET'],
+    ] as const) {
+      const response = await fetch(origin + path, { method })
+      assert.equal(response.status, 429)
+      assert.ok(Number(response.headers.get('retry-after')) >= 1)
+      assert.equal(response.headers.get('x-ratelimit-remaining'), '0')
+    }
+    const withKey = await fetch(`${origin}/private/1`, { headers: { 'x-api-key': 'ann-key' } })
+    assert.equal(withKey.status, 200, 'a valid key counts against its account')
+    accounts.addressLimit = 1_000_000
+  })
+
+  test('[HTTP1] 404 and 405 come before the account’s 429', async () => {
+    accounts.make('poor', { requestsPerMinute: 1 })
+    const ask = (path: string, method = 'GET') =>
+      fetch(origin + path, { method, headers: { 'x-api-key': 'poor-key' } })
+    assert.equal((await ask('/private/1')).status, 200)
+    const refused = await ask('/private/1')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers.get('x-ratelimit-limit'), '1')
+    assert.equal((await ask('/nowhere')).status, 404)
+    assert.equal((await ask('/private/1', 'PATCH')).status, 405)
+  })
+
+  test('[AUTH1] a key or a login token opens a route; a bad one of either does not', async () => {
+    const ask = (headers: Record<string, string>) => fetch(`${origin}/private/7`, { headers })
+    assert.equal((await ask({ 'x-api-key': 'ann-key' })).status, 200)
+    assert.equal((await ask({ authorization: 'Bearer ann-token' })).status, 200)
+    assert.equal((await ask({ authorization: 'bearer  ann-token' })).status, 200)
+    assert.equal((await ask({ 'x-api-key': 'no', authorization: 'Bearer ann-token' })).status, 200)
+    for (const authorization of ['', 'Bearer', 'Bearer no', 'Basic ann-token', 'ann-token']) {
+      assert.equal((await ask({ authorization })).status, 401, authorization)
+    }
+  })
+})

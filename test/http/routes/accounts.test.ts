@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import {
+  CreatedKeySchema,
+  DetailSchema,
+  KeysSchema,
+  ProblemsSchema,
+  SessionSchema,
+} from '../../../http/schemas.ts'
+import { type Face, type Got, openFace } from '../../support/face.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+const bearer = (name: string) => ({ authorization: `Bearer ${name}-token` })
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  face.get(path, { method: 'POST', body: JSON.stringify(body), headers })
+
+function check<S extends TSchema>(schema: S, got: Got, status: number): void {
+  assert.equal(got.status, status, got.text)
+  assert.ok(Value.Check(schema, got.body), got.text)
+}
+
+describe('accounts', () => {
+  test('[ACCOUNTS1] sign-up and log-in answer a session, a repeat and a wrong password do not', async () => {
+    const user = { email: 'bob@example.com', password: 'long enough' }
+    check(SessionSchema, await post('/v1/auth/signup', user), 201)
+    check(DetailSchema, await post('/v1/auth/signup', user), 400)
+    check(SessionSchema, await post('/v1/auth/login', user), 200)
+    const wrong = await post('/v1/auth/login', { ...user, password: 'wrong' })
+    const unknown = await post('/v1/auth/login', { email: 'no@example.com', password: 'wrong' })
+    check(DetailSchema, wrong, 401)
+    assert.equal(unknown.status, 401)
+    assert.equal(unknown.text, wrong.text)
+    assert.equal(wrong.headers.get('cache-control'), 'no-store')
+  })
+
+  test('[ACCOUNTS2] once both are strings, a password needs 8 to 1024 bytes and an e-mail one @', async () => {
+    const refused = async (body: unknown) => {
+      const got = await post('/v1/auth/signup', body)
+      check(ProblemsSchema, got, 422)
+      assert.ok(!got.text.includes('hunter'), got.text)
+      const detail = got.body.detail
+      assert.ok(Array.isArray(detail))
+      return detail.map(({ loc, type }) => `${loc.join('.')} ${type}`)
+    }
+    assert.deepEqual(await refused({ email: 'a', password: 'hunter' }), [
+      'body.email value_error',
+      'body.password string_too_short',
+    ])
+    assert.deepEqual(await refused({ email: 5, password: 'hunter' }), ['body.email string_type'])
+    assert.deepEqual(await refused({ password: 'hunter' }), ['body.email missing'])
+    assert.deepEqual(await refused({ email: 'a@b@c', password: 'é'.repeat(513) }), [
+      'body.email value_error',
+      'body.password string_too_long',
+    ])
+    assert.deepEqual(await refused({ email: `${'a'.repeat(250)}@b.cd`, password: 'éééé' }), [
+      'body.email string_too_long',
+    ])
+    const got = await post('/v1/auth/signup', { email: 'c@d', password: 'éééé' })
+    assert.equal(got.status, 201, 'eight bytes are enough')
+  })
+
+  test('[ACCOUNTS3] keys are for login tokens only, and shown whole once', async () => {
+    assert.equal((await face.get('/v1/keys')).status, 401, 'an API key is not enough')
+    const both = { 'x-api-key': 'ann-key', ...bearer('ann') }
+    assert.equal((await face.get('/v1/keys', { headers: both })).status, 200)
+    const made = await post('/v1/keys', { label: 'laptop' }, bearer('ann'))
+    check(CreatedKeySchema, made, 201)
+    const listed = await face.get('/v1/keys', { headers: bearer('ann') })
+    check(KeysSchema, listed, 200)
+    assert.ok(!listed.text.includes(String(made.body.key)))
+    for (const body of [{}, { label: '' }, { label: 5 }, { label: 'x'.repeat(65) }]) {
+      check(ProblemsSchema, await post('/v1/keys', body, bearer('ann')), 422)
+    }
+  })
+
+  test('[ACCOUNTS4] a revoked key opens nothing; another account’s key is 404', async () => {
+    const made = await post('/v1/keys', { label: 'gone soon' }, bearer('ann'))
+    const path = `/v1/keys/${made.body.id}`
+    const headers = { 'x-api-key': String(made.body.key) }
+    assert.equal((await face.get('/v1/markets', { headers })).status, 200)
+    face.engine.accounts.make('eve')
+    check(DetailSchema, await face.get(path, { method: 'DELETE', headers: bearer('eve') }), 404)
+    const deleted = await face.get(path, { method: 'DELETE', headers: bearer('ann') })
+    assert.equal(deleted.status, 204)
+    assert.equal(deleted.text, '')
+    assert.equal((await face.get('/v1/markets', { headers })).status, 401)
+    check(DetailSchema, await face.get(path, { method: 'DELETE', headers: bearer('ann') }), 404)
+  })
+
+  test('[ACCOUNTS1] /v1/auth/me says who asks, by key or token', async () => {
+    for (const headers of [{ 'x-api-key': 'ann-key' }, bearer('ann')]) {
+      const got = await face.get('/v1/auth/me', { headers })
+      assert.equal(got.status, 200)
+      assert.match(got.text, /"email":"ann@example.com"/)
+    }
+  })
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Value } from '@sinclair/typebox/value'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { TradesSchema } from '../../../http/schemas.ts'
+import { NOON } from '../../support/builders.ts'
+import { type Face, openFace } from '../../support/face.ts'
+import type { FakeMarket } from '../../support/fake-engine.ts'
+
+let face: Face
+let busy: FakeMarket
+before(async () => {
+  face = await openFace()
+  busy = face.engine.add('busy')
+  face.engine.add('other', { slug: 'the-other' })
+})
+after(() => face.stop())
+
+async function page(query: string) {
+  const answer = await face.get(`/v1/markets/venue_a_busy/trades?${query}`)
+  assert.equal(answer.status, 200, answer.text)
+  assert.ok(Value.Check(TradesSchema, answer.body), answer.text)
+  return { ...answer.body, headers: answer.headers }
+}
+
+describe('GET /v1/markets/{market_id}/trades', () => {
+  test('[TRADES1] a trade has its price and side in the first outcome and names the one traded', async () => {
+    const quiet = face.engine.add('quiet')
+    quiet.trade({
+      nativeId: '0xabc-1',
+      timeMs: timeMs(NOON),
+      price: priceMicros(700_000),
+      size: sizeMicros(100_000_000),
+      side: 'sell',
+      outcomeIndex: 1,
+      usd: usdMicros(30_000_000),
+      maker: null,
+      txHash: '0xabc',
+    })
+    const { body } = await face.get('/v1/markets/venue_a_quiet/trades')
+    assert.ok(Value.Check(TradesSchema, body))
+    assert.deepEqual(body.trades[0], {
+      id: '0xabc-1',
+      market_id: 'venue_a_quiet',
+      platform: 'venue_a',
+      price: 0.7,
+      size: 100,
+      side: 'sell',
+      outcome: 'No',
+      size_usd: 30,
+      timestamp_ms: NOON,
+      native_trade_id: '0xabc-1',
+      maker: null,
+      taker: '0xtaker',
+      tx_hash: '0xabc',
+    })
+    assert.equal(body.cursor, null)
+    assert.equal(body.has_more, false)
+  })
+
+  test('[PAGE3] the union of pages is every row once, in both orders, with newer rows arriving', async () => {
+    const random = seededRandom('trades', 3)
+    let at = NOON
+    for (let index = 0; index < 400; index += 1) {
+      // Runs of equal milliseconds, some far longer than a page.
+      if (random.next() < 0.1) at += 1 + random.below(3_000)
+      busy.trade({ timeMs: timeMs(at) }, false)
+    }
+    for (const order of ['desc', 'asc']) {
+      for (const limit of [1, 7, 100, 500]) {
+        if (limit === 1 && order === 'asc') continue
+        const wanted = busy.trades({
+          fromMs: timeMs(0),
+          toMs: timeMs(at),
+          after: null,
+          order: order === 'asc' ? 'asc' : 'desc',
+          limit: 10_000,
+          side: null,
+        }).rows
+        const seen: string[] = []
+        let cursor: string | null = ''
+        while (cursor !== null) {
+          const given: string = cursor === '' ? '' : `&cursor=${cursor}`
+          const got = await page(`limit=${limit}&order=${order}${given}`)
+          assert.ok(got.trades.length <= limit)
+          assert.equal(got.has_more, got.cursor !== null)
+          seen.push(...got.trades.map((trade) => trade.id))
+          if (order === 'desc') busy.trade({ timeMs: timeMs(at + 1 + seen.length) }, false)
+          cursor = got.cursor
+        }
+        const expected = wanted.map((row) => row.nativeId)
+        if (order === 'desc') assert.deepEqual(seen, expected)
+        else assert.deepEqual(seen.slice(0, expected.length), expected)
+        busy.stored.length = 400
+      }
+    }
+  })
+
+  test('[PAGE4] a range is whole seconds, a side filters, and bad ranges are refused', async () => {
+    const first = NOON / 1000
+    const all = await page(`start_time=${first}&end_time=${first}&limit=500`)
+    assert.ok(all.trades.length > 0)
+    assert.ok(all.trades.every((trade) => Math.floor(trade.timestamp_ms / 1000) === first))
+    assert.equal((await page('side=sell')).trades.length, 0)
+    for (const [query, status] of [
+      ['start_time=9&end_time=8', 400],
+      ['cursor=x', 400],
+      ['cursor=1.x', 400],
+      ['from=1&start_ts=2', 400],
+      ['limit=501', 422],
+      ['side=BUY', 422],
+      ['order=up', 422],
+    ] as const) {
+      const got = await face.get(`/v1/markets/venue_a_busy/trades?${query}`)
+      assert.equal(got.status, status, query)
+    }
+  })
+
+  test('[PAGE5] a range from before our data says where the data begins', async () => {
+    const early = await page(`start_time=${NOON / 1000 - 100}&end_time=${NOON / 1000 - 50}`)
+    assert.deepEqual(early.trades, [])
+    assert.equal(early.headers.get('x-data-start'), String(NOON / 1000))
+    assert.equal((await page(`start_time=${NOON / 1000}`)).headers.get('x-data-start'), null)
+  })
+
+  test('[TRADES2] a slug stands in for an unknown id, and may not contradict a known one', async () => {
+    const by = (id: string, slug: string) => face.get(`/v1/markets/${id}/trades?slug=${slug}`)
+    assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
+    assert.equal((await by('venue_a_other', 'the-other')).status, 200)
+    assert.equal((await by('venue_a_other', 'none')).status, 200)
+    assert.equal((await by('venue_a_busy', 'the-other')).status, 400)
+    assert.equal((await by('unknown', 'none')).status, 404)
+  })
+})

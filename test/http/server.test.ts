@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { createServer as createListener } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/log.ts'
+import { createServer } from '../../http/server.ts'
+import { type Face, openFace } from '../support/face.ts'
+import { FakeEngine } from '../support/fake-engine.ts'
+import { refusedUpgrade, StreamClient } from '../support/stream-client.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace()
+  face.engine.add('one')
+})
+after(() => face.stop())
+
+describe('the server', () => {
+  test('[SERVER1] URLs and headers far beyond the library’s default are read', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
+    const got = await face.get(`/v1/markets?token_ids=${ids}&limit=1`)
+    assert.equal(got.status, 200)
+    assert.equal(got.headers.get('x-unknown-parameters'), '1')
+    const large = await face.get('/health', { headers: { 'x-large': 'x'.repeat(16_384) } })
+    assert.equal(large.status, 200)
+  })
+
+  test('[SERVER2] a port in use is an error that names HOST and PORT', async () => {
+    const holder = createListener()
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+    const address = holder.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const engine = new FakeEngine(systemClock)
+    const options = {
+      engine,
+      publisher: engine.publisher,
+      clock: systemClock,
+      log: silentLog,
+      metrics: engine.metrics,
+      host: '127.0.0.1',
+      corsOrigins: ['*'],
+      isMetricsPublic: false,
+    }
+    const pattern = /HOST=127\.0\.0\.1 PORT=\d+: the port is in use/
+    await assert.rejects(createServer({ ...options, port: address.port }), pattern)
+    await assert.rejects(createServer({ ...options, port: face.port }), pattern, 'our own too')
+    await new Promise((resolve) => holder.close(resolve))
+  })
+
+  test('[SERVER3] draining tells every stream 1001 and listens no more', async () => {
+    const own = await openFace()
+    const one = await StreamClient.open(own.port)
+    const two = await StreamClient.open(own.port)
+    const draining = own.server.drain()
+    assert.deepEqual(await one.closed, { code: 1001, reason: 'going away' })
+    assert.deepEqual(await two.closed, { code: 1001, reason: 'going away' })
+    await draining
+    await assert.rejects(fetch(`${own.origin}/health`))
+    await own.stop()
+  })
+})
+
+describe('the frame of every answer', () => {
+  test('[HTTP1] every status carries the rate headers, refused upgrades included', async () => {
+    // `get` itself asserts the three headers.
+    const post = (body: string) => ({ method: 'POST', body })
+    const seen = new Map<number, string>()
+    for (const [path, init] of [
+      ['/health', { headers: {} }],
+      ['/v1/markets', undefined],
+      ['/v1/markets', { headers: {} }],
+      ['/v1/markets?limit=0', undefined],
+      ['/v1/markets?offset=3&cursor=x', undefined],
+      ['/v1/markets/none', undefined],
+      ['/v1/markets', post('{}')],
+      ['/v1/auth/signup', post('x'.repeat(20_000))],
+      ['/v1/markets', { method: 'OPTIONS' }],
+      ['/v1/auth/signup', post('{"email":"new@example.com","password":"long enough"}')],
+    ] as const) {
+      const got = await face.get(path, init)
+      seen.set(got.status, path)
+      if (got.status >= 400 && got.status !== 422) assert.equal(typeof got.body.detail, 'string')
+    }
+    assert.deepEqual([...seen.keys()].sort(), [200, 201, 204, 400, 401, 404, 405, 413, 422])
+    const refused = await refusedUpgrade(face.port, 'api_key=no')
+    assert.equal(refused.status, 401)
+    assert.match(refused.headers['x-ratelimit-limit'] ?? '', /^\d+$/)
+  })
+
+  test('[HTTP9] JSON answers are typed, not sniffed, and account answers are not stored', async () => {
+    const got = await face.get('/v1/markets')
+    assert.equal(got.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.equal(got.headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(got.headers.get('cache-control'), null)
+    const me = await face.get('/v1/auth/me')
+    assert.equal(me.headers.get('cache-control'), 'no-store')
+  })
+
+  test('[HTTP9] a plain GET of the stream says what the path speaks', async () => {
+    const got = await face.get('/v1/ws')
+    assert.equal(got.status, 400)
+    assert.match(String(got.body.detail), /WebSocket/)
+  })
+})

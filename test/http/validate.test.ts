@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { type TProperties, Type } from '@sinclair/typebox'
+import { parseQuery } from '../../http/query.ts'
+import { choice, parameters, SECONDS_MAX } from '../../http/schemas.ts'
+import { compileBody, compileQuery } from '../../http/validate.ts'
+
+const ORACLE = join(process.env.SHARED_REFERENCE ?? '../shared/reference', 'pydantic-oracle.json')
+
+interface Case {
+  readonly case: string
+  readonly input: unknown
+  readonly ok: boolean
+  readonly value?: unknown
+  readonly errors?: readonly Readonly<Record<string, unknown>>[]
+}
+
+const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
+
+/** The schema of each case of the oracle that is a query or path parameter. */
+const PARAMETERS: Readonly<Record<string, TProperties[string]>> = {
+  limit_1_200: parameters.limit(200, 20),
+  limit_1_100: parameters.limit(100, 20),
+  limit_1_500: parameters.limit(500, 100),
+  min_score: Type.Number({ minimum: 0, maximum: 100 }),
+  min_volume_finite: parameters.volume(),
+  unix_seconds: parameters.seconds(),
+  platform: choice(['venue_a', 'venue_b']),
+  status: choice(['open', 'closed', 'resolved']),
+  venue_b_status: choice(['unopened', 'open', 'closed', 'settled']),
+  sport: choice(SPORTS),
+  search: Type.String({ minLength: 2 }),
+  date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+  token_ids: Type.Array(Type.String(), { maxItems: 100 }),
+}
+
+function oracle(t: { skip(reason: string): void }): readonly Case[] {
+  if (!existsSync(ORACLE)) {
+    t.skip(`${ORACLE} is absent; set SHARED_REFERENCE`)
+    return []
+  }
+  return JSON.parse(readFileSync(ORACLE, 'utf8')).cases
+}
+
+function queryOf(input: unknown): string {
+  const values = Array.isArray(input) ? input : [input]
+  return values.map((value) => `x=${encodeURIComponent(String(value))}`).join('&')
+}
+
+describe('queries', () => {
+  test('[VALID1] every parameter of the oracle is answered in pydantic’s words', (t) => {
+    let count = 0
+    for (const { case: name, input, ok, value, errors } of oracle(t)) {
+      const schema = PARAMETERS[name]
+      if (schema === undefined) continue
+      count += 1
+      const raw = parseQuery(queryOf(input))
+      assert.ok(raw !== null)
+      const parsed = compileQuery(Type.Object({ x: schema }))(raw)
+      const label = `${name} ${JSON.stringify(input)}`
+      // The service bounds seconds, the oracle's model did not: beyond 2100 they are milliseconds.
+      if (name === 'unix_seconds' && Number(input) > SECONDS_MAX) {
+        assert.equal(parsed.kind, 'invalid', label)
+      } else if (ok) {
+        assert.ok(parsed.kind === 'valid', label)
+        // The oracle writes floats as text; a negative zero has no sign in JSON.
+        const wanted =
+          typeof value === 'string' && !Number.isNaN(Number(value)) ? Number(value) : value
+        const got = Reflect.get(parsed.value, 'x')
+        assert.ok(got === wanted || JSON.stringify(got) === JSON.stringify(wanted), label)
+      } else {
+        assert.ok(parsed.kind === 'invalid', label)
+        const expected = errors?.map((error) => ({ ...error, loc: ['query', 'x'] }))
+        assert.deepEqual(parsed.problems, expected, label)
+      }
+    }
+    if (existsSync(ORACLE)) assert.ok(count >= 100, `${count} cases`)
+  })
+
+  const page = compileQuery(
+    Type.Object({
+      search: Type.String({ minLength: 2, aliases: ['q', 'keyword'] }),
+      limit: parameters.limit(200, 20),
+      tags: parameters.list('tag'),
+      status: parameters.status(),
+    }),
+  )
+  const read = (text: string) => page(parseQuery(text) ?? new Map())
+
+  test('[VALID2] all failures are listed in the order of the parameters', () => {
+    const parsed = read('status=no&limit=x')
+    assert.ok(parsed.kind === 'invalid')
+    assert.deepEqual(
+      parsed.problems.map(({ type, loc, input }) => ({ type, loc, input })),
+      [
+        { type: 'missing', loc: ['query', 'search'], input: null },
+        { type: 'int_parsing', loc: ['query', 'limit'], input: 'x' },
+        { type: 'enum', loc: ['query', 'status'], input: 'no' },
+      ],
+    )
+  })
+
+  test('[VALID2] a repeated scalar counts with its last value, a list takes commas and repeats', () => {
+    const parsed = read('search=ab&limit=3&limit=7&tags=a,b&tags=c,')
+    assert.ok(parsed.kind === 'valid')
+    assert.equal(parsed.value.limit, 7)
+    assert.deepEqual(parsed.value.tags, ['a', 'b', 'c'])
+    assert.equal(parsed.unknownCount, 0)
+  })
+
+  test('[VALID2] an alias stands for its name, and may not contradict it', () => {
+    assert.equal(read('q=ab').kind, 'valid')
+    assert.equal(read('q=ab&search=ab&keyword=ab').kind, 'valid')
+    const parsed = read('q=ab&search=cd')
+    assert.ok(parsed.kind === 'conflict')
+    assert.match(parsed.detail, /search and q/)
+    assert.equal(read('q=a&search=cd').kind, 'invalid', 'a failure comes before a conflict')
+  })
+
+  test('[VALID2] unknown parameters are counted and ignored, defaults fill in', () => {
+    const parsed = read('search=ab&page=2&__proto__=x')
+    assert.ok(parsed.kind === 'valid')
+    assert.equal(parsed.unknownCount, 2)
+    assert.deepEqual(parsed.value, { search: 'ab', limit: 20 })
+  })
+
+  test('[VALID3] an echoed input is cut to 256 characters', () => {
+    const parsed = read(`search=ab&limit=${'9'.repeat(5000)}`)
+    assert.ok(parsed.kind === 'invalid')
+    assert.equal(parsed.problems[0]?.type, 'int_parsing_size')
+    assert.equal(parsed.problems[0]?.input, '9'.repeat(256))
+  })
+})
+
+describe('bodies', () => {
+  const signup = compileBody(
+    Type.Object({ email: Type.String(), password: Type.String() }),
+    'Signup',
+  )
+  const key = compileBody(
+    Type.Object({ label: Type.String({ minLength: 1, maxLength: 64 }) }),
+    'Key',
+  )
+  const bytes = (value: unknown) =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+
+  test('[VALID3] every body of the oracle is answered in pydantic’s words, without its password', (t) => {
+    for (const { case: name, input, errors } of oracle(t)) {
+      const parse = name === 'body_signup' ? signup : name === 'body_key' ? key : null
+      if (parse === null) continue
+      const parsed = parse(Buffer.from(JSON.stringify(input)))
+      assert.ok(parsed.kind === 'invalid')
+      const text = JSON.stringify(errors).replaceAll('"secret"', '"[redacted]"')
+      const expected: Readonly<Record<string, unknown>>[] = JSON.parse(text)
+      assert.deepEqual(
+        parsed.problems,
+        expected.map((error) => ({ ...error, loc: ['body', ...[error.loc].flat()] })),
+      )
+    }
+  })
+
+  test('[VALID3] text that is not JSON is refused at its position, without a word of it', () => {
+    const parsed = signup(bytes('{"password":"hunter22", oops'))
+    assert.ok(parsed.kind === 'invalid')
+    assert.equal(parsed.problems[0]?.type, 'json_invalid')
+    assert.deepEqual(parsed.problems[0]?.loc, ['body', 24])
+    assert.ok(!JSON.stringify(parsed).includes('hunter22'))
+  })
+
+  test('[VALID3] an empty body is missing, bytes that are no text are undecodable', () => {
+    const empty = signup(bytes(''))
+    assert.ok(empty.kind === 'invalid')
+    assert.deepEqual(empty.problems[0], {
+      type: 'missing',
+      loc: ['body'],
+      msg: 'Field required',
+      input: null,
+    })
+    assert.equal(signup(Buffer.from([0xff, 0xfe])).kind, 'undecodable')
+  })
+
+  test('[VALID3] lengths count code points and name the limit', () => {
+    assert.equal(key(bytes({ label: '😀'.repeat(64) })).kind, 'valid')
+    const parsed = key(bytes({ label: '😀'.repeat(65) }))
+    assert.ok(parsed.kind === 'invalid')
+    assert.equal(parsed.problems[0]?.type, 'string_too_long')
+    assert.deepEqual(parsed.problems[0]?.ctx, { max_length: 64 })
+  })
+
+  test('[VALID3] a deep or hostile body neither throws nor is believed', () => {
+    assert.equal(signup(bytes('['.repeat(8000) + ']'.repeat(8000))).kind, 'invalid')
+    assert.equal(signup(bytes('{"__proto__":{"email":"a@b","password":"x"}}')).kind, 'invalid')
+  })
+})

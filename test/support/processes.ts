@@ -1,0 +1,99 @@
+// Real processes for tests of the whole: a TypeScript entry with an environment of its own, its
+// output kept, waited for by a line that it prints, and ended by a signal.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+
+export interface TestProcess {
+  readonly pid: number
+  /** Everything printed so far. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** The first match on stdout; rejects when the process ends first or after `withinMs`. */
+  line(pattern: RegExp, withinMs: number): Promise<RegExpExecArray>
+  /** Sends a signal and resolves with the exit code (null after SIGKILL). */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts `node --import tsx ENTRY ...args` in the repository's root. */
+export function startProcess(
+  entry: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): TestProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
+    env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: process.env.NODE_OPTIONS ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr]: [string[], string[]] = [[], []]
+  child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
+  const exited = new Promise<number | null>((resolve) =>
+    child.once('exit', (code) => resolve(code)),
+  )
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout.join(''),
+    stderr: () => stderr.join(''),
+    line: (pattern, withinMs) => waitForLine(child, stdout, stderr, pattern, withinMs, entry),
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      return exited
+    },
+  }
+}
+
+function waitForLine(
+  child: ChildProcess,
+  stdout: readonly string[],
+  stderr: readonly string[],
+  pattern: RegExp,
+  withinMs: number,
+  entry: string,
+): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    const finish = (act: () => void) => {
+      clearTimeout(limit)
+      child.stdout?.off('data', look)
+      child.off('exit', onExit)
+      act()
+    }
+    const fail = (why: string) =>
+      finish(() =>
+        reject(new Error(`${entry} ${why}\n${stdout.join('')}\n${stderr.join('').slice(-2_000)}`)),
+      )
+    const look = () => {
+      const match = pattern.exec(stdout.join(''))
+      if (match !== null) finish(() => resolve(match))
+    }
+    const onExit = (code: number | null) => fail(`ended with ${code}`)
+    const limit = setTimeout(() => fail(`printed no ${pattern} in ${withinMs} ms`), withinMs)
+    child.stdout?.on('data', look)
+    child.on('exit', onExit)
+    look()
+  })
+}
+
+/** The first of `count` neighbouring ports that are free now; the simulated venues need fixed steps. */
+export async function freePorts(count: number): Promise<number> {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const first = await freePort(0)
+    if (first + count > 65_000) continue
+    const others = Array.from({ length: count - 1 }, (_, step) => freePort(first + step + 1))
+    const settled = await Promise.allSettled(others)
+    if (settled.every(({ status }) => status === 'fulfilled')) return first
+  }
+  throw new Error(`no ${count} neighbouring free ports found`)
+}
+
+function freePort(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address()
+      const taken = typeof address === 'object' && address !== null ? address.port : 0
+      server.close(() => resolve(taken))
+    })
+  })
+}

@@ -1,0 +1,144 @@
+// A client of the stream for tests: keeps every message in order, waits for one that fits, and
+// rebuilds books as a client author would.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+
+export type Message = Readonly<Record<string, unknown>>
+
+export class StreamClient {
+  readonly socket: WebSocket
+  readonly messages: Message[] = []
+  readonly closed: Promise<{ code: number; reason: string }>
+  #read = 0
+  #wake: (() => void)[] = []
+
+  constructor(port: number, query: string) {
+    this.socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?${query}`)
+    this.socket.on('message', (bytes) => {
+      const message: Message = JSON.parse(String(bytes))
+      this.messages.push(message)
+      this.#wakeAll()
+    })
+    this.closed = new Promise((resolve) => {
+      this.socket.once('close', (code, reason) => {
+        resolve({ code, reason: String(reason) })
+        this.#wakeAll()
+      })
+    })
+    this.socket.on('error', () => this.#wakeAll())
+  }
+
+  /** Connects and has read the greeting. */
+  static async open(port: number, query = 'api_key=ann-key'): Promise<StreamClient> {
+    const client = new StreamClient(port, query)
+    await client.next((message) => message.type === 'connected')
+    return client
+  }
+
+  #wakeAll(): void {
+    const waiting = this.#wake
+    this.#wake = []
+    for (const wake of waiting) wake()
+  }
+
+  send(command: unknown): void {
+    this.socket.send(typeof command === 'string' ? command : JSON.stringify(command))
+  }
+
+  /** The next unread message that fits; those before it count as read. */
+  async next(fits: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      while (this.#read < this.messages.length) {
+        const message = this.messages[this.#read]
+        this.#read += 1
+        if (message !== undefined && fits(message)) return message
+      }
+      assert.notEqual(this.socket.readyState, WebSocket.CLOSED, 'closed before the message came')
+      await new Promise<void>((resolve) => this.#wake.push(resolve))
+    }
+  }
+
+  ofType(type: string): Promise<Message> {
+    return this.next((message) => message.type === type)
+  }
+
+  /** Sends a command and returns the reply of a type with its id. */
+  ask(command: Readonly<Record<string, unknown>>, type: string): Promise<Message> {
+    this.send(command)
+    return this.next((message) => message.type === type && message.id === command.id)
+  }
+
+  async close(): Promise<void> {
+    if (this.socket.readyState === WebSocket.CLOSED) return
+    const gone = once(this.socket, 'close')
+    this.socket.terminate()
+    await gone
+  }
+}
+
+/** The status and headers of a refused upgrade. */
+export async function refusedUpgrade(port: number, query: string) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?${query}`)
+  socket.on('error', () => {})
+  const [, response] = await once(socket, 'unexpected-response')
+  let body = ''
+  for await (const chunk of response) body += String(chunk)
+  const status: number = response.statusCode
+  const headers: Readonly<Record<string, string>> = response.headers
+  return { status, headers, body }
+}
+
+/** Books rebuilt from messages: the last book of each market and every defect seen on the way. */
+export class RebuiltBooks {
+  readonly books = new Map<string, { bids: Map<number, number>; asks: Map<number, number> }>()
+  readonly seqs = new Map<string, number>()
+  readonly defects: string[] = []
+  snapshotCount = 0
+  resyncCount = 0
+
+  read(message: Message): void {
+    if (message.channel !== 'orderbook') return
+    const id = String(message.market_id)
+    if (message.type === 'resync') {
+      this.resyncCount += 1
+      this.books.delete(id)
+    }
+    if (message.type === 'snapshot') {
+      this.snapshotCount += 1
+      this.books.set(id, { bids: new Map(), asks: new Map() })
+    }
+    if (message.type !== 'snapshot' && message.type !== 'update') return
+    const book = this.books.get(id)
+    const seq = Number(message.seq)
+    if (book === undefined) return void this.defects.push(`${id}: update ${seq} before a snapshot`)
+    if (message.type === 'update' && seq !== (this.seqs.get(id) ?? 0) + 1) {
+      this.defects.push(`${id}: seq ${seq} after ${this.seqs.get(id)}`)
+    }
+    this.seqs.set(id, seq)
+    const sides = message.data
+    assert.ok(typeof sides === 'object' && sides !== null)
+    apply(book.bids, 'bids' in sides ? sides.bids : null)
+    apply(book.asks, 'asks' in sides ? sides.asks : null)
+  }
+
+  /** Best first, in millionths. */
+  levels(id: string) {
+    const book = this.books.get(id)
+    const list = (side: Map<number, number> | undefined, sign: number) =>
+      [...(side ?? [])]
+        .map(([price, size]) => ({ price, size }))
+        .sort((one, two) => sign * (one.price - two.price))
+    return { bids: list(book?.bids, -1), asks: list(book?.asks, 1) }
+  }
+}
+
+function apply(side: Map<number, number>, levels: unknown): void {
+  assert.ok(Array.isArray(levels))
+  for (const { price, size } of levels) {
+    const micros = Math.round(price * 1e6)
+    if (size === 0) side.delete(micros)
+    else side.set(micros, Math.round(size * 1e6))
+  }
+}
