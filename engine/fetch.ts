@@ -1,6 +1,6 @@
 // The one way we call out: a time limit, a size limit, a retry class, and one error type.
 // JSON in and out over a keep-alive agent; redirects are not followed.
-// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH7.
+// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH9.
 
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'

@@ -30,7 +30,7 @@ function inspect() {
 }
 
 try {
-  console.log(JSON.stringify(inspect()))
+  process.stdout.write(`${JSON.stringify(inspect())}\n`)
 } catch (error) {
-  console.log(JSON.stringify({ fault: String(error) }))
+  process.stdout.write(`${JSON.stringify({ fault: String(error) })}\n`)
 }

@@ -58,7 +58,7 @@ export class Recorder {
     return new Promise((resolve, reject) => {
       if (this.#error !== null) return reject(this.#error)
       this.#stream.once('error', reject)
-      this.#stream.end(() => resolve())
+      this.#stream.end((error?: Error | null) => (error ? reject(error) : resolve()))
     })
   }
 

@@ -6,8 +6,12 @@ import type { Clock } from '../../engine/clock.ts'
 import type { Log } from '../../engine/log.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { Row } from './row.ts'
-import type { Session } from './session.ts'
 import type { TradeHistory } from './trade-history.ts'
+
+/** Something that runs in slices. */
+export interface Work {
+  run(): 'idle' | 'more' | 'blocked'
+}
 
 export interface Desk {
   readonly engine: EngineView
@@ -15,8 +19,8 @@ export interface Desk {
   readonly clock: Clock
   readonly log: Log
   readonly trades: TradeHistory
-  /** Lets the session run now, and again in later turns for as long as it wants more. */
-  advance(session: Session): void
+  /** Lets it run now, and again in later turns for as long as it wants more. */
+  advance(work: Work): void
   /** From now on the row is told of updates of the markets it has sent. */
   openRow(row: Row): void
   closeRow(row: Row): void

@@ -21,7 +21,7 @@ import type { Count, Metrics } from '../../engine/metrics.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
 import { type ChannelName, type Form, heartbeatTopic, statusTopic, topicOf } from './channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
-import type { Desk } from './desk.ts'
+import type { Desk, Work } from './desk.ts'
 import { JsonEncoder } from './encode-json.ts'
 import type { Encoder, Frame } from './encoder.ts'
 import type { Row } from './row.ts'
@@ -49,7 +49,7 @@ export class Hub implements Watcher, Desk {
   /** Wide subscriptions being filled; usually none. */
   readonly #rows = new Set<Row>()
   /** Sessions that want another turn, each once; bounded by the sessions. */
-  #ready: Session[] = []
+  #ready: Work[] = []
   #isTurnPlanned = false
   /** Newest offset that has come by, so that a heartbeat is never ahead of its data. */
   readonly #seen: Record<CountedChannel, number>
@@ -138,12 +138,12 @@ export class Hub implements Watcher, Desk {
       frame = this.#publish(topicOf(encoder.form, channel, market.venue), encoder, update, frame)
       frame = this.#publish(topicOf(encoder.form, channel, '*'), encoder, update, frame)
       for (const row of this.#rows) {
-        if (row.session.encoder !== encoder || !row.isFor(channel, market)) continue
+        if (row.connection.encoder !== encoder || !row.isFor(channel, market)) continue
         // A price is a whole state, so it may come before the row has reached its market.
         if (channel === 'prices') row.sent.set(market.number, market)
         if (!row.sent.has(market.number)) continue
         frame ??= this.#encode(encoder, update)
-        row.session.send(frame)
+        row.connection.send(frame)
       }
     })
   }
@@ -182,9 +182,9 @@ export class Hub implements Watcher, Desk {
         for (const frame of frames ?? []) this.#topics.publish(topic, frame, encoder.isBinary)
       }
       for (const row of this.#rows) {
-        if (row.session.encoder !== encoder || !row.isFor('orderbook', market)) continue
+        if (row.connection.encoder !== encoder || !row.isFor('orderbook', market)) continue
         frames ??= make()
-        for (const frame of frames ?? []) row.session.send(frame)
+        for (const frame of frames ?? []) row.connection.send(frame)
         row.sent.set(market.number, market)
       }
     })
@@ -231,12 +231,12 @@ export class Hub implements Watcher, Desk {
   remove(session: Session): void {
     session.closed()
     this.sessions.delete(session)
-    for (const row of this.#rows) if (row.session === session) this.#rows.delete(row)
+    for (const row of this.#rows) if (row.connection === session) this.#rows.delete(row)
   }
 
-  advance(session: Session): void {
-    if (session.run() !== 'more' || this.#ready.includes(session)) return
-    this.#ready.push(session)
+  advance(work: Work): void {
+    if (work.run() !== 'more' || this.#ready.includes(work)) return
+    this.#ready.push(work)
     this.#planTurn()
   }
 
@@ -246,8 +246,8 @@ export class Hub implements Watcher, Desk {
     this.#isTurnPlanned = true
     setImmediate(() => {
       this.#isTurnPlanned = false
-      const session = this.#ready.shift()
-      if (session !== undefined) this.advance(session)
+      const work = this.#ready.shift()
+      if (work !== undefined) this.advance(work)
       if (this.#ready.length > 0) this.#planTurn()
     })
   }

@@ -6,11 +6,17 @@
 import type { MarketId } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import type { ChannelName, WideKey } from './channels.ts'
-import type { Session } from './session.ts'
+import type { Encoder, Frame } from './encoder.ts'
 import { contains } from './subscriptions.ts'
 
+/** Who a row is sent to. */
+interface Audience {
+  readonly encoder: Encoder
+  send(frame: Frame): void
+}
+
 export class Row {
-  readonly session: Session
+  readonly connection: Audience
   readonly channel: ChannelName
   readonly key: WideKey
   /** Markets whose state is out. */
@@ -19,12 +25,12 @@ export class Row {
   #next = 0
 
   constructor(parts: {
-    session: Session
+    connection: Audience
     channel: ChannelName
     key: WideKey
     ids: readonly MarketId[]
   }) {
-    this.session = parts.session
+    this.connection = parts.connection
     this.channel = parts.channel
     this.key = parts.key
     this.#ids = parts.ids

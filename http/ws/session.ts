@@ -20,6 +20,7 @@ import {
 } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
+import { catchUp } from './catch-up.ts'
 import {
   CHANNEL_NAMES,
   type ChannelName,
@@ -29,12 +30,13 @@ import {
   type WideKey,
 } from './channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
+import type { Connection, Task } from './connection.ts'
 import type { Desk } from './desk.ts'
 import type { Encoder, Frame, Heartbeat } from './encoder.ts'
 import { type Command, type CommandId, parseCommand, type StreamErrorCode } from './protocol.ts'
 import type { Row } from './row.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { carryOut, catchUp, type Task } from './tasks.ts'
+import { carryOut } from './tasks.ts'
 
 /** What a session needs of a socket; nothing may be called after it is closed. */
 export type Socket = Pick<
@@ -54,7 +56,8 @@ type State =
     }
   | { readonly kind: 'catchingUp'; progressAtMs: number }
 
-export class Session {
+/** A connection from its handshake to its end. */
+export class Session implements Connection {
   readonly id: string
   readonly caller: Caller
   readonly encoder: Encoder

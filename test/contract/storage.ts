@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { timeMs } from '../../engine/units.ts'
+import { priceMicros, timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/storage.ts'
 import {
   account,
@@ -131,11 +131,10 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     const hour = Math.floor(NOON_MS / 3_600_000)
     const price = checkpoint().price
     assert.ok(price !== null)
-    const low = storage.ticks
-    low.put(1, hour - 30, { seconds: [10], prices: [price] })
-    low.put(1, hour, { seconds: [0], prices: [price] })
+    storage.ticks.put(1, hour - 30, { seconds: [10], prices: [price] })
+    storage.ticks.put(1, hour, { seconds: [0], prices: [price] })
     storage = await settle(storage)
-    const ticks = { seconds: [5, 6, 3599], prices: [price, timeZero(), price] }
+    const ticks = { seconds: [5, 6, 3599], prices: [price, priceMicros(0), price] }
     storage.ticks.put(1, hour, ticks)
     storage.ticks.put(2, hour, { seconds: [], prices: [] })
     storage = await settle(storage)
@@ -176,12 +175,6 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.marks.get('other'), null)
     await storage.close()
   })
-}
-
-/** A price of zero, from a field that has the unit. */
-function timeZero() {
-  const price = trade('x', {}).price
-  return (price - price) as typeof price
 }
 
 function accountContract({ open, settle }: StorageUnderTest): void {

@@ -1,35 +1,62 @@
-// The soak, short under `npm test`, five minutes at 5,000 messages a second under TEST_LONG=1.
+// The whole service for a set time at a set rate with every fault on; then the world is paused and
+// everything is compared with its truth: each book over REST and as a subscriber rebuilt it, and
+// each trade. Short under `npm test`, five minutes at 5,000 messages a second under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { soak } from './soak.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Rig, settle } from '../support/rig.ts'
+import { StreamFollower } from '../support/stream-follower.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
+const seconds = number('SOAK_SECONDS', isLong ? 300 : 15)
 
 test('[SOAK1] with every fault on, books equal the world’s and trades are there exactly once', async (t) => {
-  const report = await soak({
-    seconds: number('SOAK_SECONDS', isLong ? 300 : 20),
-    messagesPerSecond: number('SOAK_RATE', isLong ? 5_000 : 400),
-    marketsPerVenue: number('SOAK_MARKETS', isLong ? 400 : 60),
-    faults: process.env.SOAK_FAULTS ?? 'on',
-    settleSecondsMax: number('SOAK_SETTLE_SECONDS', 150),
-    say: (line) => t.diagnostic(line),
-  })
-  t.diagnostic(
-    `${report.booksCompared} books compared, ${report.booksWrong.length} wrong over REST, ${report.rebuiltWrong.length} wrong as rebuilt, right ${report.settledAfterSeconds} s after the pause`,
-  )
-  t.diagnostic(
-    `${report.truthTrades} true trades, ${report.tradesMissing.length} missing over REST, ${report.tradesUnstreamed.length} not streamed, ${report.tradesExtra.length} extra, ${report.tradesDoubled.length} doubled`,
-  )
-  t.diagnostic(`stream: ${JSON.stringify(report.stream)}, ${report.streamFaults.length} faults`)
-  assert.deepEqual(report.streamFaults.slice(0, 5), [])
-  assert.deepEqual(report.booksWrong.slice(0, 5), [])
-  assert.deepEqual(report.rebuiltWrong.slice(0, 5), [])
-  assert.deepEqual(report.tradesMissing.slice(0, 5), [])
-  assert.deepEqual(report.tradesUnstreamed.slice(0, 5), [])
-  assert.deepEqual(report.tradesExtra.slice(0, 5), [])
-  assert.deepEqual(report.tradesDoubled.slice(0, 5), [])
-  assert.ok(report.truthTrades > 0 && report.booksCompared > 0)
-  assert.equal(report.exitCode, 0)
+  const say = (line: string) => t.diagnostic(line)
+  const rig = new Rig()
+  try {
+    await rig.startVenues({
+      messagesPerSecond: number('SOAK_RATE', isLong ? 5_000 : 400),
+      marketsPerVenue: number('SOAK_MARKETS', isLong ? 400 : 60),
+      faults: process.env.SOAK_FAULTS ?? 'on',
+    })
+    const { engine, places } = await rig.startEngine()
+    const follower = new StreamFollower(
+      `${places.api.replace('http', 'ws')}/v1/ws?api_key=${places.key}`,
+    )
+    await follower.follow('orderbook')
+    await follower.follow('trades')
+    const sinceMs = Date.now()
+    say(`following ${follower.books.size} books for ${seconds} s`)
+    await pause(seconds * 1_000)
+    await rig.flow('pause')
+    const secondsMax = number('SOAK_SETTLE_SECONDS', 150)
+    const report = await settle(places, follower, { sinceMs, secondsMax, say })
+    const { booksCompared, booksWrong, rebuiltWrong, truthTrades } = report
+    const { tradesMissing, tradesUnstreamed, tradesExtra, tradesDoubled } = report
+    say(
+      `${booksCompared} books compared: ${booksWrong.length} wrong over REST, ${rebuiltWrong.length} as rebuilt; right ${report.settledAfterSeconds} s after the pause`,
+    )
+    say(
+      `${truthTrades} true trades: ${tradesMissing.length} missing over REST, ${tradesUnstreamed.length} not streamed, ${tradesExtra.length} extra, ${tradesDoubled.length} doubled`,
+    )
+    say(`stream: ${JSON.stringify(follower.counts)}, ${follower.faults.length} faults`)
+    assert.deepEqual(follower.faults.slice(0, 5), [])
+    for (const wrong of [
+      booksWrong,
+      rebuiltWrong,
+      tradesMissing,
+      tradesUnstreamed,
+      tradesExtra,
+      tradesDoubled,
+    ]) {
+      assert.deepEqual(wrong.slice(0, 5), [])
+    }
+    assert.ok(truthTrades > 0 && booksCompared > 0)
+    follower.close()
+    assert.equal(await engine.end('SIGTERM'), 0)
+  } finally {
+    await rig.close()
+  }
 })

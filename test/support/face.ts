@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { type Clock, systemClock } from '../../engine/clock.ts'
+import type { VenueNames } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { FakeEngine } from './fake-engine.ts'
@@ -28,10 +29,15 @@ export interface Got {
 
 /** Starts a face with an account `ann` (pro, plenty of requests). */
 export async function openFace(
-  set: { clock?: Clock; isMetricsPublic?: boolean; corsOrigins?: readonly string[] } = {},
+  set: {
+    clock?: Clock
+    names?: VenueNames
+    isMetricsPublic?: boolean
+    corsOrigins?: readonly string[]
+  } = {},
 ): Promise<Face> {
   const clock = set.clock ?? systemClock
-  const engine = new FakeEngine(clock)
+  const engine = new FakeEngine(clock, set.names)
   engine.accounts.make('ann', { tier: 'pro', requestsPerMinute: 100_000, socketsMax: 50 })
   const server = await createServer({
     engine,

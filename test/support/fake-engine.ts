@@ -18,7 +18,14 @@ import type {
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { BookReplaced, Level, LevelChange, MarketPrice, Trade } from '../../engine/events.ts'
-import { type AccountId, accountId, type KeyId, keyId, type VenueKey } from '../../engine/ids.ts'
+import {
+  type AccountId,
+  accountId,
+  type KeyId,
+  keyId,
+  type VenueKey,
+  type VenueNames,
+} from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'
 import type { MarketListing, MarketRef } from '../../engine/market.ts'
 import { Metrics } from '../../engine/metrics.ts'
@@ -28,7 +35,6 @@ import {
   priceMicros,
   sizeMicros,
   type TimeMs,
-  timeMs,
   toSeconds,
 } from '../../engine/units.ts'
 import { listing, NAMES } from './builders.ts'
@@ -61,8 +67,9 @@ export class FakeMarket implements MarketView {
     this.volume24h = market.volume24h
     this.volumeTotal = market.volumeTotal
     const { venue, nativeId } = market
-    const platform = NAMES.platform(venue)
-    this.ref = { id: NAMES.marketId(venue, nativeId), number, venue, platform, nativeId }
+    const { names } = engine.catalog
+    const platform = names.platform(venue)
+    this.ref = { id: names.marketId(venue, nativeId), number, venue, platform, nativeId }
     this.now = {
       price: priceMicros(500_000),
       source: 'none',
@@ -165,7 +172,7 @@ export class FakeMarket implements MarketView {
     const trade: Trade = {
       nativeId: `t-${this.ref.number}-${this.stored.length + 1}`,
       timeMs: at,
-      ordinal: this.stored.filter((row) => row.timeMs === at).length,
+      ordinal: set.ordinal ?? this.stored.filter((row) => row.timeMs === at).length,
       price,
       size,
       side: 'buy',
@@ -347,11 +354,15 @@ export class FakeAccounts implements AccountsView {
 
 /** A catalogue of fake markets; pins keep the order in which they were cut. */
 export class FakeCatalog implements CatalogView {
-  readonly names = NAMES
+  readonly names: VenueNames
   isLoaded = true
   readonly byId = new Map<string, FakeMarket>()
   readonly pins = new Map<number, readonly FakeMarket[]>()
   #pinCount = 0
+
+  constructor(names: VenueNames) {
+    this.names = names
+  }
 
   find(id: string): FakeMarket | null {
     return this.byId.get(id.toLowerCase()) ?? null
@@ -413,20 +424,22 @@ export class FakeEngine implements EngineView {
   readonly clock: Clock
   readonly metrics = new Metrics()
   readonly publisher: Publisher
-  readonly catalog = new FakeCatalog()
+  readonly catalog: FakeCatalog
   readonly accounts: FakeAccounts
-  venueViews: VenueView[] = (['a', 'b'] as const).map((venue) => ({
-    venue,
-    platform: NAMES.platform(venue),
-    state: 'live',
-    lagMs: 5,
-    connectionsOpen: 1,
-    connectionsWanted: 1,
-  }))
+  venueViews: VenueView[]
   isHealthy = true
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, names: VenueNames = NAMES) {
     this.clock = clock
+    this.catalog = new FakeCatalog(names)
+    this.venueViews = (['a', 'b'] as const).map((venue) => ({
+      venue,
+      platform: names.platform(venue),
+      state: 'live',
+      lagMs: 5,
+      connectionsOpen: 1,
+      connectionsWanted: 1,
+    }))
     this.publisher = new Publisher({ epoch: this.epoch, log: silentLog, metrics: this.metrics })
     this.accounts = new FakeAccounts(clock)
   }
@@ -450,6 +463,3 @@ export class FakeEngine implements EngineView {
     return this.clock.monotonicMs() / 1000
   }
 }
-
-/** A time a number of milliseconds after another. */
-export const after = (start: TimeMs, ms: number): TimeMs => timeMs(start + ms)

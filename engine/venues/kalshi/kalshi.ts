@@ -1,5 +1,5 @@
 // Opens the venue that speaks Kalshi's protocol: with a key its socket, without one its public REST.
-// Not for: which hosts and keys (engine/config.ts decides). Upholds KVENUE1.
+// Not for: which hosts and keys (engine/config.ts decides).
 
 import { HttpClient } from '../../fetch.ts'
 import type { TimeMs } from '../../units.ts'

@@ -1,6 +1,6 @@
 // Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and
 // the mode without a key. Times in queries are whole seconds, so pages are asked for a little wider
-// and cut to the millisecond here. Upholds KTRADES1 to KTRADES5.
+// and cut to the millisecond here. Upholds KTRADES1 to KTRADES3.
 
 import type { TradeEvent } from '../../events.ts'
 import type { HttpClient, Query } from '../../fetch.ts'

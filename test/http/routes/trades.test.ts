@@ -61,7 +61,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
 
   test('[PAGE3] the union of pages is every row once, in both orders, with newer rows arriving', async () => {
     const random = seededRandom('trades', 3)
-    let at = NOON
+    let at: number = NOON
     for (let index = 0; index < 400; index += 1) {
       // Runs of equal milliseconds, some far longer than a page.
       if (random.next() < 0.1) at += 1 + random.below(3_000)

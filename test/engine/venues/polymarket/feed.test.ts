@@ -1,3 +1,6 @@
+// The feed of venue a on a manual clock against real sockets whose every frame the test writes.
+// What it looks like against a living venue is the simulation's.
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FeedEvent, TradeEvent, VenueEvent } from '../../../../engine/events.ts'
@@ -405,6 +408,25 @@ test('[POLYAUDIT2] a stream that moves between the readings is not suspected', a
   await settle()
   clock.advance(1_900)
   await settle()
+  assert.equal(feedEvents('feedGap', 'books').length, 0)
+})
+
+test('[POLYAUDIT3] a venue that stamps books with the time of asking is not suspected for it', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
+    bookSilentAfterMs: 3_600_000,
+    auditEveryMs: 5_000,
+  })
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(books(stub)[0], book('11', START_MS))
+  await until(() => ofKind('bookSnapshot').length === 1, 'book')
+  stub.rest = ({ path }) => (path === '/books' ? [book('11', clock.nowMs())] : [])
+  for (const stepMs of [5_000, 3_000, 1_900]) {
+    clock.advance(stepMs)
+    await settle()
+  }
+  assert.equal(stub.requests.filter(({ path }) => path === '/books').length, 2)
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 

@@ -1,3 +1,6 @@
+// Recorded data as the judge of parser and mapper: every file of the fixtures with its count, the
+// captured stream of 2025 held against the venue's own next books, and mutations of both.
+
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'

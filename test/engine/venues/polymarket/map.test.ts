@@ -1,3 +1,6 @@
+// Market-channel messages to events, by example: folding of both tokens, twins, tops, ticks.
+// Recorded streams are fixtures.test.ts.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'

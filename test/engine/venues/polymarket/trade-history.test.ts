@@ -1,3 +1,6 @@
+// The Data API's windows against a fake one on loopback that caps its pages, and a naive reader.
+// Not for: identity (trades.test.ts).
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../../../engine/clock.ts'

@@ -1,40 +1,27 @@
-// The whole service against the simulated venues, over real sockets and as real processes, for a set
-// time at a set rate with faults; at the end the world is paused and everything is compared with the
-// simulator's own truth: each book, over REST and as a subscriber rebuilt it, and each trade.
-// Run by soak.test.ts (short) and by `npm run test:long` (five minutes at 5,000 messages a second).
+// The whole service beside the simulated venues, as real processes over real sockets, and the
+// comparison of what it serves with the simulator's own truth (GET /sim/state). Used by the tests
+// under test/simulation/ and by benches. Not for: single parts, which have tests of their own.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePorts, startProcess, type TestProcess } from '../support/processes.ts'
-import { StreamFollower } from '../support/stream-follower.ts'
+import { freePorts, startProcess, type TestProcess } from './processes.ts'
+import type { StreamFollower } from './stream-follower.ts'
 
-export interface SoakOptions {
-  readonly seconds: number
+/** Settings of the simulated venues, as their environment variables take them. */
+export interface WorldOptions {
   readonly messagesPerSecond: number
   readonly marketsPerVenue: number
-  /** `on`, `off` or a list, as SIM_FAULTS. */
+  /** `on`, `off` or a list. */
   readonly faults: string
-  /** How long the service may take to get everything right once the world stands still. */
-  readonly settleSecondsMax: number
-  readonly say: (line: string) => void
 }
 
-export interface SoakReport {
-  readonly booksCompared: number
-  readonly booksWrong: readonly string[]
-  readonly rebuiltWrong: readonly string[]
-  readonly truthTrades: number
-  readonly tradesMissing: readonly string[]
-  /** True trades of the time of the subscription that its subscriber never saw. */
-  readonly tradesUnstreamed: readonly string[]
-  readonly tradesExtra: readonly string[]
-  readonly tradesDoubled: readonly string[]
-  readonly streamFaults: readonly string[]
-  readonly settledAfterSeconds: number
-  readonly stream: StreamFollower['counts']
-  readonly exitCode: number | null
+/** Where a running engine is. */
+export interface Places {
+  readonly gamma: string
+  readonly api: string
+  readonly key: string
 }
 
 type Levels = readonly (readonly [number, number])[]
@@ -43,74 +30,77 @@ interface Truth {
   readonly asks: Levels
 }
 
-interface Places {
-  readonly gamma: string
-  readonly api: string
-  readonly key: string
-}
+/** Venues that keep running, and engines that come and go on one data folder. */
+export class Rig {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-rig-'))
+  readonly #processes: TestProcess[] = []
+  #port = 0
 
-export async function soak(options: SoakOptions): Promise<SoakReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'twinbook-soak-'))
-  const processes: TestProcess[] = []
-  try {
-    const { places, engine } = await startBoth(options, folder, processes)
-    const follower = new StreamFollower(
-      `${places.api.replace('http', 'ws')}/v1/ws?api_key=${places.key}`,
-    )
-    await follower.follow('orderbook')
-    await follower.follow('trades')
-    const sinceMs = Date.now()
-    options.say(`following ${follower.books.size} books for ${options.seconds} s`)
-    await pause(options.seconds * 1_000)
-    await read(`${places.gamma}/sim/state?action=pause`)
-    const compared = await settle(places, follower, options, sinceMs)
-    follower.close()
-    const exitCode = await engine.end('SIGTERM')
-    const { counts: stream, faults: streamFaults } = follower
-    return { ...compared, stream, streamFaults, exitCode }
-  } finally {
-    for (const started of processes) await started.end('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+  get gamma(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** The engine's data folder. */
+  get dataDir(): string {
+    return join(this.#folder, 'data')
+  }
+
+  async startVenues(options: WorldOptions): Promise<TestProcess> {
+    this.#port = await freePorts(11)
+    const venues = startProcess('engine/commands/venues.ts', {
+      SIM_MARKETS: String(options.marketsPerVenue),
+      SIM_RATE: String(options.messagesPerSecond),
+      SIM_FAULTS: options.faults,
+      SIM_PORT: String(this.#port),
+      DATA_DIR: this.#folder,
+      LOG_LEVEL: 'warn',
+    })
+    this.#processes.push(venues)
+    await venues.line(/Kalshi key/, 60_000)
+    return venues
+  }
+
+  /** An engine against these venues, told they are the live ones; resolves when it listens. */
+  async startEngine(
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<{ engine: TestProcess; places: Places }> {
+    const at = (step: number) => `127.0.0.1:${this.#port + step}`
+    const engine = startProcess('engine/main.ts', {
+      VENUES: 'live',
+      PORT: '0',
+      DATA_DIR: this.dataDir,
+      LOG_LEVEL: 'warn',
+      POLYMARKET_GAMMA_URL: this.gamma,
+      POLYMARKET_CLOB_URL: `http://${at(1)}`,
+      POLYMARKET_DATA_URL: `http://${at(2)}`,
+      POLYMARKET_MARKET_WS_URL: `ws://${at(1)}/ws/market`,
+      POLYMARKET_RTDS_WS_URL: `ws://${at(3)}`,
+      KALSHI_REST_URL: `http://${at(10)}/trade-api/v2`,
+      KALSHI_WS_URL: `ws://${at(10)}/trade-api/ws/v2`,
+      KALSHI_KEY_ID: 'sim',
+      KALSHI_PRIVATE_KEY_FILE: join(this.#folder, 'sim-kalshi.pem'),
+      ...env,
+    })
+    this.#processes.push(engine)
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/, 90_000)
+    const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
+    return { engine, places: { gamma: this.gamma, api, key } }
+  }
+
+  /** Stops or restarts the world's flow, so that a comparison is exact. */
+  async flow(action: 'pause' | 'resume'): Promise<void> {
+    await read(`${this.gamma}/sim/state?action=${action}`)
+  }
+
+  /** Ends everything, whatever state it is in. */
+  async close(): Promise<void> {
+    for (const started of this.#processes) await started.end('SIGKILL')
+    rmSync(this.#folder, { recursive: true, force: true })
   }
 }
 
-async function startBoth(options: SoakOptions, folder: string, processes: TestProcess[]) {
-  const port = await freePorts(11)
-  const venues = startProcess('engine/commands/venues.ts', {
-    SIM_MARKETS: String(options.marketsPerVenue),
-    SIM_RATE: String(options.messagesPerSecond),
-    SIM_FAULTS: options.faults,
-    SIM_PORT: String(port),
-    DATA_DIR: folder,
-    LOG_LEVEL: 'warn',
-  })
-  processes.push(venues)
-  await venues.line(/Kalshi key/, 30_000)
-  const host = `127.0.0.1:${port}`
-  const at = (step: number) => `127.0.0.1:${port + step}`
-  const engine = startProcess('engine/main.ts', {
-    VENUES: 'live',
-    PORT: '0',
-    DATA_DIR: join(folder, 'data'),
-    LOG_LEVEL: 'warn',
-    POLYMARKET_GAMMA_URL: `http://${host}`,
-    POLYMARKET_CLOB_URL: `http://${at(1)}`,
-    POLYMARKET_DATA_URL: `http://${at(2)}`,
-    POLYMARKET_MARKET_WS_URL: `ws://${at(1)}/ws/market`,
-    POLYMARKET_RTDS_WS_URL: `ws://${at(3)}`,
-    KALSHI_REST_URL: `http://${at(10)}/trade-api/v2`,
-    KALSHI_WS_URL: `ws://${at(10)}/trade-api/ws/v2`,
-    KALSHI_KEY_ID: 'sim',
-    KALSHI_PRIVATE_KEY_FILE: join(folder, 'sim-kalshi.pem'),
-  })
-  processes.push(engine)
-  const [, api = ''] = await engine.line(/listens at (http:\S+)/, 60_000)
-  const key = readFileSync(join(folder, 'data', 'local-key'), 'utf8').trim()
-  return { places: { gamma: `http://${host}`, api, key }, engine }
-}
-
 /** JSON from a URL; the simulated venues' faults (429, HTML) are asked again. */
-async function read<Answer>(url: string, key?: string): Promise<Answer> {
+export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
     const response = await fetch(url, key === undefined ? {} : { headers: { 'X-API-Key': key } })
     if (response.ok) return JSON.parse(await response.text())
@@ -119,29 +109,8 @@ async function read<Answer>(url: string, key?: string): Promise<Answer> {
   }
 }
 
-/** Compares until everything is right or the time is up. */
-async function settle(
-  places: Places,
-  follower: StreamFollower,
-  options: SoakOptions,
-  sinceMs: number,
-) {
-  const startedAtMs = performance.now()
-  for (;;) {
-    const seconds = Math.round((performance.now() - startedAtMs) / 1_000)
-    const books = await compareBooks(places, follower)
-    const trades = await compareTrades(places, follower, sinceMs)
-    const differing = books.booksWrong.length + books.rebuiltWrong.length
-    const missing = trades.tradesMissing.length + trades.tradesUnstreamed.length
-    if ((differing === 0 && missing === 0) || seconds > options.settleSecondsMax) {
-      return { ...books, ...trades, settledAfterSeconds: seconds }
-    }
-    options.say(`${differing} books differ and ${missing} trades lack after ${seconds} s`)
-    await pause(5_000)
-  }
-}
-
-async function compareBooks(places: Places, follower: StreamFollower) {
+/** Open books with a history, over REST and, given a follower, as it rebuilt them. */
+export async function compareBooks(places: Places, follower: StreamFollower | null) {
   const booksWrong: string[] = []
   const rebuiltWrong: string[] = []
   let booksCompared = 0
@@ -158,6 +127,7 @@ async function compareBooks(places: Places, follower: StreamFollower) {
       const served = { bids: micros(book.bids), asks: micros(book.asks) }
       if (book.stale) booksWrong.push(`${id}: stale`)
       else if (!isEqual(served, truth)) booksWrong.push(`${id}: ${difference(served, truth)}`)
+      if (follower === null) continue
       const followed = follower.books.get(id)
       const rebuilt = { bids: followed?.levels('bids') ?? [], asks: followed?.levels('asks') ?? [] }
       if (!isEqual(rebuilt, truth)) rebuiltWrong.push(`${id}: ${difference(rebuilt, truth)}`)
@@ -225,7 +195,11 @@ async function truthOfTrades(places: Places): Promise<Map<string, number>> {
 }
 
 /** Trades before the subscription may be missing: nobody promised what was before the first start. */
-async function compareTrades(places: Places, follower: StreamFollower, sinceMs: number) {
+export async function compareTrades(
+  places: Places,
+  follower: StreamFollower | null,
+  sinceMs: number,
+) {
   const truth = await truthOfTrades(places)
   const served = new Map<string, number>()
   for (const id of await allMarketIds(places)) {
@@ -245,12 +219,13 @@ async function compareTrades(places: Places, follower: StreamFollower, sinceMs: 
     } while (cursor !== null)
   }
   const due = [...truth].filter(([, atMs]) => atMs >= sinceMs).map(([name]) => name)
-  const streamed = new Set([...follower.trades.keys()].map((name) => name.toLowerCase()))
-  const streamedTwice = [...follower.trades].filter(([, count]) => count > 1).map(([name]) => name)
+  const streamedCounts = [...(follower?.trades ?? [])]
+  const streamed = new Set(streamedCounts.map(([name]) => name.toLowerCase()))
+  const streamedTwice = streamedCounts.filter(([, count]) => count > 1).map(([name]) => name)
   return {
     truthTrades: truth.size,
     tradesMissing: due.filter((name) => !served.has(name)),
-    tradesUnstreamed: due.filter((name) => !streamed.has(name)),
+    tradesUnstreamed: follower === null ? [] : due.filter((name) => !streamed.has(name)),
     tradesExtra: [...served.keys()].filter((name) => !truth.has(name)),
     tradesDoubled: [
       ...[...served].filter(([, count]) => count > 1).map(([name]) => name),
@@ -270,4 +245,25 @@ async function allMarketIds(places: Places): Promise<string[]> {
     cursor = page.cursor
   } while (cursor !== null)
   return ids
+}
+
+/** Compares every few seconds until everything is right or the time is up. */
+export async function settle(
+  places: Places,
+  follower: StreamFollower | null,
+  options: { sinceMs: number; secondsMax: number; say: (line: string) => void },
+) {
+  const startedAtMs = performance.now()
+  for (;;) {
+    const seconds = Math.round((performance.now() - startedAtMs) / 1_000)
+    const books = await compareBooks(places, follower)
+    const trades = await compareTrades(places, follower, options.sinceMs)
+    const differing = books.booksWrong.length + books.rebuiltWrong.length
+    const missing = trades.tradesMissing.length + trades.tradesUnstreamed.length
+    if ((differing === 0 && missing === 0) || seconds > options.secondsMax) {
+      return { ...books, ...trades, settledAfterSeconds: seconds }
+    }
+    options.say(`${differing} books differ and ${missing} trades lack after ${seconds} s`)
+    await pause(5_000)
+  }
 }

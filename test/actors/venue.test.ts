@@ -1,0 +1,239 @@
+// One venue's actor against a feed and a catalogue that a test holds in its hands.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Catalog } from '../../actors/catalog.ts'
+import { Router } from '../../actors/router.ts'
+import { System } from '../../actors/system.ts'
+import { VenueActor } from '../../actors/venue.ts'
+import type { FeedEvent, TradeEvent } from '../../engine/events.ts'
+import { outcomeId } from '../../engine/ids.ts'
+import { staleRetryMs } from '../../engine/limits.ts'
+import { silentLog } from '../../engine/log.ts'
+import type { MarketListing } from '../../engine/market.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import type { CatalogPage, Venue, VenueFeed } from '../../engine/venues/venue.ts'
+import { openMemoryStorage } from '../../storage/memory.ts'
+import {
+  level,
+  listing,
+  marketParts,
+  NAMES,
+  NOON,
+  recordingPublisher,
+  snapshot,
+  trade,
+} from '../support/builders.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
+
+function openVenue(listings: readonly MarketListing[] = [listing('x'), listing('y')]) {
+  const clock = new ManualClock()
+  const storage = openMemoryStorage()
+  const { publisher, updates } = recordingPublisher()
+  const metrics = new Metrics()
+  const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
+  const asked = { watched: [] as string[], unwatched: [] as string[], resynced: [] as string[] }
+  const ranges: TradeRange[] = []
+  const fetched: string[][] = []
+  const held: { answer: () => Promise<{ completeFromMs: TimeMs }> } = {
+    answer: async () => ({ completeFromMs: timeMs(0) }),
+  }
+  const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
+  const pageOf = (rows: readonly MarketListing[]): CatalogPage => ({ markets: rows, events: [] })
+  const venue: Venue = {
+    key: 'a',
+    catalog: {
+      crawl: async (onPage) => onPage(pageOf([...catalogRows.values()])),
+      refresh: async () => undefined,
+      async fetchMarkets(ids) {
+        fetched.push([...ids])
+        return pageOf(ids.flatMap((id) => catalogRows.get(id) ?? []))
+      },
+    },
+    feed: {
+      start: () => undefined,
+      stop: async () => undefined,
+      watch: (markets) => asked.watched.push(...markets.map(({ nativeId }) => nativeId)),
+      unwatch: (ids) => asked.unwatched.push(...ids),
+      resync: (outcomes) => asked.resynced.push(...outcomes),
+      async fetchTrades(range) {
+        ranges.push(range)
+        return held.answer()
+      },
+      health: () => ({
+        connectionsOpen: 1,
+        connectionsWanted: 1,
+        lastDataAtMs: clock.nowMs(),
+        lastSignAtMs: null,
+      }),
+    },
+  }
+  const market = marketParts({ publisher, storage, nowMs: () => clock.nowMs() })
+  const catalog = new Catalog({ names: NAMES, clock, system, storage, market: market.parts })
+  const actor = new VenueActor({
+    venue,
+    platform: 'venue_a',
+    catalog,
+    publisher,
+    storage,
+    clock,
+    log: silentLog,
+    metrics,
+  })
+  const seat = { actor, cell: system.spawn(actor) }
+  const router = new Router({ catalog, metrics })
+  router.seat(seat)
+  publisher.watch(actor)
+  const crawled = new Promise<void>((resolve) => actor.start(resolve))
+  return {
+    actor,
+    asked,
+    catalog,
+    catalogRows,
+    clock,
+    crawled,
+    fetched,
+    held,
+    ranges,
+    router,
+    storage,
+    updates,
+  }
+}
+
+const feedEvent = (set: Partial<FeedEvent>): FeedEvent => ({
+  kind: 'feedGap',
+  venue: 'a',
+  stream: 'books',
+  connection: 0,
+  outcomes: [outcomeId('x-yes')],
+  reason: 'test',
+  sinceMs: null,
+  venueTimeMs: NOON,
+  receivedAtMs: NOON,
+  ...set,
+})
+
+const turns = async (count = 20) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('[VEN1] what the catalogue finds is watched, resolved markets are not', async () => {
+  const { asked, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
+  await crawled
+  assert.deepEqual(asked.watched, ['x'])
+})
+
+test('[VEN2] a gap stales exactly the books it names and asks for them again', async () => {
+  const { asked, catalog, crawled, router } = openVenue()
+  await crawled
+  for (const name of ['x', 'y']) router.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  router.route(feedEvent({}))
+  assert.deepEqual(asked.resynced, ['x-yes'])
+  assert.equal(catalog.find('venue_a_x')?.book().isStale, true)
+  assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
+})
+
+test('[VEN3] a stale book is asked for again until it is fresh, and then no more', async () => {
+  const { asked, clock, crawled, router } = openVenue([listing('x')])
+  await crawled
+  clock.advance(3 * staleRetryMs)
+  assert.ok(asked.resynced.length >= 2)
+  router.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  asked.resynced.length = 0
+  clock.advance(3 * staleRetryMs)
+  assert.deepEqual(asked.resynced, [])
+})
+
+test('[VEN4] missed trades are read from where the stream broke, and once more a little later', async () => {
+  const { clock, crawled, ranges, router } = openVenue()
+  await crawled
+  const sinceMs = timeMs(clock.nowMs() - 20_000)
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  await turns()
+  clock.advance(15_000)
+  await turns()
+  assert.equal(ranges.length, 2)
+  assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
+})
+
+test('[VEN5] trades that cannot be brought back are announced as a gap', async () => {
+  const { clock, crawled, held, router, updates } = openVenue()
+  await crawled
+  const sinceMs = timeMs(clock.nowMs() - 20_000)
+  held.answer = async () => ({ completeFromMs: timeMs(sinceMs + 5_000) })
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  await turns()
+  const gap = updates.find((update) => update.kind === 'gap')
+  assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
+})
+
+test('[VEN6] REST that fails is asked again, and the trades come in the end', async () => {
+  const { clock, crawled, held, ranges, router, updates } = openVenue()
+  await crawled
+  held.answer = async () => {
+    throw new Error('HTML')
+  }
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: clock.nowMs() }))
+  for (let round = 0; round < 5; round += 1) {
+    await turns()
+    clock.advance(1_000)
+  }
+  const failed = ranges.length
+  assert.ok(failed >= 2)
+  held.answer = async () => ({ completeFromMs: timeMs(0) })
+  clock.advance(30_000)
+  await turns()
+  assert.ok(ranges.length > failed)
+  assert.equal(
+    updates.some((update) => update.kind === 'gap'),
+    false,
+  )
+})
+
+test('[VEN7] a trade of an unknown market waits until the market is read, and is then told', async () => {
+  const { catalogRows, clock, crawled, fetched, router, updates } = openVenue([])
+  await crawled
+  const late: TradeEvent = trade('new', 't1')
+  router.route(late)
+  clock.advance(300)
+  await turns()
+  assert.deepEqual(fetched, [['new']])
+  assert.equal(updates.length, 0, 'not there yet')
+  const row = listing('new')
+  catalogRows.set(row.nativeId, row)
+  clock.advance(300)
+  await turns()
+  assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
+})
+
+test('[VEN8] a resolved market is watched no more, a reopened one again', async () => {
+  const { asked, crawled, router } = openVenue([listing('x')])
+  await crawled
+  const status = (to: 'open' | 'closed' | 'resolved') =>
+    router.route({
+      kind: 'marketStatus',
+      venue: 'a',
+      market: listing('x').nativeId,
+      status: to,
+      settlementPrice: null,
+      venueTimeMs: NOON,
+      receivedAtMs: NOON,
+    })
+  status('closed')
+  status('open')
+  assert.deepEqual(asked.watched, ['x', 'x'])
+  status('resolved')
+  assert.deepEqual(asked.unwatched, ['x'])
+})
+
+test('[VEN9] the newest trade’s time outlives the run, and the next run reads on from there', async () => {
+  const first = openVenue([listing('x')])
+  await first.crawled
+  first.router.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
+  await first.actor.stop()
+  assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
+})

@@ -1,0 +1,157 @@
+// What Kalshi's messages mean in our words.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { VenueEvent } from '../../../../engine/events.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import { mapMessage, mapTrade, type Refusal } from '../../../../engine/venues/kalshi/map.ts'
+import type { DataMessage, TradeMessage } from '../../../../engine/venues/kalshi/messages.ts'
+
+const NOW = timeMs(1_790_000_000_000)
+
+function map(message: DataMessage): { events: VenueEvent[]; refusal: Refusal | null } {
+  const events: VenueEvent[] = []
+  const refusal = mapMessage(message, NOW, (event) => events.push(event))
+  return { events, refusal }
+}
+
+const delta = (more: object): DataMessage => ({
+  kind: 'orderbookDelta',
+  sid: 1,
+  seq: 2,
+  ticker: 'T',
+  price: '0.4400',
+  delta: '10.00',
+  side: 'yes',
+  timeMs: 1_789_999_999_900,
+  ...more,
+})
+const trade = (more: object = {}): TradeMessage => ({
+  kind: 'trade',
+  sid: 1,
+  seq: 2,
+  tradeId: 'id-1',
+  ticker: 'T',
+  yesPrice: '0.3600',
+  noPrice: '0.6400',
+  count: '12.50',
+  taker: 'yes',
+  timeMs: 1_789_999_999_900,
+  ...more,
+})
+const lifecycle = (change: string, more: object = {}): DataMessage => {
+  const base = { sid: 1, seq: 1, ticker: 'T', openAtMs: null, closeAtMs: null, timeMs: null }
+  const message = { kind: 'lifecycle' as const, ...base, result: null, settlementValue: null }
+  switch (change) {
+    case 'created':
+    case 'activated':
+    case 'deactivated':
+    case 'determined':
+    case 'settled':
+    case 'metadata_updated':
+      return { ...message, change, ...more }
+    default:
+      return assert.fail(change)
+  }
+}
+
+describe('Kalshi map', () => {
+  it('[KMAP2] both sides become one book quoted for Yes: a bid for No at p asks 1 - p', () => {
+    const { events } = map({
+      kind: 'orderbookSnapshot',
+      sid: 1,
+      seq: 1,
+      ticker: 'T',
+      yes: [['0.4400', '10.00']],
+      no: [
+        ['0.5400', '3.00'],
+        ['0.0010', '7.25'],
+      ],
+    })
+    const book = events[0]
+    assert.ok(book?.kind === 'bookSnapshot')
+    assert.deepEqual(book.bids, [{ price: 440_000, size: 10_000_000 }])
+    assert.deepEqual(book.asks, [
+      { price: 460_000, size: 3_000_000 },
+      { price: 999_000, size: 7_250_000 },
+    ])
+    assert.deepEqual([book.outcome, book.isInOrder], ['T', true])
+  })
+
+  it('[KMAP3] a delta is a difference, on the side and at the price of Yes', () => {
+    const yes = map(delta({ delta: '-4.00' })).events[0]
+    assert.ok(yes?.kind === 'bookChange')
+    assert.equal(yes.mode, 'difference')
+    assert.deepEqual(yes.changes, [{ side: 'bid', price: 440_000, size: -4_000_000 }])
+    assert.deepEqual([yes.venueTimeMs, yes.receivedAtMs], [1_789_999_999_900, NOW])
+    const no = map(delta({ side: 'no' })).events[0]
+    assert.ok(no?.kind === 'bookChange')
+    assert.deepEqual(no.changes, [{ side: 'ask', price: 560_000, size: 10_000_000 }])
+  })
+
+  for (const [name, more] of [
+    ['a price of 1', { price: '1.0000' }],
+    ['a price of 0', { price: '0' }],
+    ['a negative price', { price: '-0.1' }],
+    ['a price finer than a micro', { price: '0.1234567' }],
+    ['a price that is no number', { price: '0x1' }],
+    ['a size beyond all reason', { delta: '9007199254740993' }],
+    ['an infinite size', { delta: 'Infinity' }],
+  ] as const) {
+    it(`[KMAP4] ${name} is refused`, () => {
+      const { events, refusal } = map(delta(more))
+      assert.deepEqual([events.length, refusal?.kind], [0, 'rejected'])
+    })
+  }
+
+  it('[KMAP5] a taker of No buys the second outcome at its own price', () => {
+    const yes = mapTrade(trade(), NOW, 'stream')
+    assert.ok(yes.kind === 'trade')
+    const expected = ['T', 'buy', 360_000, 12_500_000, 'id-1']
+    assert.deepEqual([yes.outcome, yes.side, yes.price, yes.size, yes.nativeId], expected)
+    const no = mapTrade(trade({ taker: 'no' }), NOW, 'backfill')
+    assert.ok(no.kind === 'trade')
+    assert.deepEqual([no.outcome, no.side, no.price], ['T:no', 'buy', 640_000])
+    assert.deepEqual([no.market, no.source], ['T', 'backfill'])
+    const unstated = mapTrade(trade({ taker: 'no', noPrice: null }), NOW, 'stream')
+    assert.ok(unstated.kind === 'trade')
+    assert.equal(unstated.price, 640_000)
+    assert.equal(mapTrade(trade({ count: '0.00' }), NOW, 'stream').kind, 'rejected')
+  })
+
+  it('[KMAP6] lifecycle changes become statuses, and what must be read again is seen', () => {
+    const told = (message: DataMessage) =>
+      map(message).events.map((event) =>
+        event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
+      )
+    assert.deepEqual(told(lifecycle('created')), ['marketSeen'])
+    assert.deepEqual(told(lifecycle('metadata_updated')), ['marketSeen'])
+    assert.deepEqual(told(lifecycle('activated')), ['open null'])
+    assert.deepEqual(told(lifecycle('deactivated')), ['closed null'])
+    // A determination can still be disputed.
+    assert.deepEqual(told(lifecycle('determined', { result: 'yes' })), [
+      'closed null',
+      'marketSeen',
+    ])
+    const settled = (more: object) => told(lifecycle('settled', more))[0]
+    assert.equal(settled({ result: 'yes' }), 'resolved 1000000')
+    assert.equal(settled({ result: 'no' }), 'resolved 0')
+    assert.equal(settled({ result: 'scalar', settlementValue: '0.5000' }), 'resolved 500000')
+    assert.equal(settled({}), 'resolved null')
+  })
+
+  it('[KMAP7] combinations are ignored, not refused', () => {
+    assert.deepEqual(map(delta({ ticker: 'KXMVENFL-1' })).refusal, {
+      kind: 'ignored',
+      reason: 'combo',
+    })
+  })
+
+  it('[KMAP8] the ticker channel moves only the price', () => {
+    const ticker = { kind: 'ticker' as const, sid: 1, ticker: 'T', price: '0.4100', timeMs: null }
+    const event = map(ticker).events[0]
+    assert.ok(event?.kind === 'lastPrice')
+    assert.equal(event.price, 410_000)
+    assert.equal(map({ ...ticker, price: '0.0000' }).refusal?.reason, 'never_traded')
+  })
+})

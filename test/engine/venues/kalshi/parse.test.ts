@@ -1,0 +1,193 @@
+// Frames and REST rows of Kalshi: what is read, what is refused and why, and that nothing throws.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { seededRandom } from '../../../../engine/random.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import { mapMessage } from '../../../../engine/venues/kalshi/map.ts'
+import { parseFrame } from '../../../../engine/venues/kalshi/parse.ts'
+import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/rows.ts'
+
+const DELTA = {
+  type: 'orderbook_delta',
+  sid: 1,
+  seq: 2,
+  msg: {
+    market_ticker: 'T',
+    market_id: 'u',
+    price_dollars: '0.4400',
+    delta_fp: '-4.00',
+    side: 'yes',
+    ts: '2026-09-21T17:00:00Z',
+    ts_ms: 1_790_010_000_000,
+  },
+}
+const SNAPSHOT = {
+  type: 'orderbook_snapshot',
+  sid: 1,
+  seq: 1,
+  msg: { market_ticker: 'T', market_id: 'u', yes_dollars_fp: [['0.4400', '10.00']] },
+}
+const TRADE = {
+  type: 'trade',
+  sid: 2,
+  seq: 9,
+  msg: {
+    trade_id: 'x-1',
+    market_ticker: 'T',
+    yes_price_dollars: '0.3600',
+    no_price_dollars: '0.6400',
+    count_fp: '136.00',
+    taker_outcome_side: 'no',
+    taker_side: 'no',
+    ts: 1_790_010_000,
+    ts_ms: 1_790_010_000_123,
+  },
+}
+const LIFECYCLE = {
+  type: 'market_lifecycle_v2',
+  sid: 3,
+  seq: 1,
+  msg: { event_type: 'settled', market_ticker: 'T', settled_ts: 1_790_010_000, result: 'yes' },
+}
+
+const parse = (value: unknown) => parseFrame(JSON.stringify(value))
+const withField = (base: { msg: object }, name: string, value: unknown) => ({
+  ...base,
+  msg: { ...base.msg, [name]: value },
+})
+
+describe('Kalshi parse', () => {
+  it('[KPARSE1] each kind of message is read with its numbers still text', () => {
+    assert.deepEqual(parse(DELTA), {
+      kind: 'orderbookDelta',
+      sid: 1,
+      seq: 2,
+      ticker: 'T',
+      price: '0.4400',
+      delta: '-4.00',
+      side: 'yes',
+      timeMs: 1_790_010_000_000,
+    })
+    const snapshot = parse(SNAPSHOT)
+    assert.ok(snapshot.kind === 'orderbookSnapshot')
+    assert.deepEqual([snapshot.yes, snapshot.no], [[['0.4400', '10.00']], []])
+    const trade = parse(TRADE)
+    assert.ok(trade.kind === 'trade')
+    assert.deepEqual([trade.taker, trade.timeMs], ['no', 1_790_010_000_123])
+    const lifecycle = parse(LIFECYCLE)
+    assert.ok(lifecycle.kind === 'lifecycle')
+    assert.deepEqual([lifecycle.change, lifecycle.timeMs], ['settled', 1_790_010_000_000])
+  })
+
+  it('[KPARSE1] replies are read, with and without sid and seq', () => {
+    const subscribed = parse({ id: 4, type: 'subscribed', msg: { channel: 'trade', sid: 7 } })
+    assert.deepEqual(subscribed, { kind: 'subscribed', commandId: 4, channel: 'trade', sid: 7 })
+    const listed = parse({ id: 5, type: 'ok', msg: [{ channel: 'trade', sid: 2 }] })
+    assert.deepEqual(listed, { kind: 'ok', commandId: 5, sid: null, seq: null })
+    const error = parse({ id: 9, type: 'error', msg: { code: 8, msg: 'Unknown channel name' } })
+    assert.ok(error.kind === 'error')
+    assert.deepEqual([error.code, error.ticker], [8, null])
+  })
+
+  const refusals: readonly (readonly [string, string])[] = [
+    ['<html>502</html>', 'html'],
+    ['{"type":"trade","sid":1', 'not_json'],
+    ['', 'not_json'],
+    ['null', 'not_an_object'],
+    ['[1,2]', 'not_an_object'],
+    ['{"type":5}', 'no_type'],
+    [JSON.stringify({ ...DELTA, seq: '2' }), 'delta_sequence'],
+    [JSON.stringify(withField(DELTA, 'market_ticker', 5)), 'delta_ticker'],
+    [JSON.stringify(withField(DELTA, 'side', 'maybe')), 'delta_fields'],
+    [JSON.stringify(withField(DELTA, 'price_dollars', null)), 'delta_fields'],
+    [JSON.stringify(withField(SNAPSHOT, 'yes_dollars_fp', [['0.1']])), 'snapshot_levels'],
+    [JSON.stringify(withField(SNAPSHOT, 'no_dollars_fp', 'x')), 'snapshot_levels'],
+    [JSON.stringify(withField(TRADE, 'trade_id', '')), 'trade_ids'],
+    [JSON.stringify(withField(TRADE, 'taker_outcome_side', 'up')), 'trade_fields'],
+    [JSON.stringify({ ...TRADE, msg: { ...TRADE.msg, ts: null, ts_ms: -1 } }), 'trade_time'],
+    [JSON.stringify(withField(LIFECYCLE, 'market_ticker', [])), 'lifecycle_ticker'],
+  ]
+  for (const [text, reason] of refusals) {
+    it(`[KPARSE2] ${text.slice(0, 40) || 'an empty frame'} is refused: ${reason}`, () => {
+      const result = parseFrame(text)
+      assert.ok(result.kind === 'rejected')
+      assert.equal(result.reason, reason)
+    })
+  }
+
+  it('[KPARSE3] a refusal says where it stood, so that only its market is suspect', () => {
+    const result = parse(withField(DELTA, 'delta_fp', {}))
+    assert.ok(result.kind === 'rejected')
+    assert.deepEqual(result.place, { sid: 1, seq: 2, ticker: 'T' })
+  })
+
+  it('[KPARSE4] a kind or change we do not know keeps its number', () => {
+    const fee = parse({ type: 'event_fee_update', sid: 3, seq: 8, msg: {} })
+    assert.deepEqual(fee, { kind: 'unread', name: 'event_fee_update', sid: 3, seq: 8 })
+    const change = parse(withField(LIFECYCLE, 'event_type', 'reborn'))
+    assert.deepEqual([change.kind, 'seq' in change && change.seq], ['unread', 1])
+  })
+
+  it('[KPARSE5] REST trades are read in the present form and in that of January 2026', () => {
+    const row = {
+      trade_id: 'x-1',
+      ticker: 'T',
+      yes_price_dollars: '0.0600',
+      count_fp: '1.50',
+      taker_outcome_side: 'yes',
+      created_time: '2026-01-12T15:00:20.897912Z',
+    }
+    const now = parseTradeRow(row)
+    assert.ok(now.kind === 'trade')
+    assert.equal(now.timeMs, Date.UTC(2026, 0, 12, 15, 0, 20, 897), 'cut, never rounded up')
+    const { yes_price_dollars: _, count_fp: __, ...old } = row
+    const then = parseTradeRow({ ...old, yes_price: 6, count: 1 })
+    assert.ok(then.kind === 'trade')
+    assert.deepEqual([then.yesPrice, then.count], ['0.06', '1'])
+  })
+
+  it('[KPARSE6] a REST book with an absent or null side is a book', () => {
+    const book = parseOrderbookRow({ ticker: 'T', orderbook_fp: { yes_dollars: null } })
+    assert.ok(book.kind === 'orderbookSnapshot')
+    assert.deepEqual([book.yes, book.no], [[], []])
+    assert.equal(parseOrderbookRow({ ticker: 'T' }).kind, 'rejected')
+  })
+
+  it('[KPARSE2] twenty thousand mutated frames throw nothing and emit only sound events', (t) => {
+    const random = seededRandom('kalshi fuzz', process.env.SEED ?? 1)
+    const seeds = [DELTA, SNAPSHOT, TRADE, LIFECYCLE].map((each) => JSON.stringify(each))
+    const junk = ['"', '{', '}', '[', ']', ',', ':', '-', '.', '9e999', 'null', '\\u0000', '<', 'é']
+    let events = 0
+    let refused = 0
+    for (let round = 0; round < 20_000; round += 1) {
+      let text = random.pick(seeds)
+      // Half of them keep their shape and only say something else.
+      if (random.next() < 0.5) {
+        const digit = random.below(text.length)
+        const isDigit = /\d/.test(text[digit] ?? '')
+        if (isDigit) text = `${text.slice(0, digit)}${random.below(10)}${text.slice(digit + 1)}`
+      } else
+        for (let edits = 1 + random.below(4); edits > 0; edits -= 1) {
+          const from = random.below(text.length)
+          const to = random.next() < 0.1 ? text.length : from + random.below(12)
+          text =
+            text.slice(0, from) + (random.next() < 0.7 ? random.pick(junk) : '') + text.slice(to)
+        }
+      const message = parseFrame(text)
+      if (message.kind === 'rejected') refused += 1
+      if (!('ticker' in message) || message.kind === 'error') continue
+      mapMessage(message, timeMs(1_790_010_000_500), (event) => {
+        events += 1
+        const levels = event.kind === 'bookSnapshot' ? [...event.bids, ...event.asks] : []
+        const changes = event.kind === 'bookChange' ? event.changes : []
+        for (const { price, size } of [...levels, ...changes]) {
+          assert.ok(Number.isSafeInteger(size) && price > 0 && price < 1_000_000)
+        }
+        assert.ok(Number.isSafeInteger(event.venueTimeMs))
+      })
+    }
+    t.diagnostic(`${refused} refused, ${events} events`)
+    assert.ok(events > 5_000 && refused > 5_000)
+  })
+})

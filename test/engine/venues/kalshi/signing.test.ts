@@ -1,0 +1,40 @@
+// The signature against node:crypto's own verification.
+
+import assert from 'node:assert/strict'
+import { constants, generateKeyPairSync, verify } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { KalshiSigner } from '../../../../engine/venues/kalshi/signing.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+describe('Kalshi signing', () => {
+  it('[KSIGN1] RSA-PSS over timestamp, method and path verifies, and covers each of them', () => {
+    const clock = new ManualClock()
+    const signer = new KalshiSigner({ keyId: 'id', privateKeyPem, clock })
+    const headers = signer.headers('GET', '/trade-api/ws/v2')
+    const signature = Buffer.from(headers['KALSHI-ACCESS-SIGNATURE'] ?? '', 'base64')
+    const timestamp = headers['KALSHI-ACCESS-TIMESTAMP'] ?? ''
+    assert.equal(timestamp, String(clock.nowMs()))
+    assert.equal(headers['KALSHI-ACCESS-KEY'], 'id')
+    const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }
+    const isGood = (text: string) => verify('sha256', Buffer.from(text), key, signature)
+    assert.ok(isGood(`${timestamp}GET/trade-api/ws/v2`))
+    assert.ok(!isGood(`${timestamp}POST/trade-api/ws/v2`))
+    assert.ok(!isGood(`${timestamp}GET/trade-api/v2/markets`))
+  })
+
+  it('[KSIGN2] a key that cannot be used is an error that does not quote it', () => {
+    const clock = new ManualClock()
+    for (const text of ['', 'not a key', privateKeyPem.slice(0, 200)]) {
+      assert.throws(
+        () => new KalshiSigner({ keyId: 'id', privateKeyPem: text, clock }),
+        (error: Error) => /PEM file/.test(error.message) && !error.message.includes('MII'),
+      )
+    }
+    const { privateKey: other } = generateKeyPairSync('ed25519')
+    const pem = other.export({ type: 'pkcs8', format: 'pem' }).toString()
+    assert.throws(() => new KalshiSigner({ keyId: 'id', privateKeyPem: pem, clock }), /RSA/)
+  })
+})

@@ -1,0 +1,74 @@
+// Frames to messages, by example; recorded and mutated frames are fixtures.test.ts.
+// Not for: what a message means (map.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
+
+const kinds = (text: string) => {
+  const parsed = parseFrame(text)
+  if (parsed.kind !== 'messages') return parsed.kind
+  return parsed.messages.map((message) =>
+    message.kind === 'rejected' ? message.reason : message.kind,
+  )
+}
+
+test('[POLYPARSE2] words are heartbeats or notices; HTML and torn text are rejections', () => {
+  assert.equal(kinds('PONG'), 'sign')
+  assert.equal(kinds(''), 'sign')
+  assert.equal(kinds('NO NEW ASSETS'), 'notice')
+  assert.equal(kinds('INVALID OPERATION'), 'notice')
+  assert.deepEqual(kinds('<html><body>502</body></html>'), ['html'])
+  assert.deepEqual(kinds('{"event_type":'), ['not_json'])
+  assert.deepEqual(kinds('\u0000\u0001'), ['not_json'])
+})
+
+test('[POLYPARSE4] one object or an array of them; one bad message costs no other', () => {
+  const book = '{"event_type":"book","asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
+  const rest = '{"asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
+  assert.deepEqual(kinds(book), ['book'])
+  assert.deepEqual(kinds('[]'), [])
+  assert.deepEqual(kinds(`[${book},7,${rest},{"event_type":"moon"},{}]`), [
+    'book',
+    'not_object',
+    'book',
+    'unknown_event_type',
+    'no_event_type',
+  ])
+})
+
+test('[POLYPARSE4] a rejected book message names the tokens whose books have lost it', () => {
+  const tokens = (text: string) => {
+    const parsed = parseFrame(text)
+    assert.equal(parsed.kind, 'messages')
+    const [first] = parsed.kind === 'messages' ? parsed.messages : []
+    assert.equal(first?.kind, 'rejected')
+    return first?.kind === 'rejected' ? first.tokens : []
+  }
+  assert.deepEqual(tokens('{"event_type":"book","asset_id":"7","timestamp":1}'), ['7'])
+  const entries = '[{"asset_id":"7","price":0.5},{"asset_id":"8"}]'
+  assert.deepEqual(tokens(`{"event_type":"price_change","price_changes":${entries}}`), ['7', '8'])
+  assert.deepEqual(tokens('{"event_type":"price_change","price_changes":[{"asset_id": "9","pr'), [
+    '9',
+  ])
+})
+
+test('[POLYPARSE5] the activity stream: two types of one topic, everything else set apart', () => {
+  const row =
+    '{"proxyWallet":"0xa","asset":"1","conditionId":"0xb","side":"BUY","size":1,"price":0.5,"timestamp":1795000000,"transactionHash":"0xc"}'
+  const kindOf = (type: string, payload: string, topic = 'activity') => {
+    const parsed = parseActivity(`{"topic":"${topic}","type":"${type}","payload":${payload}}`)
+    return parsed.kind === 'activity' ? parsed.message.kind : parsed.kind
+  }
+  assert.equal(kindOf('orders_matched', row), 'matched')
+  assert.equal(kindOf('trades', row), 'participant')
+  assert.equal(kindOf('update', row), 'other')
+  assert.equal(kindOf('trades', row, 'comments'), 'other')
+  assert.equal(kindOf('trades', '{}'), 'rejected')
+  assert.equal(kindOf('trades', '[1]'), 'rejected')
+  assert.equal(parseActivity('').kind, 'sign')
+  assert.equal(parseActivity('PONG').kind, 'sign')
+  assert.equal(parseActivity('{"connection_id":"x"}').kind, 'sign')
+  assert.equal(parseActivity('{"payload":').kind, 'rejected')
+  assert.equal(parseActivity('<html>no</html>').kind, 'rejected')
+})

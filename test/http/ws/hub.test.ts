@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { timeMs, usdMicros } from '../../../engine/units.ts'
+import { ask, bid, level } from '../../support/builders.ts'
+import { type Face, openFace } from '../../support/face.ts'
+import { bookChecksum, type FakeMarket } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { type Message, StreamClient } from '../../support/stream-client.ts'
+
+const clock = new ManualClock()
+let face: Face
+let one: FakeMarket
+let two: FakeMarket
+before(async () => {
+  face = await openFace({ clock })
+  one = face.engine.add('one', { eventSlug: 'both' })
+  two = face.engine.add('two', { venue: 'b', eventSlug: 'both' })
+  one.replace([level(0.4, 100)], [level(0.5, 50)])
+})
+after(() => face.stop())
+
+const encodedCount = (): number =>
+  [...face.engine.metrics.counts('stream_messages_encoded_total').values()]
+    .map((count) => count.value)
+    .reduce((sum, value) => sum + value, 0)
+
+/** Pings, so that everything sent before has come. */
+async function settle(client: StreamClient): Promise<readonly Message[]> {
+  await client.ask({ action: 'ping', id: 'settle' }, 'pong')
+  return client.messages
+}
+
+const dataOf = (messages: readonly Message[], type: string) =>
+  messages.filter((message) => message.type === type)
+
+describe('who gets an update', () => {
+  test('[HUB1] nothing is encoded while nobody listens, and once however many do', async () => {
+    const before = encodedCount()
+    one.change(bid(0.41, 1))
+    one.trade()
+    one.reprice(450_000)
+    assert.equal(encodedCount(), before)
+    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(face.port)))
+    const [first, second, third] = clients
+    assert.ok(first !== undefined && second !== undefined && third !== undefined)
+    const command = { action: 'subscribe', id: 1, channel: 'trades' }
+    await first.ask({ ...command, market_ids: [one.ref.id] }, 'synced')
+    await second.ask({ ...command, platform: 'venue_a' }, 'synced')
+    await third.ask({ ...command, market_ids: ['*'] }, 'synced')
+    const trade = one.trade()
+    assert.equal(encodedCount(), before + 1)
+    two.trade()
+    assert.equal(encodedCount(), before + 2)
+    for (const client of clients) {
+      const trades = dataOf(await settle(client), 'trade')
+      assert.deepEqual(trades[0]?.data && Reflect.get(trades[0].data, 'id'), trade.nativeId)
+      assert.equal(trades.length, client === third ? 2 : 1)
+    }
+    await Promise.all(clients.map((client) => client.close()))
+  })
+
+  test('[HUB2] a message carries the market, both times, epoch, offset and seq', async () => {
+    const client = await StreamClient.open(face.port)
+    const market_ids = [one.ref.id.toUpperCase()]
+    const replied = await client.ask(
+      { op: 'subscribe', id: 2, channels: ['orderbook', 'prices'], market_ids },
+      'subscribed',
+    )
+    assert.deepEqual(replied.accepted, [one.ref.id], 'canonical ids')
+    const snapshot = await client.ofType('snapshot')
+    const book = one.book()
+    assert.equal(snapshot.seq, book.seq)
+    assert.equal(snapshot.stale, false)
+    assert.equal(snapshot.checksum, bookChecksum(book.bids, book.asks))
+    await client.ask({ action: 'ping', id: 3 }, 'pong')
+    clock.advance(10)
+    one.change(bid(0.4, 0), ask(0.49, 2.5))
+    const update = await client.ofType('update')
+    assert.deepEqual(update, {
+      type: 'update',
+      channel: 'orderbook',
+      market_id: one.ref.id,
+      epoch: 'k3f9c2',
+      offset: face.engine.publisher.offset('orderbook'),
+      seq: book.seq + 1,
+      timestamp_ms: clock.nowMs(),
+      received_ms: clock.nowMs(),
+      data: {
+        bids: [{ price: 0.4, size: 0, platform: 'venue_a' }],
+        asks: [{ price: 0.49, size: 2.5, platform: 'venue_a' }],
+      },
+    })
+    one.reprice(470_000)
+    const price = await client.ofType('price')
+    assert.deepEqual(price.data, {
+      price: 0.47,
+      price_cents: 47,
+      best_bid: null,
+      best_ask: null,
+      spread: null,
+      mid_price: null,
+      source: 'midpoint',
+    })
+    await client.close()
+  })
+
+  test('[HUB3] every 50th update carries the checksum of the book after it', async () => {
+    const client = await StreamClient.open(face.port)
+    await client.ask(
+      { action: 'subscribe', id: 1, channel: 'orderbook', platform: 'venue_b' },
+      'synced',
+    )
+    two.replace([level(0.2, 1)], [])
+    await client.next((message) => message.type === 'snapshot' && message.stale === false)
+    for (let index = 0; index < 100; index += 1)
+      two.change(bid(0.01 + (index % 30) / 100, index + 1))
+    const updates = dataOf(await settle(client), 'update')
+    assert.deepEqual(
+      updates.filter((message) => message.checksum !== undefined).map((message) => message.seq),
+      [50, 100],
+    )
+    const { bids, asks } = two.book()
+    assert.equal(updates.at(-1)?.checksum, bookChecksum(bids, asks))
+    await client.close()
+  })
+
+  test('[HUB4] a replaced book is announced by resync and a snapshot, to every audience', async () => {
+    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(face.port)))
+    const targets = [{ market_id: one.ref.id }, { platform: 'venue_a' }, { market_ids: ['*'] }]
+    for (const [index, client] of clients.entries()) {
+      await client.ask(
+        { action: 'subscribe', id: 1, channel: 'orderbook', ...targets[index] },
+        'synced',
+      )
+    }
+    const { seq } = one.book()
+    one.replace([level(0.3, 3)], [level(0.6, 6)], 'venue_gap')
+    for (const client of clients) {
+      const resync = await client.ofType('resync')
+      assert.deepEqual([resync.market_id, resync.reason], [one.ref.id, 'venue_gap'])
+      const snapshot = await client.ofType('snapshot')
+      assert.equal(snapshot.seq, seq, 'a snapshot uses no seq up')
+      assert.deepEqual(snapshot.data, {
+        bids: [{ price: 0.3, size: 3, platform: 'venue_a' }],
+        asks: [{ price: 0.6, size: 6, platform: 'venue_a' }],
+        spread: 0.3,
+        mid_price: 0.45,
+      })
+      await client.close()
+    }
+  })
+
+  test('[HUB5] a gap of a market or a venue reaches every subscription of trades it touches', async () => {
+    const single = await StreamClient.open(face.port)
+    const other = await StreamClient.open(face.port)
+    const everything = await StreamClient.open(face.port)
+    const command = { action: 'subscribe', id: 1, channel: 'trades' }
+    await single.ask({ ...command, market_ids: [one.ref.id] }, 'synced')
+    await other.ask({ ...command, market_ids: [two.ref.id] }, 'synced')
+    await everything.ask({ ...command, market_ids: ['*'] }, 'synced')
+    const gap = {
+      kind: 'gap',
+      channel: 'trades',
+      venue: 'a',
+      platform: 'venue_a',
+      fromMs: timeMs(1000),
+      toMs: timeMs(2000),
+    } as const
+    face.engine.publisher.publish({ ...gap, market: one.ref })
+    face.engine.publisher.publish({ ...gap, market: null })
+    for (const client of [single, everything]) {
+      const gaps = dataOf(await settle(client), 'gap')
+      assert.deepEqual(gaps, [
+        { type: 'gap', channel: 'trades', market_id: one.ref.id, from_ms: 1000, to_ms: 2000 },
+        { type: 'gap', channel: 'trades', platform: 'venue_a', from_ms: 1000, to_ms: 2000 },
+      ])
+      await client.close()
+    }
+    assert.deepEqual(dataOf(await settle(other), 'gap'), [])
+    await other.close()
+  })
+
+  test('[HUB6] a venue’s change of state reaches everybody', async () => {
+    const client = await StreamClient.open(face.port)
+    const platform = 'venue_b'
+    await settle(client)
+    face.engine.publisher.publish({
+      kind: 'status',
+      venue: 'b',
+      platform,
+      state: 'stale',
+      lagMs: 900,
+    })
+    assert.deepEqual(await client.next((message) => message.state === 'stale'), {
+      type: 'status',
+      platform,
+      state: 'stale',
+      lag_ms: 900,
+    })
+    await client.close()
+  })
+})
+
+describe('heartbeats', () => {
+  test('[HUB7] they come every 5 s and stand behind the data they count', async () => {
+    const client = await StreamClient.open(face.port)
+    const market_ids = ['*']
+    await client.ask(
+      { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids },
+      'synced',
+    )
+    await client.ofType('synced')
+    let counter = 0
+    for (let round = 0; round < 20; round += 1) {
+      for (let index = 0; index < round; index += 1) {
+        if (index % 3 === 0) one.trade({ usd: usdMicros(1) })
+        else two.change(bid(0.02, index + 1))
+      }
+      clock.advance(5_000)
+      const beat = await client.ofType('heartbeat')
+      if (counter > 0) assert.equal(beat.counter, counter + 1)
+      counter = Number(beat.counter)
+      assert.ok(clock.nowMs() - Number(beat.timestamp_ms) < 5_000)
+      for (const channel of ['orderbook', 'trades']) {
+        const before = client.messages.slice(0, client.messages.indexOf(beat))
+        const newest = before
+          .filter((message) => message.channel === channel && typeof message.offset === 'number')
+          .at(-1)
+        const offsets = beat.offsets
+        assert.ok(typeof offsets === 'object' && offsets !== null)
+        assert.equal(Reflect.get(offsets, channel), newest?.offset)
+      }
+    }
+    await client.close()
+  })
+})

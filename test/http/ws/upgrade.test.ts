@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { type Face, openFace } from '../../support/face.ts'
+import { refusedUpgrade, StreamClient } from '../../support/stream-client.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+/** Lets the server's side of closed sockets happen. */
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const socketsOf = (name: string): number =>
+  [...face.engine.accounts.accounts.values()].find(({ caller }) => caller.email.startsWith(name))
+    ?.socketCount ?? -1
+
+describe('the handshake', () => {
+  test('[WS13] it greets with its limits and the state of the venues', async () => {
+    const client = await StreamClient.open(face.port)
+    const [greeting] = client.messages
+    assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
+    assert.equal(greeting?.heartbeat_s, 5)
+    assert.deepEqual(greeting?.limits, {
+      subscriptions: 1000,
+      commands_per_s: 20,
+      message_bytes: 16384,
+    })
+    assert.equal((await client.ofType('status')).platform, 'venue_a')
+    assert.equal((await client.ofType('status')).platform, 'venue_b')
+    await client.close()
+  })
+
+  test('[WS13] a bad key is 401, bad encodings 422 and 400, each with the rate headers', async () => {
+    for (const [query, status] of [
+      ['', 401],
+      ['api_key=', 401],
+      ['api_key=nope', 401],
+      ['access_token=nope', 401],
+      ['api_key=ann-key&encoding=xml', 422],
+      ['api_key=ann-key&x=%zz', 400],
+    ] as const) {
+      const refused = await refusedUpgrade(face.port, query)
+      // With malformed percent-encoding no key can be read: who asks is not known.
+      assert.equal(refused.status, status, query)
+      for (const name of ['limit', 'remaining', 'reset']) {
+        assert.match(refused.headers[`x-ratelimit-${name}`] ?? '', /^\d+$/)
+      }
+    }
+  })
+
+  test('[WS13] a login token, or the key in a header, opens the stream as well', async () => {
+    const byToken = await StreamClient.open(face.port, 'access_token=ann-token')
+    await byToken.close()
+    const headers = { 'x-api-key': 'ann-key' }
+    const byHeader = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws`, { headers })
+    await once(byHeader, 'message')
+    byHeader.terminate()
+  })
+
+  test('[WS14] of 50 simultaneous handshakes exactly two are let in, and places come back', async () => {
+    face.engine.accounts.make('free', { requestsPerMinute: 1000 })
+    for (let round = 0; round < 3; round += 1) {
+      const attempts = Array.from({ length: 50 }, async () => {
+        const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=free-key`)
+        socket.on('error', () => {})
+        const status = await Promise.race([
+          once(socket, 'open').then(() => 101),
+          once(socket, 'unexpected-response').then(([, response]) => {
+            assert.ok(Number(response.headers['retry-after']) >= 1)
+            return response.statusCode
+          }),
+        ])
+        return { socket, status }
+      })
+      const results = await Promise.all(attempts)
+      assert.equal(results.filter(({ status }) => status === 101).length, 2)
+      assert.equal(results.filter(({ status }) => status === 429).length, 48)
+      for (const { socket } of results) socket.terminate()
+      await until(() => socketsOf('free') === 0)
+    }
+  })
+
+  test('[WS14] a peer that leaves in the middle of its handshake keeps no place', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(face.port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(
+        'GET /v1/ws?access_token=ann-token HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n' +
+          'Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+          'Sec-WebSocket-Version: 13\r\n\r\n',
+      )
+      if (round % 2 === 0) await once(socket, 'connect')
+      socket.destroy()
+    }
+    const last = await StreamClient.open(face.port)
+    await last.close()
+    await until(() => socketsOf('ann') === 0)
+    assert.equal(face.server.hub.sessions.size, 0)
+  })
+
+  test('[WS13] an upgrade counts as one request, and too many are 429', async () => {
+    face.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
+    await (await StreamClient.open(face.port, 'api_key=few-key')).close()
+    await (await StreamClient.open(face.port, 'api_key=few-key')).close()
+    const refused = await refusedUpgrade(face.port, 'api_key=few-key')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers['x-ratelimit-limit'], '2')
+  })
+
+  test('[WS15] one of the offered subprotocols is chosen', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`, [
+      'one',
+      'two',
+    ])
+    await once(socket, 'open')
+    assert.equal(socket.protocol, 'one')
+    socket.terminate()
+  })
+
+  test('[WS16] a revoked key ends its own connections with 4010 before the answer', async () => {
+    const mine = await StreamClient.open(face.port)
+    face.engine.accounts.make('bob')
+    const other = await StreamClient.open(face.port, 'api_key=bob-key')
+    const listed = await face.get('/v1/keys', { headers: { authorization: 'Bearer ann-token' } })
+    const keys = listed.body.keys
+    assert.ok(Array.isArray(keys))
+    const deleted = await face.get(`/v1/keys/${keys[0].id}`, {
+      method: 'DELETE',
+      headers: { authorization: 'Bearer ann-token' },
+    })
+    assert.equal(deleted.status, 204)
+    assert.deepEqual(await mine.closed, { code: 4010, reason: 'key revoked' })
+    await other.ask({ action: 'ping', id: 1 }, 'pong')
+    await other.close()
+  })
+})

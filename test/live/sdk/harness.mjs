@@ -1,0 +1,101 @@
+// What all scripts here share: where `npm run venues` listens, its own truth (/sim/state), rows of
+// the printed table, and waiting. Not for: anything about one SDK.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const host = process.env.SIM_HOST ?? '127.0.0.1'
+const port = Number(process.env.SIM_PORT ?? 4010)
+const at = (scheme, step, path = '') => `${scheme}://${host}:${port + step}${path}`
+
+export const urls = {
+  gamma: at('http', 0),
+  clob: at('http', 1),
+  data: at('http', 2),
+  rtdsWs: at('ws', 3),
+  marketWs: at('ws', 1, '/ws/market'),
+  kalshiRest: at('http', 10, '/trade-api/v2'),
+  kalshiWs: at('ws', 10, '/trade-api/ws/v2'),
+}
+
+/** The private key of Kalshi key id `sim`, as `npm run venues` wrote it. */
+export function kalshiKey() {
+  const folder = process.env.DATA_DIR ?? new URL('../../../data', import.meta.url).pathname
+  return { id: 'sim', pem: readFileSync(join(folder, 'sim-kalshi.pem'), 'utf8') }
+}
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function state(query) {
+  const answer = await fetch(`${urls.gamma}/sim/state?${query}`)
+  assert.equal(answer.status, 200, `/sim/state?${query}`)
+  return await answer.json()
+}
+
+/** The simulator's truth. Prices and sizes are micros. */
+export const truth = {
+  pause: () => state('action=pause'),
+  resume: () => state('action=resume'),
+  summary: () => state('view=summary'),
+  books: async (venue) => (await state(`view=books&venue=${venue}`)).books,
+  /** All trades of the run at a venue, by pages of 10,000. */
+  async trades(venue) {
+    const rows = []
+    for (;;) {
+      const page = await state(`view=trades&venue=${venue}&from_index=${rows.length}`)
+      rows.push(...page.trades)
+      if (page.next_index >= page.total) return rows
+    }
+  },
+}
+
+/** Runs `work` while nothing in the world moves, so that two reads can be compared exactly. */
+export async function whilePaused(work) {
+  await truth.pause()
+  try {
+    return await work()
+  } finally {
+    await truth.resume()
+  }
+}
+
+export const micros = (text) => Math.round(Number(text) * 1e6)
+const ONE = 1_000_000
+
+/** A book of the truth as seen from an outcome: [[price, size]] in micros, best first. */
+export function bookOf(book, outcomeIndex) {
+  if (outcomeIndex === 0) return { bids: book.bids, asks: book.asks }
+  const mirror = (rows) => rows.map(([price, size]) => [ONE - price, size])
+  return { bids: mirror(book.asks), asks: mirror(book.bids) }
+}
+
+const rows = []
+
+/** One row of the table. `work` returns [count or first value, and whether it is as it should be]. */
+export async function check(call, work) {
+  try {
+    const shown = await work()
+    rows.push({ call, result: String(shown), ok: true })
+  } catch (error) {
+    const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    rows.push({ call, result: text.slice(0, 300), ok: false })
+    if (process.env.SDK_TRACE === '1') console.error(call, error)
+  }
+}
+
+/** Prints the table (`--json`: one line of JSON) and ends the process. */
+export function finish(script) {
+  if (process.argv.includes('--json')) {
+    process.stdout.write(`${JSON.stringify({ script, rows })}\n`, leave)
+    return
+  }
+  const width = Math.max(...rows.map(({ call }) => call.length))
+  const lines = rows.map(
+    ({ call, result, ok }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${call.padEnd(width)}  ${result}`,
+  )
+  process.stdout.write(`${script}\n${lines.join('\n')}\n`, leave)
+}
+
+// SDKs keep sockets and timers of their own.
+const leave = () => process.exit(rows.every(({ ok }) => ok) ? 0 : 1)

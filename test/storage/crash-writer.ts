@@ -1,0 +1,49 @@
+// The child of crash.test.ts: writes accounts, keys and trades without end and tells what was
+// acknowledged, until it is killed. Started with its data folder and the number of its round.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { timeMs } from '../../engine/units.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { account, key, NOON_MS, trade } from '../support/stored.ts'
+
+const MARKETS = 5
+
+async function main(dataDir: string, round: string): Promise<void> {
+  const tell = (message: { readonly kind: string; readonly id?: string }) => process.send?.(message)
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  const random = seededRandom('crash', round)
+  const run = storage.runs.begin(`epoch-${round}`, timeMs(NOON_MS))
+  let offset = 0
+  for (let step = 0; ; step += 1) {
+    // One turn writes a burst; its trades and their indexes must appear together or not at all.
+    const burst = 1 + random.below(60)
+    for (let count = 0; count < burst; count += 1) {
+      const place = { run: run.number, offset, seq: offset }
+      const time = timeMs(NOON_MS + random.below(50) * 1_000)
+      storage.trades.put(
+        random.below(MARKETS),
+        trade(`${round}-${offset}`, { ...place, timeMs: time }),
+      )
+      if (random.below(4) === 0) storage.trades.setMaker(random.below(MARKETS), `${round}-0`, '0xm')
+      offset += 1
+    }
+    const id = `${round}x${step}`
+    await Promise.all([
+      storage.accounts.putAccount(account(id)).then(() => tell({ kind: 'account', id })),
+      storage.accounts.putKey(key(id)).then(() => tell({ kind: 'key', id })),
+    ])
+    if (step % 3 === 2) {
+      const gone = `${round}x${step - 2}`
+      await storage.accounts.removeKey(key(gone).id)
+      tell({ kind: 'removed', id: gone })
+    }
+    await turn()
+  }
+}
+
+void main(process.argv[2] ?? '', process.argv[3] ?? '0')

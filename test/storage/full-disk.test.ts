@@ -1,0 +1,37 @@
+// A real failure of the real library: files limited by `ulimit -f`, so that a commit fails halfway.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-full-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+test('[STORE4] a commit that fails on disk is refused once, leaks nothing, and reopens', async () => {
+  const dataDir = join(folder, 'data')
+  const program = fileURLToPath(new URL('./full-disk-writer.ts', import.meta.url))
+  const command = `ulimit -f 3000; exec "${process.execPath}" --import tsx "${program}" "${dataDir}"`
+  const { stdout } = await promisify(execFile)('sh', ['-c', command])
+  const report = JSON.parse(stdout)
+  assert.match(report.refusal, /INTERNAL: (writing to the disk failed|the disk is full)/)
+  assert.deepEqual(report.unhandled, [])
+  assert.equal(report.isHealthy, false)
+  assert.equal(report.isReadable, true)
+  assert.match(report.closing, /INTERNAL|TIMED_OUT/)
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  assert.ok(report.committed > 0)
+  assert.equal(storage.trades.count(), report.committed)
+  assert.equal(storage.trades.has(1, `t${report.committed - 1}`), true)
+  assert.equal([...storage.accounts.accounts()].length, 1)
+  await storage.close()
+})

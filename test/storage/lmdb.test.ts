@@ -1,0 +1,228 @@
+// The data folder as a whole: what makes a start refuse, what a start costs, what is never served.
+
+import assert from 'node:assert/strict'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { systemClock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { timeMs, usdMicros } from '../../engine/units.ts'
+import { openDatabase, openTable } from '../../storage/environment.ts'
+import { tradeKey } from '../../storage/keys.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { checkSentinel, putFormatVersion } from '../../storage/sentinel.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { TABLES } from '../../storage/tables.ts'
+import { account, marketListing, marketSummary, NOON_MS, trade } from '../support/stored.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-lmdb-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+function open(dataDir: string, metrics = new Metrics()): Promise<Storage> {
+  return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
+}
+
+let folders = 0
+
+/** A data folder with something in every table, closed. */
+async function filled(): Promise<string> {
+  folders += 1
+  const dataDir = join(folder, `filled-${folders}`)
+  const storage = await open(dataDir)
+  await storage.accounts.putAccount(account('one'))
+  for (let count = 0; count < 1_000; count += 1) {
+    storage.trades.put(1, trade(`t${count}`, { run: 1, offset: count, seq: count }))
+  }
+  storage.markets.put(marketListing('one'))
+  storage.ticks.put(1, 5, { seconds: [1], prices: [trade('x').price] })
+  await storage.close()
+  return dataDir
+}
+
+async function refuses(dataDir: string, words: RegExp): Promise<void> {
+  await assert.rejects(open(dataDir), (error: unknown) => {
+    assert.ok(error instanceof Error)
+    assert.match(error.message, words)
+    assert.match(error.message, /refusing to start|in use/)
+    return true
+  })
+  assert.equal(existsSync(join(dataDir, 'lock')), false, 'no lock is left behind')
+}
+
+test('[STORE12] one engine a data folder; the lock goes with close', async () => {
+  const dataDir = await filled()
+  const storage = await open(dataDir)
+  await assert.rejects(open(dataDir), (error: unknown) => {
+    assert.ok(error instanceof EngineError)
+    assert.equal(error.code, 'UNAVAILABLE')
+    return error.detail.includes(`process ${process.pid}`)
+  })
+  assert.equal(storage.trades.count(), 1_000)
+  await storage.close()
+  await storage.close()
+  assert.equal(existsSync(join(dataDir, 'lock')), false)
+  await (await open(dataDir)).close()
+})
+
+test('[STORE13] an emptied, missing or foreign environment is refused', async () => {
+  const dataDir = await filled()
+  const kept = join(folder, 'kept')
+  cpSync(dataDir, kept, { recursive: true })
+  for (const name of ['accounts', 'market']) {
+    const file = join(dataDir, name, 'data.mdb')
+    truncateSync(file, 0)
+    await refuses(dataDir, new RegExp(`${name}/data.mdb was emptied`))
+    assert.equal(statSync(file).size, 0, 'it was not written to')
+    rmSync(file)
+    await refuses(dataDir, new RegExp(`${name}/data.mdb is missing`))
+    copyFileSync(join(await filled(), name, 'data.mdb'), file)
+    await refuses(dataDir, /belongs to another database/)
+    copyFileSync(join(kept, name, 'data.mdb'), file)
+  }
+  copyFileSync(join(kept, 'market', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
+  await refuses(dataDir, /it is the environment "market"/)
+  copyFileSync(join(kept, 'accounts', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
+  rmSync(join(dataDir, 'database.json'))
+  await refuses(dataDir, /database.json is not/)
+  writeFileSync(join(dataDir, 'database.json'), '{}')
+  await refuses(dataDir, /database.json is damaged/)
+  copyFileSync(join(kept, 'database.json'), join(dataDir, 'database.json'))
+  const storage = await open(dataDir)
+  assert.equal(storage.trades.count(), 1_000)
+  await storage.close()
+})
+
+test('[STORE13] a truncated or zeroed file is refused by the check in a child process', async () => {
+  const cut = await filled()
+  const size = statSync(join(cut, 'market', 'data.mdb')).size
+  truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))
+  await refuses(cut, /market\/data.mdb is damaged/)
+  const zeroed = await filled()
+  const file = openSync(join(zeroed, 'accounts', 'data.mdb'), 'r+')
+  writeSync(file, Buffer.alloc(16_384))
+  await refuses(zeroed, /accounts\/data.mdb is damaged/)
+})
+
+test('[STORE13] an environment without its sentinel, or newer than we are, is refused', async () => {
+  const bare = await filled()
+  rmSync(join(bare, 'market'), { recursive: true })
+  const other = openDatabase(join(bare, 'market'))
+  await openTable(other, { name: 'foreign', isCompressed: false }).put(Buffer.of(1), Buffer.of(1))
+  await other.close()
+  await refuses(bare, /has no sentinel/)
+  writeFileSync(
+    join(bare, 'database.json'),
+    readFileSync(join(bare, 'database.json'), 'utf8').replace('true', 'false'),
+  )
+  await refuses(bare, /has no sentinel/)
+
+  const newer = await filled()
+  const side = JSON.parse(readFileSync(join(newer, 'database.json'), 'utf8'))
+  const root = openDatabase(join(newer, 'market'))
+  putFormatVersion(root, checkSentinel(root, { dataDir: newer, name: 'market', side }), 99)
+  await root.close()
+  await refuses(newer, /its format 99 is newer/)
+})
+
+test('[STORE13] the market folder may be given up by hand, the accounts stay', async () => {
+  const dataDir = await filled()
+  rmSync(join(dataDir, 'market'), { recursive: true })
+  const sidePath = join(dataDir, 'database.json')
+  writeFileSync(sidePath, readFileSync(sidePath, 'utf8').replace('true', 'false'))
+  const storage = await open(dataDir)
+  assert.equal(storage.trades.count(), 0)
+  assert.equal([...storage.accounts.accounts()].length, 1)
+  await storage.close()
+  assert.match(readFileSync(sidePath, 'utf8'), /"isComplete":true/)
+})
+
+test('[STORE11] a damaged record is counted and not served; its neighbours are', async () => {
+  const dataDir = await filled()
+  const root = openDatabase(join(dataDir, 'market'))
+  const table = openTable(root, TABLES.trades)
+  const key = tradeKey(1, NOON_MS, 500)
+  const value = table.get(key)
+  assert.ok(value !== undefined)
+  value.writeUInt8(value.readUInt8(20) ^ 4, 20)
+  await table.put(key, value)
+  await root.close()
+  const metrics = new Metrics()
+  const storage = await open(dataDir, metrics)
+  const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
+  const rows = storage.trades.range({ ...query, order: 'asc', limit: 600 })
+  assert.deepEqual([rows.length, rows.at(-1)?.ordinal], [600, 600])
+  assert.equal(
+    rows.some((row) => row.ordinal === 500),
+    false,
+  )
+  const damaged = [...metrics.counts('storage_records_damaged').values()]
+  assert.equal(damaged[0]?.value, 1)
+  await storage.close()
+})
+
+test('[STORE7] 40,000 markets load in less than 2 s', async (t) => {
+  const dataDir = join(folder, 'large')
+  const count = 40_000
+  let storage = await open(dataDir)
+  for (let number = 1; number <= count; number += 1) {
+    storage.markets.put(marketListing(`0x${String(number).padStart(64, '0')}`))
+    if (number % 5_000 === 0) await storage.committed()
+  }
+  await storage.close()
+  const openingMs = systemClock.monotonicMs()
+  storage = await open(dataDir)
+  const loadingMs = systemClock.monotonicMs()
+  let loaded = 0
+  for (const { number } of storage.markets.all()) loaded += number > 0 ? 1 : 0
+  const loadMs = systemClock.monotonicMs() - loadingMs
+  t.diagnostic(`opened in ${Math.round(loadingMs - openingMs)} ms`)
+  t.diagnostic(`${loaded} markets loaded in ${Math.round(loadMs)} ms`)
+  assert.equal(loaded, count)
+  assert.ok(loadMs < 2_000)
+  const summary = marketSummary(marketListing(`0x${String(7).padStart(64, '0')}`))
+  const startMs = systemClock.monotonicMs()
+  for (let round = 0; round < 10_000; round += 1) {
+    storage.markets.putSummary(7, { ...summary, volume24h: usdMicros(round) })
+  }
+  const perPut = ((systemClock.monotonicMs() - startMs) * 1_000) / 10_000
+  t.diagnostic(`a changed summary costs ${perPut.toFixed(1)} µs`)
+  await storage.close()
+})
+
+test('[STORE1] the cost of a trade is a few microseconds', async (t) => {
+  const storage = await open(join(folder, 'trades'))
+  const count = 20_000
+  const hex = 'ab'.repeat(32)
+  const startMs = systemClock.monotonicMs()
+  for (let number = 0; number < count; number += 1) {
+    const id = `0x${hex}-${'7'.repeat(77)}-0x${hex.slice(0, 40)}-buy-100000000-415000-${number}`
+    const place = { run: 1, offset: number, seq: number, txHash: `0x${hex}` }
+    if (!storage.trades.has(number % 200, id)) {
+      storage.trades.put(number % 200, trade(id, { timeMs: timeMs(NOON_MS + number), ...place }))
+    }
+    if (number % 500 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const putMs = systemClock.monotonicMs() - startMs
+  await storage.committed()
+  const committedMs = systemClock.monotonicMs() - startMs
+  t.diagnostic(`has and put: ${((putMs * 1_000) / count).toFixed(1)} µs a trade`)
+  t.diagnostic(`with commit: ${((committedMs * 1_000) / count).toFixed(1)} µs a trade`)
+  assert.ok(committedMs / count < 1, 'under a millisecond even on a busy machine')
+  assert.equal(storage.trades.count(), count)
+  await storage.close()
+})

@@ -1,0 +1,63 @@
+// Versioned records: whatever is damaged is null, never another value.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { unpack } from 'msgpackr'
+import { numberKey, tradeKey } from '../../storage/keys.ts'
+import { decodeRecord, encodeRecord } from '../../storage/records.ts'
+import { TABLES } from '../../storage/tables.ts'
+import { TRADE_SCHEMA, tradeFields, tradeSchemas } from '../../storage/trade-record.ts'
+import { NOON_MS, trade } from '../support/stored.ts'
+
+const stored = { ...trade('0xabc-1', { run: 3, offset: 2 ** 40, seq: 9 }), ordinal: 7 }
+const key = tradeKey(5, NOON_MS, 7)
+const value = encodeRecord(TABLES.trades, {
+  key,
+  schema: TRADE_SCHEMA,
+  fields: tradeFields(stored),
+})
+
+test('[STORE11] a trade survives its record, with time and ordinal from the key', () => {
+  assert.deepEqual(decodeRecord(TABLES.trades, { key, value }, tradeSchemas(key)), stored)
+})
+
+test('[STORE11] every single flipped bit of a checked record, or of its key, is found', () => {
+  for (let bit = 0; bit < value.length * 8; bit += 1) {
+    const damaged = flipped(value, bit)
+    assert.equal(decodeRecord(TABLES.trades, { key, value: damaged }, tradeSchemas(key)), null)
+  }
+  for (let bit = 0; bit < key.length * 8; bit += 1) {
+    const other = flipped(key, bit)
+    const row = { key: other, value }
+    assert.equal(decodeRecord(TABLES.trades, row, tradeSchemas(other)), null)
+  }
+  for (let length = 0; length < value.length; length += 1) {
+    const row = { key, value: value.subarray(0, length) }
+    assert.equal(decodeRecord(TABLES.trades, row, tradeSchemas(key)), null)
+  }
+})
+
+test('[STORE11] an unknown schema, a missing field or a wrong kind is null', () => {
+  const encode = (schema: number, fields: readonly unknown[]) => ({
+    key: numberKey(1),
+    value: encodeRecord(TABLES.marks, { key: numberKey(1), schema, fields }),
+  })
+  const decode = (row: { key: Buffer; value: Buffer }) =>
+    decodeRecord(TABLES.marks, row, { 1: (fields) => [fields.text(), fields.numberOrNull()] })
+  assert.deepEqual(decode(encode(1, ['x', 5])), ['x', 5])
+  assert.deepEqual(decode(encode(1, ['x', null])), ['x', null])
+  assert.equal(decode(encode(2, ['x', 5])), null)
+  assert.equal(decode(encode(1, ['x'])), null)
+  assert.equal(decode(encode(1, [5, 5])), null)
+  assert.equal(decode({ key: numberKey(1), value: Buffer.alloc(0) }), null)
+})
+
+test('[STORE11] the body is plain MessagePack that any decoder reads', () => {
+  assert.deepEqual(unpack(value.subarray(5)), tradeFields(stored))
+})
+
+function flipped(bytes: Buffer, bit: number): Buffer {
+  const copy = Buffer.from(bytes)
+  copy.writeUInt8(copy.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+  return copy
+}

@@ -1,0 +1,41 @@
+// The two files with secrets in them.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { loadSecrets, readLocalKey, writeLocalKey } from '../../storage/secrets.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-secrets-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+test('[STORE16] secrets are made once, differ, and are readable by the owner alone', () => {
+  const dataDir = join(folder, 'first')
+  const made = loadSecrets(dataDir)
+  assert.match(made.jwtSecret, /^[0-9a-f]{64}$/)
+  assert.match(made.secretsKey, /^[0-9a-f]{64}$/)
+  assert.notEqual(made.jwtSecret, made.secretsKey)
+  assert.deepEqual(loadSecrets(dataDir), made)
+  assert.notDeepEqual(loadSecrets(join(folder, 'second')), made)
+  assert.equal(statSync(join(dataDir, 'secrets')).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(dataDir), ['secrets'])
+})
+
+test('[STORE16] damaged secrets are refused, never replaced', () => {
+  const dataDir = join(folder, 'damaged')
+  loadSecrets(dataDir)
+  for (const text of ['', '{', '{"jwtSecret":"short","secretsKey":"short"}']) {
+    writeFileSync(join(dataDir, 'secrets'), text)
+    assert.throws(() => loadSecrets(dataDir), /is damaged. Restore it/)
+  }
+})
+
+test('[STORE16] the local key is kept between starts', () => {
+  const dataDir = join(folder, 'local')
+  assert.equal(readLocalKey(dataDir), null)
+  writeLocalKey(dataDir, 'pmk_one')
+  writeLocalKey(dataDir, 'pmk_two')
+  assert.equal(readLocalKey(dataDir), 'pmk_two')
+  assert.equal(statSync(join(dataDir, 'local-key')).mode & 0o777, 0o600)
+})
