@@ -12,6 +12,8 @@ export interface BannerFacts {
   }[]
   /** Null when DEMO_KEY is off. */
   readonly key: string | null
+  /** Host, port and data folder are the defaults, so that commands need not be told. */
+  readonly isDefault: boolean
   readonly version: string
   readonly startedInMs: number
 }
@@ -24,10 +26,9 @@ export function banner(facts: BannerFacts): string {
   const venues = facts.venues.map(
     (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
   )
-  const watch =
-    facts.port === 8080 && facts.host === '127.0.0.1'
-      ? 'npm run watch -- trades'
-      : `npm run watch -- trades --url ${base}`
+  const watch = facts.isDefault
+    ? 'npm run watch -- trades'
+    : `npm run watch -- trades --url ${base} --key ${key}`
   return [
     '',
     `  Twinbook ${facts.version} listens at ${base} after ${(facts.startedInMs / 1_000).toFixed(1)} s, venues: ${facts.source}`,

@@ -8,85 +8,36 @@ import { openLmdbStorage } from '../storage/lmdb.ts'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
 import { banner } from './banner.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError, LIVE_URLS, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { shutdownMsMax } from './limits.ts'
 import { type Log, openLog } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { systemRandom } from './random.ts'
 import { openReplay } from './venues/replay-feed.ts'
-import { spawnSimulator } from './venues/simulator/spawn.ts'
+import { openSource } from './venues/source.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
-import { openVenues, type VenueAddresses } from './venues/venues.ts'
+import { openVenues } from './venues/venues.ts'
 
-/** What stands behind the venues: opened first, ended last. */
+/** How the venues are opened, and what must end after them. */
 interface Source {
   readonly open: (parts: VenueParts) => readonly Venue[]
   readonly stop: () => Promise<void>
 }
 
-async function openSource(
+async function openVenueSource(
   config: Config,
   log: Log,
   onLost: (reason: string) => void,
 ): Promise<Source> {
-  const nothingToStop = async () => undefined
   if (config.venues.kind === 'replay') {
     const { file } = config.venues
-    return { open: (parts) => openReplay(file, parts), stop: nothingToStop }
+    return { open: (parts) => openReplay(file, parts), stop: async () => undefined }
   }
-  if (config.venues.kind === 'live') {
-    const addresses = addressesOf(config, {
-      polymarket: LIVE_URLS.polymarket,
-      kalshi: { ...LIVE_URLS.kalshi, keyId: null, privateKeyPem: null },
-    })
-    return { open: (parts) => openVenues(parts, addresses), stop: nothingToStop }
-  }
-  const simulator = await spawnSimulator({
-    seed: config.sim.seed,
-    marketsPerVenue: config.sim.marketsPerVenue,
-    messagesPerSecond: config.sim.messagesPerSecond,
-    faults: config.sim.faults,
-    clock: systemClock,
-    logLevel: config.logLevel,
-    onLost,
-  })
-  const { urls } = simulator
-  log.info({ urls }, 'simulated venues are up')
-  const addresses = addressesOf(config, {
-    polymarket: urls,
-    kalshi: {
-      restUrl: urls.kalshiRest,
-      wsUrl: urls.kalshiWs,
-      keyId: simulator.kalshiKeyId,
-      privateKeyPem: simulator.kalshiPrivateKeyPem,
-    },
-  })
-  return { open: (parts) => openVenues(parts, addresses), stop: () => simulator.stop() }
-}
-
-/** The defaults, each replaced where the environment names another. */
-function addressesOf(config: Config, defaults: VenueAddresses): VenueAddresses {
-  const { polymarket, kalshi } = config
-  const isKeySet = kalshi.keyId !== null && kalshi.privateKeyFile !== null
-  return {
-    polymarket: {
-      gamma: polymarket.gamma ?? defaults.polymarket.gamma,
-      clob: polymarket.clob ?? defaults.polymarket.clob,
-      data: polymarket.data ?? defaults.polymarket.data,
-      marketWs: polymarket.marketWs ?? defaults.polymarket.marketWs,
-      rtdsWs: polymarket.rtdsWs ?? defaults.polymarket.rtdsWs,
-    },
-    kalshi: {
-      restUrl: kalshi.restUrl ?? defaults.kalshi.restUrl,
-      wsUrl: kalshi.wsUrl ?? defaults.kalshi.wsUrl,
-      keyId: isKeySet ? kalshi.keyId : defaults.kalshi.keyId,
-      privateKeyPem:
-        kalshi.privateKeyFile === null
-          ? defaults.kalshi.privateKeyPem
-          : readFileSync(kalshi.privateKeyFile, 'utf8'),
-    },
-  }
+  const { addresses, stop } = await openSource(config, { clock: systemClock, onLost })
+  const { polymarket, kalshi } = addresses
+  log.info({ polymarket, kalshi: { ...kalshi, privateKeyPem: undefined } }, 'venues are at')
+  return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
 /** The key of the local account, made on the first start and kept beside the databases. */
@@ -104,7 +55,7 @@ async function run(config: Config, log: Log): Promise<void> {
   const metrics = new Metrics()
   let stop: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
-  const source = await openSource(config, log, (reason) => {
+  const source = await openVenueSource(config, log, (reason) => {
     log.fatal({ reason }, 'the simulated venues ended')
     stop(1)
   }).catch(async (error: unknown) => {
@@ -154,9 +105,19 @@ async function run(config: Config, log: Log): Promise<void> {
         markets: counts[venue].open + counts[venue].closed + counts[venue].resolved,
       })),
       key,
+      isDefault: isDefaultPlace(config),
       version: engine.view.version,
       startedInMs: clock.monotonicMs() - startedAtMs,
     }),
+  )
+}
+
+function isDefaultPlace(config: Config): boolean {
+  const defaults = loadConfig({})
+  return (
+    config.host === defaults.host &&
+    config.port === defaults.port &&
+    config.dataDir === defaults.dataDir
   )
 }
 

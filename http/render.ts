@@ -1,6 +1,6 @@
 // What the owners show → our JSON. Books, trades and prices are written as text directly, because
 // they are the hot answers and the stream's messages as well; the rest are plain objects.
-// Prices and sizes become numbers only here. Upholds RENDER1 to RENDER4.
+// Prices and sizes become numbers only here. Upholds MARKETS4 to MARKETS8, TRADES1.
 
 import type { BookView, MarketView } from '../actors/views.ts'
 import type { Level, MarketPrice, Trade, TradeSide } from '../engine/events.ts'

@@ -1,6 +1,6 @@
 // Method and path → route. Our own and not the library's, because a wrong method needs 405 with
 // `Allow`, HEAD and OPTIONS follow from GET, and path parameters arrive undecoded there.
-// Upholds ROUTE2.
+// Upholds HTTP7.
 
 import { decodePath } from './query.ts'
 import type { Method, Route } from './route.ts'

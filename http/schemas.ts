@@ -1,6 +1,6 @@
 // Shapes shared by routes: our JSON records, and the parameters that several routes take. Records
 // are for the specification document and for the tests, which validate every answer against them.
-// Upholds SCHEMA1.
+// Upholds MARKETS2.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { MARKET_STATUSES } from '../engine/market.ts'

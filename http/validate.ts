@@ -1,7 +1,7 @@
 // Query parameters and JSON bodies against their schemas, with the errors of pydantic 2
 // (../shared/reference/pydantic-oracle.json), because that is what clients of such APIs know.
 // Queries are parsed by the parsers of parameter.ts, never by ajv's coercion, which lets `Infinity`
-// skip `maximum`. Upholds VALID1 to VALID4.
+// skip `maximum`. Upholds VALID1 to VALID3.
 
 import {
   KindGuard,

@@ -10,7 +10,9 @@ import { outstandingWritesMax } from '../engine/limits.ts'
 /** A full disk is tried again after this long. */
 const RETRY_MS = 5_000
 
-/** 'diskFull': reads go on, writes are refused or wait. 'failed': the process must stop in order. */
+/**
+ * 'diskFull': reads go on, writes are refused or wait. 'failed': the process must stop in order.
+ */
 export type CommitState = 'ok' | 'diskFull' | 'failed'
 
 export interface CommitQueueOptions {
@@ -71,7 +73,8 @@ export class CommitQueue {
   }
 
   /**
-   * Whether a row may be put. While commits fail no more than outstandingWritesMax may wait; further
+   * Whether a row may be put. While commits fail no more than outstandingWritesMax may wait;
+   * further
    * ones are refused. As long as all is well ingestion is slowed instead (R41).
    */
   isAccepting(): boolean {
@@ -106,7 +109,8 @@ export class CommitQueue {
   }
 
   /**
-   * Arranges the next hand-over: at the end of this turn when the pause is 0, else after it. A timer
+   * Arranges the next hand-over: at the end of this turn when the pause is 0, else after it. A
+   * timer
    * that runs already, for an earlier row or for the next try on a full disk, is left to run.
    */
   #schedule(pauseMs: number): void {

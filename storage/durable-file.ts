@@ -4,7 +4,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Replaces or creates `path` with `text`; readable by the owner alone. Throws what the disk says. */
+/**
+ * Replaces or creates `path` with `text`; readable by the owner alone. Throws what the disk says.
+ */
 export function writeDurably(path: string, text: string): void {
   const beside = join(dirname(path), `.${basename(path)}.${process.pid}.new`)
   const file = openSync(beside, 'w', 0o600)

@@ -101,7 +101,9 @@ export class Environment {
     return this.#queue.committed()
   }
 
-  /** As `committed`, but rejects after `timeoutMs` too; whether the rows are kept is then unknown. */
+  /**
+   * As `committed`, but rejects after `timeoutMs` too; whether the rows are kept is then unknown.
+   */
   committedWithin(timeoutMs: number): Promise<void> {
     return this.#within(timeoutMs, this.#queue.committed())
   }

@@ -23,7 +23,9 @@ export interface MarketHour {
 
 export class Hours {
   readonly #hours: Table
-  /** The last hour added for a market, by kind: most puts are for the same hour as the one before. */
+  /**
+   * The last hour added for a market, by kind: most puts are for the same hour as the one before.
+   */
   readonly #known: Readonly<Record<HourKind, Map<MarketNumber, number>>> = {
     trades: new Map(),
     ticks: new Map(),

@@ -1,6 +1,6 @@
 // Opens the storage of a data folder on LMDB: lock, side file, check of what is there, sentinels,
-// format, tables; closes it in the opposite order. Not for: what a table does (its own file) or when
-// writes are committed (environment.ts). Upholds STORE12 to STORE15, R31 to R42.
+// format, tables; closes it in the opposite order. Not for: what a table does (its own file) or
+// when writes are committed (environment.ts). Upholds STORE12 to STORE15, R31 to R42.
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -17,7 +17,8 @@ interface Holder {
 const held = new Set<string>()
 
 /**
- * Takes the lock of a data folder; the result releases it, once. Throws EngineError UNAVAILABLE that
+ * Takes the lock of a data folder; the result releases it, once. Throws EngineError UNAVAILABLE
+ * that
  * names the other process.
  */
 export function takeLock(dataDir: string): () => void {
@@ -47,7 +48,10 @@ export function takeLock(dataDir: string): () => void {
   }
 }
 
-/** The pid of the engine that holds a data folder, or null; for commands that ask it over its socket. */
+/**
+ * The pid of the engine that holds a data folder, or null; for commands that ask it over its
+ * socket.
+ */
 export function lockHolder(dataDir: string): number | null {
   const text = readText(join(resolve(dataDir), 'lock'))
   const holder = text === null ? null : parseHolder(text)

@@ -1,6 +1,6 @@
-// The contract of storage.ts in Maps and arrays, with nothing shared with LMDB's side: for tests, for
-// running without a disk, and as the naive twin that test/contract/storage.ts judges LmdbStorage by.
-// Nothing survives close(). Bounded by retention alone, so not for long runs.
+// The contract of storage.ts in Maps and arrays, with nothing shared with LMDB's side: for tests,
+// for running without a disk, and as the naive twin that test/contract/storage.ts judges
+// LmdbStorage by. Nothing survives close(). Bounded by retention alone, so not for long runs.
 
 import { assert } from '../engine/errors.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'

@@ -1,7 +1,8 @@
-// What is removed, and in which order: the oldest hour of all markets first, trades and ticks alike,
-// in slices, never accounts, listings or runs. Days count whole hours: an hour goes when all of it is
-// past. Above the size bound the oldest hours go too, until what was removed would suffice; the
-// pages come free with the next commit, so what is under way is counted. Upholds STORE9, R37.
+// What is removed, and in which order: the oldest hour of all markets first, trades and ticks
+// alike, in slices, never accounts, listings or runs. Days count whole hours: an hour goes when all
+// of it is past. Above the size bound the oldest hours go too, until what was removed would
+// suffice; the pages come free with the next commit, so what is under way is counted. Upholds
+// STORE9, R37.
 
 import type { Environment } from './environment.ts'
 import type { Hours, MarketHour } from './hours.ts'

@@ -1,5 +1,5 @@
-// The table of ticks: one row a market and hour, the last price of each second, packed as varints of
-// differences (two to four bytes a tick). Not for: candles, which are computed from trades.
+// The table of ticks: one row a market and hour, the last price of each second, packed as varints
+// of differences (two to four bytes a tick). Not for: candles, which are computed from trades.
 
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market.ts'

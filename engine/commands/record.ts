@@ -3,17 +3,17 @@
 // (the default) the simulated one; hosts and keys by the variables of engine/config.ts.
 // The most traded open markets of the first pages are recorded.
 
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pause, systemClock } from '../clock.ts'
-import { type Config, ConfigError, LIVE_URLS, loadConfig } from '../config.ts'
+import { ConfigError, loadConfig } from '../config.ts'
 import type { VenueKey } from '../ids.ts'
 import { openLog } from '../log.ts'
 import type { EventListing, MarketListing } from '../market.ts'
 import { Metrics } from '../metrics.ts'
 import { systemRandom } from '../random.ts'
 import { Recorder } from '../venues/recorder.ts'
-import { spawnSimulator } from '../venues/simulator/spawn.ts'
+import { openSource } from '../venues/source.ts'
 import type { Venue } from '../venues/venue.ts'
 import { openVenues, type VenueAddresses } from '../venues/venues.ts'
 
@@ -30,15 +30,12 @@ interface Request {
   readonly file: string
 }
 
-interface Source {
-  readonly addresses: VenueAddresses
-  readonly stop: () => Promise<void>
-}
-
 async function main(): Promise<void> {
   const request = readRequest(process.argv.slice(2))
   const config = loadConfig(process.env)
-  const source = await openSource(config)
+  if (config.venues.kind === 'replay') throw new Error('a replay cannot be recorded again')
+  const onLost = (reason: string) => process.stderr.write(`the simulated venues ended: ${reason}\n`)
+  const source = await openSource(config, { clock: systemClock, onLost })
   // Clock timers keep no process alive, and an unreachable venue leaves no socket to do it.
   const { port1: anchor } = new MessageChannel()
   anchor.ref()
@@ -56,48 +53,6 @@ function readRequest(args: readonly string[]): Request {
   const seconds = Number(secondsText)
   if (venue === undefined || !(seconds > 0 && seconds <= SECONDS_MAX)) throw new Error(USAGE)
   return { venue, seconds, file }
-}
-
-async function openSource(config: Config): Promise<Source> {
-  if (config.venues.kind === 'replay') throw new Error('a replay cannot be recorded again')
-  if (config.venues.kind === 'live') {
-    const kalshi = { ...LIVE_URLS.kalshi, keyId: null, privateKeyPem: null }
-    const addresses = addressesOf(config, { polymarket: LIVE_URLS.polymarket, kalshi })
-    return { addresses, stop: async () => undefined }
-  }
-  const { sim, logLevel } = config
-  const simulator = await spawnSimulator({ ...sim, logLevel, clock: systemClock })
-  const { urls } = simulator
-  const kalshi = {
-    restUrl: urls.kalshiRest,
-    wsUrl: urls.kalshiWs,
-    keyId: simulator.kalshiKeyId,
-    privateKeyPem: simulator.kalshiPrivateKeyPem,
-  }
-  const addresses = addressesOf(config, { polymarket: urls, kalshi })
-  return { addresses, stop: () => simulator.stop() }
-}
-
-/** The defaults, each replaced where the environment names another. */
-function addressesOf(config: Config, defaults: VenueAddresses): VenueAddresses {
-  const { polymarket, kalshi } = config
-  const hasKey = kalshi.keyId !== null && kalshi.privateKeyFile !== null
-  const pem = hasKey && kalshi.privateKeyFile !== null ? readFileSync(kalshi.privateKeyFile) : null
-  return {
-    polymarket: {
-      gamma: polymarket.gamma ?? defaults.polymarket.gamma,
-      clob: polymarket.clob ?? defaults.polymarket.clob,
-      data: polymarket.data ?? defaults.polymarket.data,
-      marketWs: polymarket.marketWs ?? defaults.polymarket.marketWs,
-      rtdsWs: polymarket.rtdsWs ?? defaults.polymarket.rtdsWs,
-    },
-    kalshi: {
-      restUrl: kalshi.restUrl ?? defaults.kalshi.restUrl,
-      wsUrl: kalshi.wsUrl ?? defaults.kalshi.wsUrl,
-      keyId: hasKey ? kalshi.keyId : defaults.kalshi.keyId,
-      privateKeyPem: pem === null ? defaults.kalshi.privateKeyPem : pem.toString('utf8'),
-    },
-  }
 }
 
 async function record(request: Request, addresses: VenueAddresses, level: string): Promise<void> {

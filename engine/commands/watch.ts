@@ -48,6 +48,7 @@ socket.on('open', () => {
   socket.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids }))
 })
 socket.on('message', (bytes) => {
+  if (count >= wanted) return
   const text = String(bytes)
   process.stdout.write(`${text}\n`)
   if (text.includes(`"channel":"${channel}","market_id"`)) count += 1

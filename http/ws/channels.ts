@@ -1,6 +1,6 @@
 // The channels: their names, what a subscription begins with, and the topics they are published to.
 // One topic per form, channel and market, one per venue, and one for everything; a connection is on
-// at most one of those that carry a given market. Upholds CHANNEL1.
+// at most one of those that carry a given market. Upholds HUB1.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber } from '../../engine/market.ts'

@@ -1,6 +1,6 @@
 // Messages of the stream as JSON text, written by concatenation: an update costs about a third of
 // what JSON.stringify of an object would, and every quoted text of a market is made once.
-// Upholds ENCODE1 to ENCODE3.
+// Upholds HUB1 to HUB4.
 
 import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
 import type {

@@ -1,3 +1,5 @@
+// Cursors of lists and histories: they come back, and nobody else's does.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../engine/random.ts'

@@ -1,10 +1,12 @@
+// The wrapper of every HTTP handler, on a real socket with routes that misbehave in every way.
+
 import type { us_listen_socket } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
+import { pino } from 'pino'
 import { EngineError } from '../../engine/errors.ts'
-import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { RequestHandler } from '../../http/handle.ts'
 import { headerValue, json } from '../../http/reply.ts'
@@ -16,6 +18,9 @@ import { ManualClock } from '../support/manual-clock.ts'
 const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)
 accounts.make('ann', { requestsPerMinute: 1_000_000 })
+/** Everything the wrapper logs. */
+const logged: string[] = []
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
 let release: () => void = () => {}
 const None = Type.Object({})
 const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public' }) as const
@@ -54,7 +59,7 @@ const requests = new RequestHandler({
   router: new Router(ROUTES),
   accounts,
   clock,
-  log: silentLog,
+  log,
   metrics: new Metrics(),
   corsOrigins: ['https://good.example'],
 })
@@ -232,5 +237,18 @@ describe('the order of refusals', () => {
     for (const authorization of ['', 'Bearer', 'Bearer no', 'Basic ann-token', 'ann-token']) {
       assert.equal((await ask({ authorization })).status, 401, authorization)
     }
+  })
+
+  test('[AUTH2] no credential reaches a log line or an error body', async () => {
+    const secrets = ['ann-key', 'ann-token', 'query-key']
+    for (const path of ['/throws', '/rejects', '/nowhere', '/private/%zz']) {
+      const response = await fetch(`${origin}${path}?api_key=query-key`, {
+        headers: { 'x-api-key': 'ann-key', authorization: 'Bearer ann-token' },
+      })
+      const text = await response.text()
+      assert.ok(!secrets.some((secret) => text.includes(secret)), text)
+    }
+    assert.ok(logged.length > 0)
+    for (const line of logged) assert.ok(!secrets.some((secret) => line.includes(secret)), line)
   })
 })

@@ -1,3 +1,5 @@
+// The query string, read by us and not by the library.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseQuery } from '../../http/query.ts'

@@ -1,3 +1,5 @@
+// The server as a whole: start, drain, and the frame of every answer.
+
 import assert from 'node:assert/strict'
 import { createServer as createListener } from 'node:net'
 import { after, before, describe, test } from 'node:test'

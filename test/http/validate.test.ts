@@ -1,3 +1,5 @@
+// Queries and bodies against the oracle of pydantic 2, and what the oracle does not ask.
+
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,9 +2,13 @@
 // missed is fetched, and nothing is doubled.
 
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Rig, read, settle } from '../support/rig.ts'
+import { startProcess } from '../support/processes.ts'
+import { allMarketIds, Rig, read, settle } from '../support/rig.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = isLong ? 20 : 2
@@ -93,5 +97,61 @@ test('[RESTART3] venues that are cut off for a while come back by themselves, no
     assert.equal(await engine.end('SIGTERM'), 0)
   } finally {
     await rig.close()
+  }
+})
+
+test('[RESTART4] npm start, stopped and started again, goes on with the same world', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-again-'))
+  const settings = {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    SIM_MARKETS: '40',
+    SIM_RATE: '200',
+    LOG_LEVEL: 'warn',
+  }
+  const run = async () => {
+    const engine = startProcess('engine/main.ts', settings)
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/, 30_000)
+    const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
+    return { engine, api, places: { gamma: '', api, key } }
+  }
+  const tradesOf = async (
+    places: { gamma: string; api: string; key: string },
+    ids: readonly string[],
+  ) => {
+    const trades: string[] = []
+    for (const id of ids) {
+      const url = `${places.api}/v1/markets/${encodeURIComponent(id)}/trades?limit=500`
+      const page = await read<{ trades: { id: string }[] }>(url, places.key)
+      trades.push(...page.trades.map((trade) => `${id} ${trade.id}`))
+    }
+    return trades
+  }
+  try {
+    const first = await run()
+    await pause(3_000)
+    const ids = await allMarketIds(first.places)
+    const trades = await tradesOf(first.places, ids)
+    assert.ok(trades.length > 0)
+    assert.equal(await first.engine.end('SIGTERM'), 0)
+    const second = await run()
+    await pause(2_000)
+    const again = await allMarketIds(second.places)
+    assert.deepEqual(
+      ids.filter((id) => !again.includes(id)),
+      [],
+      'the same markets',
+    )
+    const kept = await tradesOf(second.places, again)
+    assert.deepEqual(
+      trades.filter((name) => !kept.includes(name)),
+      [],
+      'nothing lost',
+    )
+    assert.equal(new Set(kept).size, kept.length, 'nothing doubled')
+    assert.ok(kept.length > trades.length, 'the world goes on')
+    assert.equal(await second.engine.end('SIGTERM'), 0)
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
   }
 })

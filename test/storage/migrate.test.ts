@@ -1,4 +1,5 @@
-// Steps from an older format to this one, with steps of the test's own: format 1 is still the first.
+// Steps from an older format to this one, with steps of the test's own: format 1 is still the
+// first.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -234,7 +234,8 @@ export async function compareTrades(
   }
 }
 
-async function allMarketIds(places: Places): Promise<string[]> {
+/** Every listed market's unified id. */
+export async function allMarketIds(places: Places): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | null = null
   do {

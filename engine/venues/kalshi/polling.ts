@@ -20,7 +20,7 @@ const TRADES_EVERY_MS = 2_000
 /** About six batches a second: the bucket has sixteen, and the catalogue needs its share. */
 const BOOKS_EVERY_MS = 160
 /** Few markets need fewer requests: no round is shorter than this. */
-const ROUND_MS_MIN = 1_000
+const ROUND_MS_MIN = 500
 const BATCH_TICKERS_MAX = 100
 /** Of a batch, at most this many are markets that just traded; the rest goes round. */
 const HOT_TICKERS_MAX = 60
@@ -45,6 +45,13 @@ export interface PollingParts extends VenueParts {
 
 type PolledStream = 'books' | 'trades'
 
+interface PollState {
+  /** In a row. */
+  failures: number
+  isUp: boolean
+  goodAtMs: TimeMs | null
+}
+
 export class PollingFeed implements VenueFeed {
   readonly #parts: PollingParts
   readonly #stopping = new AbortController()
@@ -58,9 +65,9 @@ export class PollingFeed implements VenueFeed {
   readonly #urgent = new Set<string>()
   /** Recently traded → when its book was last fetched and when it last traded. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
-  readonly #states = {
-    books: { failures: 0, isUp: false, goodAtMs: null as TimeMs | null },
-    trades: { failures: 0, isUp: false, goodAtMs: null as TimeMs | null },
+  readonly #states: Record<PolledStream, PollState> = {
+    books: { failures: 0, isUp: false, goodAtMs: null },
+    trades: { failures: 0, isUp: false, goodAtMs: null },
   }
   #ids = new Set<string>()
   #olderIds = new Set<string>()

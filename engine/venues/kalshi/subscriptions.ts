@@ -211,7 +211,7 @@ export class Subscriptions {
     }
     for (const [sid, group] of this.#groups) {
       const room = SID_MARKETS_MAX - group.size
-      if (this.#waiting.size === 0) return
+      if (this.#waiting.size === 0) break
       if (room <= 0) continue
       const tickers = this.#takeWaiting(Math.min(room, COMMAND_TICKERS_MAX))
       if (!this.#command({ kind: 'add', tickers, sid })) return this.#requeue(tickers)

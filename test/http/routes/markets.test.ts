@@ -1,3 +1,5 @@
+// Markets, prices and books through HTTP; every answer is checked against its schema.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Static, TSchema } from '@sinclair/typebox'

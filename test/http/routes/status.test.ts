@@ -1,3 +1,5 @@
+// What needs no key: health and metrics.
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'

@@ -1,3 +1,5 @@
+// Trades through HTTP: their fields, and pages that make up the whole exactly once.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'

@@ -1,3 +1,5 @@
+// Who gets an update, how often it is encoded, and what the heartbeat says.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { timeMs, usdMicros } from '../../../engine/units.ts'

@@ -1,3 +1,5 @@
+// Commands: what is understood, what is refused, and that no bytes make the parser throw.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'

@@ -1,3 +1,5 @@
+// One connection on a real socket: subscriptions under fire, resuming, and the limits.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
@@ -52,6 +54,10 @@ function stir(random: ReturnType<typeof seededRandom>): void {
     })
   }
 }
+
+/** Twenty levels, so that a book takes its time. */
+const deepLevels = (size: number) =>
+  Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
 describe('subscriptions', () => {
   test('[WS1] snapshot and updates rebuild every book, whatever is fired while clients come and go', async () => {
@@ -138,6 +144,50 @@ describe('subscriptions', () => {
       })
     }
     await client.close()
+  })
+
+  test('[SUB3] while a wide subscription is being filled each market is live from its own state on', async () => {
+    const random = seededRandom('row', 8)
+    const extra = Array.from({ length: 2_000 }, (_, index) => face.engine.add(`row${index}`))
+    for (const added of extra) added.replace(deepLevels(random.below(9)), [level(0.9, 1)])
+    const client = await StreamClient.open(face.port)
+    const { hub } = face.server
+    client.send({
+      action: 'subscribe',
+      id: 1,
+      channels: ['orderbook', 'prices'],
+      market_ids: ['*'],
+    })
+    while (![...hub.sessions].some((session) => session.hasWork)) await turn()
+    let turns = 0
+    for (; [...hub.sessions].some((session) => session.hasWork); turns += 1) {
+      for (let index = 0; index < 20; index += 1)
+        random.pick(extra).change(bid(0.2, turns + index + 1))
+      random.pick(extra).replace([level(0.3, 1)], [], 'venue_gap')
+      random.pick(extra).reprice(10_000 * (1 + random.below(98)))
+      await turn()
+      clock.advance(25)
+    }
+    assert.ok(turns > 5, 'the row was sent in slices')
+    for (let index = 0; index < 500; index += 1) random.pick(extra).change(bid(0.2, index + 1))
+    await settle(client)
+    const rebuilt = new RebuiltBooks()
+    const prices = new Map<unknown, unknown>()
+    for (const message of client.messages) {
+      rebuilt.read(message)
+      if (message.type === 'price') prices.set(message.market_id, message.seq)
+    }
+    assert.deepEqual(rebuilt.defects, [])
+    assert.equal(rebuilt.books.size, 2_040)
+    for (const { ref, naive } of extra) {
+      assert.deepEqual(rebuilt.levels(ref.id), {
+        bids: naive.levels('bid'),
+        asks: naive.levels('ask'),
+      })
+      assert.equal(prices.get(ref.id), face.engine.publisher.latest('prices', ref.number).seq)
+    }
+    await client.close()
+    for (const { ref } of extra) face.engine.catalog.byId.delete(ref.id.toLowerCase())
   })
 
   test('[SUB1] a repeat sends no state again; a wide one replaces what it contains', async () => {
@@ -335,122 +385,5 @@ describe('limits', () => {
     assert.equal((await idle.closed).code, 4001)
     await settle(busy)
     await busy.close()
-  })
-})
-
-describe('slow readers', () => {
-  /** Publishes until a paused client's buffer passes the soft limit. */
-  async function flood(random: ReturnType<typeof seededRandom>, isEnough: () => boolean) {
-    const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
-    for (let round = 0; round < 5_000 && !isEnough(); round += 1) {
-      for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
-      for (let index = 0; index < 5; index += 1) stir(random)
-      await turn()
-      clock.advance(25)
-    }
-    assert.ok(isEnough(), 'the buffer never filled')
-  }
-  const lags = () => [...face.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
-
-  test('[WS8] a client that stops reading is told, caught up, and has lost nothing', async () => {
-    const random = seededRandom('slow', 2)
-    for (const target of [
-      { market_ids: ['*'] },
-      { market_ids: markets.map(({ ref }) => ref.id) },
-    ]) {
-      const slow = await StreamClient.open(face.port)
-      const quick = await StreamClient.open(face.port)
-      const command = { action: 'subscribe', id: 1, channels: ['orderbook', 'prices', 'trades'] }
-      for (const client of [slow, quick]) {
-        client.send({ ...command, ...target })
-        await client.next((message) => message.type === 'synced' && message.channel === 'trades')
-      }
-      slow.socket.pause()
-      const before = lags()
-      await flood(random, () => lags() > before)
-      for (let index = 0; index < 2_000; index += 1) stir(random)
-      clock.advance(5_000)
-      slow.socket.resume()
-      for (let round = 0; round < 20_000; round += 1) {
-        if ([...face.server.hub.sessions].every((session) => session.isLive && !session.hasWork))
-          break
-        for (let index = 0; index < 2; index += 1) stir(random)
-        clock.advance(25)
-        await turn()
-      }
-      for (let index = 0; index < 200; index += 1) stir(random)
-      for (const client of [slow, quick]) {
-        await settle(client)
-        const rebuilt = new RebuiltBooks()
-        const seqs = new Map<unknown, number>()
-        for (const message of client.messages) {
-          rebuilt.read(message)
-          if (message.type !== 'trade') continue
-          const last = seqs.get(message.market_id)
-          if (last !== undefined) assert.equal(message.seq, last + 1)
-          seqs.set(message.market_id, Number(message.seq))
-        }
-        assert.deepEqual(rebuilt.defects, [])
-        for (const { ref, naive } of markets) {
-          assert.deepEqual(rebuilt.levels(ref.id), {
-            bids: naive.levels('bid'),
-            asks: naive.levels('ask'),
-          })
-          const { seq } = face.engine.publisher.latest('trades', ref.number)
-          if (seqs.has(ref.id)) assert.equal(seqs.get(ref.id), seq)
-        }
-        const told = client.messages.filter((message) => message.reason === 'slow_consumer')
-        assert.equal(told.length > 0, client === slow)
-        assert.equal(
-          client.messages.some((message) => message.catching_up === true),
-          client === slow,
-        )
-        await client.close()
-      }
-    }
-  })
-
-  test('[WS9] a client that never reads again is closed after 10 s, and the others go on', async () => {
-    const random = seededRandom('dead', 3)
-    const dead = await StreamClient.open(face.port)
-    const quick = await StreamClient.open(face.port)
-    for (const client of [dead, quick]) {
-      await client.ask(
-        { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] },
-        'synced',
-      )
-    }
-    dead.socket.pause()
-    const before = lags()
-    await flood(random, () => lags() > before)
-    clock.advance(10_100)
-    assert.equal(face.server.hub.sessions.size, 1)
-    dead.socket.resume()
-    assert.ok([4008, 1006].includes((await dead.closed).code))
-    await settle(quick)
-    await quick.close()
-  })
-
-  test('[WS10] beyond the hard limit the stream is cut, never left with a silent hole', async () => {
-    const random = seededRandom('hard', 4)
-    const dead = await StreamClient.open(face.port)
-    await dead.ask(
-      { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] },
-      'synced',
-    )
-    dead.socket.pause()
-    const deep = Array.from({ length: 90 }, (_, index) => bid(0.01 + index / 100, 123.456789))
-    // No sweep runs: the clock stands still.
-    for (let round = 0; round < 20_000 && face.server.hub.sessions.size > 0; round += 1) {
-      for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
-      await turn()
-    }
-    assert.equal(face.server.hub.sessions.size, 0)
-    dead.socket.resume()
-    assert.equal((await dead.closed).code, 1006)
-    const rebuilt = new RebuiltBooks()
-    for (const message of dead.messages) rebuilt.read(message)
-    assert.deepEqual(rebuilt.defects, [], 'what came is whole up to the cut')
-    assert.equal((await face.get('/health')).status, 200)
   })
 })

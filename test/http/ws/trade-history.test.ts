@@ -1,3 +1,5 @@
+// The ring of the newest trades.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TradeUpdate } from '../../../engine/events.ts'

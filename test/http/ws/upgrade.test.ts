@@ -1,3 +1,5 @@
+// The handshake of the stream: who is let in, who is refused and how, and that places come back.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -22,7 +24,7 @@ const socketsOf = (name: string): number =>
     ?.socketCount ?? -1
 
 describe('the handshake', () => {
-  test('[WS13] it greets with its limits and the state of the venues', async () => {
+  test('[WS11] it greets with its limits and the state of the venues', async () => {
     const client = await StreamClient.open(face.port)
     const [greeting] = client.messages
     assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
@@ -37,7 +39,7 @@ describe('the handshake', () => {
     await client.close()
   })
 
-  test('[WS13] a bad key is 401, bad encodings 422 and 400, each with the rate headers', async () => {
+  test('[WS11] a bad key is 401, bad encodings 422 and 400, each with the rate headers', async () => {
     for (const [query, status] of [
       ['', 401],
       ['api_key=', 401],
@@ -55,7 +57,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('[WS13] a login token, or the key in a header, opens the stream as well', async () => {
+  test('[WS11] a login token, or the key in a header, opens the stream as well', async () => {
     const byToken = await StreamClient.open(face.port, 'access_token=ann-token')
     await byToken.close()
     const headers = { 'x-api-key': 'ann-key' }
@@ -64,7 +66,7 @@ describe('the handshake', () => {
     byHeader.terminate()
   })
 
-  test('[WS14] of 50 simultaneous handshakes exactly two are let in, and places come back', async () => {
+  test('[WS12] of 50 simultaneous handshakes exactly two are let in, and places come back', async () => {
     face.engine.accounts.make('free', { requestsPerMinute: 1000 })
     for (let round = 0; round < 3; round += 1) {
       const attempts = Array.from({ length: 50 }, async () => {
@@ -87,7 +89,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('[WS14] a peer that leaves in the middle of its handshake keeps no place', async () => {
+  test('[WS12] a peer that leaves in the middle of its handshake keeps no place', async () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = connect(face.port, '127.0.0.1')
       socket.on('error', () => {})
@@ -105,7 +107,7 @@ describe('the handshake', () => {
     assert.equal(face.server.hub.sessions.size, 0)
   })
 
-  test('[WS13] an upgrade counts as one request, and too many are 429', async () => {
+  test('[WS11] an upgrade counts as one request, and too many are 429', async () => {
     face.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
     await (await StreamClient.open(face.port, 'api_key=few-key')).close()
     await (await StreamClient.open(face.port, 'api_key=few-key')).close()
@@ -114,7 +116,7 @@ describe('the handshake', () => {
     assert.equal(refused.headers['x-ratelimit-limit'], '2')
   })
 
-  test('[WS15] one of the offered subprotocols is chosen', async () => {
+  test('[WS13] one of the offered subprotocols is chosen', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`, [
       'one',
       'two',
@@ -124,7 +126,7 @@ describe('the handshake', () => {
     socket.terminate()
   })
 
-  test('[WS16] a revoked key ends its own connections with 4010 before the answer', async () => {
+  test('[WS14] a revoked key ends its own connections with 4010 before the answer', async () => {
     const mine = await StreamClient.open(face.port)
     face.engine.accounts.make('bob')
     const other = await StreamClient.open(face.port, 'api_key=bob-key')

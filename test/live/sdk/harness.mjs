@@ -72,7 +72,7 @@ export function bookOf(book, outcomeIndex) {
 
 const rows = []
 
-/** One row of the table. `work` returns [count or first value, and whether it is as it should be]. */
+/** One row of the table. `work` returns the count or first value to show, and throws when it is wrong. */
 export async function check(call, work) {
   try {
     const shown = await work()

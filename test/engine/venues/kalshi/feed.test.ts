@@ -1,189 +1,25 @@
-// The feed with a key and without one, against a small server of Kalshi's protocol on loopback that
-// does as it is told. Time is manual.
+// The feed with a key against a small server of Kalshi's protocol on loopback. Time is manual.
 
 import assert from 'node:assert/strict'
-import { generateKeyPairSync } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type WebSocket, WebSocketServer } from 'ws'
-import type { VenueEvent } from '../../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
-import { silentLog } from '../../../../engine/log.ts'
-import { Metrics } from '../../../../engine/metrics.ts'
-import { seededRandom } from '../../../../engine/random.ts'
-import { formatTime, type TimeMs, timeMs } from '../../../../engine/units.ts'
-import { openKalshi } from '../../../../engine/venues/kalshi/kalshi.ts'
-import { isFields } from '../../../../engine/venues/kalshi/parse.ts'
-import type { Venue, WatchedMarket } from '../../../../engine/venues/venue.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { type TimeMs, timeMs } from '../../../../engine/units.ts'
+import {
+  type Bench,
+  books,
+  closeAll,
+  count,
+  feedEvents,
+  ids,
+  open,
+  row,
+  trades,
+  until,
+  watched,
+} from '../../../support/kalshi-peer.ts'
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-
-/** One socket of the stub: numbers its sids from `firstSid`, and each sid's messages from 1. */
-class Peer {
-  readonly socket: WebSocket
-  readonly sids = new Map<string, number>()
-  readonly commands: string[] = []
-  readonly #seqs = new Map<number, number>()
-  #nextSid: number
-
-  constructor(socket: WebSocket, firstSid: number) {
-    this.socket = socket
-    this.#nextSid = firstSid
-    socket.on('message', (data) => this.#command(data.toString()))
-  }
-
-  /** Sends a numbered message; `lost` numbers are used up without being sent. */
-  send(channel: string, type: string, msg: object, lost = 0): void {
-    const sid = this.sids.get(channel) ?? 0
-    const seq = (this.#seqs.get(sid) ?? 0) + 1 + lost
-    this.#seqs.set(sid, seq)
-    this.socket.send(JSON.stringify({ type, sid, seq, msg }))
-  }
-
-  book(ticker: string): void {
-    const msg = { market_ticker: ticker, yes_dollars_fp: [['0.4000', '10.00']] }
-    this.send('orderbook_delta', 'orderbook_snapshot', msg)
-  }
-
-  delta(ticker: string, lost = 0): void {
-    const msg = { market_ticker: ticker, price_dollars: '0.3', delta_fp: '1.00', side: 'yes' }
-    this.send('orderbook_delta', 'orderbook_delta', msg, lost)
-  }
-
-  trade(id: string, atMs: number, lost = 0): void {
-    const price = { yes_price_dollars: '0.4', no_price_dollars: '0.6', count_fp: '2.00' }
-    const msg = { trade_id: id, market_ticker: 'A', ...price, taker_side: 'yes', ts_ms: atMs }
-    this.send('trade', 'trade', msg, lost)
-  }
-
-  #command(text: string): void {
-    const command: unknown = JSON.parse(text)
-    assert.ok(isFields(command) && isFields(command.params))
-    const { params } = command
-    const tickers = Array.isArray(params.market_tickers) ? params.market_tickers.map(String) : []
-    this.commands.push([String(params.action ?? command.cmd), ...tickers].join(' '))
-    if (command.cmd === 'subscribe') {
-      const channel = String(Array.isArray(params.channels) ? params.channels[0] : '')
-      const sid = this.#nextSid
-      this.#nextSid += 1
-      this.sids.set(channel, sid)
-      this.socket.send(
-        JSON.stringify({ id: command.id, type: 'subscribed', msg: { channel, sid } }),
-      )
-    }
-    if (command.cmd === 'subscribe' || params.action === 'get_snapshot') {
-      for (const ticker of tickers) this.book(ticker)
-    }
-  }
-}
-
-interface Bench {
-  readonly clock: ManualClock
-  readonly venue: Venue
-  readonly events: VenueEvent[]
-  readonly peers: Peer[]
-  readonly upgrades: IncomingHttpHeaders[]
-  readonly requests: string[]
-  /** Rows of /markets/trades. */
-  trades: object[]
-  isRestUp: boolean
-  close: () => Promise<void>
-}
-
-const benches: Bench[] = []
-
-async function open(isKeyed: boolean): Promise<Bench> {
-  const clock = new ManualClock()
-  const events: VenueEvent[] = []
-  const peers: Peer[] = []
-  const upgrades: IncomingHttpHeaders[] = []
-  const requests: string[] = []
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://x')
-    requests.push(url.pathname + url.search)
-    response.statusCode = bench.isRestUp ? 200 : 404
-    if (url.pathname.endsWith('/trades')) {
-      response.end(JSON.stringify({ trades: bench.trades, cursor: '' }))
-      return
-    }
-    const orderbooks = url.searchParams
-      .getAll('tickers')
-      .map((ticker) => ({ ticker, orderbook_fp: { yes_dollars: [['0.4', '1.00']] } }))
-    response.end(JSON.stringify({ orderbooks }))
-  })
-  const sockets = new WebSocketServer({ server })
-  sockets.on('connection', (socket, request) => {
-    upgrades.push(request.headers)
-    peers.push(new Peer(socket, 1 + peers.length * 10))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
-  const venue = openKalshi(
-    {
-      clock,
-      random: seededRandom(1),
-      log: silentLog,
-      metrics: new Metrics(),
-      emit: (event) => events.push(event),
-    },
-    {
-      restUrl: `http://127.0.0.1:${address.port}/trade-api/v2`,
-      wsUrl: `ws://127.0.0.1:${address.port}/trade-api/ws/v2`,
-      keyId: isKeyed ? 'key' : null,
-      privateKeyPem: isKeyed ? privateKeyPem : null,
-    },
-  )
-  const close = async () => {
-    await venue.feed.stop()
-    for (const { socket } of peers) socket.terminate()
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  const bench: Bench = {
-    ...{ clock, venue, events, peers, upgrades, requests, close },
-    trades: [],
-    isRestUp: true,
-  }
-  benches.push(bench)
-  return bench
-}
-
-afterEach(async () => {
-  for (const bench of benches.splice(0)) await bench.close()
-})
-
-const watched = (ticker: string): WatchedMarket => ({
-  nativeId: nativeMarketId(ticker),
-  outcomes: [outcomeId(ticker), outcomeId(`${ticker}:no`)],
-  status: 'open',
-  openAtMs: null,
-  closeAtMs: null,
-})
-
-/** Turns the event loop, moving time by `stepMs` a turn, until something is so. */
-async function until(bench: Bench, isSo: () => boolean, stepMs = 10): Promise<void> {
-  for (let turns = 0; turns < 5_000; turns += 1) {
-    if (isSo()) return
-    await nextTurn()
-    bench.clock.advance(stepMs)
-  }
-  assert.fail(`it did not come about: ${bench.events.map((event) => event.kind).join(' ')}`)
-}
-
-const feedEvents = (bench: Bench, kind: string, stream: string) =>
-  bench.events.filter(
-    (event) => event.kind === kind && 'stream' in event && event.stream === stream,
-  )
-const count = (bench: Bench, kind: string) =>
-  bench.events.filter((event) => event.kind === kind).length
-const books = (bench: Bench): Peer | undefined =>
-  bench.peers.findLast((peer) => peer.sids.has('orderbook_delta'))
-const trades = (bench: Bench): Peer | undefined =>
-  bench.peers.findLast((peer) => peer.sids.has('trade'))
+afterEach(closeAll)
 
 async function startKeyed(tickers: readonly string[]): Promise<Bench> {
   const bench = await open(true)
@@ -197,21 +33,6 @@ async function startKeyed(tickers: readonly string[]): Promise<Bench> {
   )
   return bench
 }
-
-function row(id: string, atMs: number): object {
-  return {
-    trade_id: id,
-    ticker: 'A',
-    yes_price_dollars: '0.4',
-    no_price_dollars: '0.6',
-    count_fp: '2.00',
-    taker_side: 'yes',
-    created_time: formatTime(timeMs(atMs)),
-  }
-}
-
-const ids = (bench: Bench): string[] =>
-  bench.events.flatMap((event) => (event.kind === 'trade' ? [event.nativeId] : []))
 
 describe('Kalshi feed with a key', () => {
   it('[KFEED1] it signs the handshake, subscribes, and books begin with their snapshot', async () => {
@@ -336,72 +157,5 @@ describe('Kalshi feed with a key', () => {
     for (let turns = 0; turns < 100; turns += 1) await nextTurn()
     bench.clock.advance(60_000)
     assert.deepEqual([bench.events.length, bench.clock.timerCount], [before, 0])
-  })
-})
-
-describe('Kalshi feed without a key', () => {
-  it('[KPOLL1] books are polled and in order, a hundred a request, each market in its round', async () => {
-    const bench = await open(false)
-    const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
-    bench.venue.feed.watch(tickers.map(watched))
-    bench.venue.feed.start()
-    await until(bench, () => count(bench, 'bookSnapshot') >= 250)
-    const seen = new Set<string>()
-    for (const event of bench.events) {
-      if (event.kind !== 'bookSnapshot') continue
-      assert.ok(event.isInOrder)
-      seen.add(event.outcome)
-    }
-    assert.equal(seen.size, 250)
-    assert.equal(bench.peers.length, 0, 'no socket without a key')
-    assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
-  })
-
-  it('[KPOLL2] trades are told once each, oldest first, however often a page repeats them', async () => {
-    const bench = await open(false)
-    const startMs = bench.clock.nowMs()
-    bench.trades = [row('b', startMs + 20), row('a', startMs + 10)]
-    bench.venue.feed.start()
-    await until(bench, () => count(bench, 'trade') === 2)
-    bench.trades = [row('c', startMs + 500), ...bench.trades]
-    await until(bench, () => count(bench, 'trade') === 3)
-    await until(bench, () => bench.requests.length > 6)
-    assert.deepEqual(ids(bench), ['a', 'b', 'c'])
-  })
-
-  it('[KPOLL3] three failures in a row are a lost feed, and the trades of that time come back', async () => {
-    const bench = await open(false)
-    bench.venue.feed.start()
-    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
-    bench.isRestUp = false
-    await until(bench, () => feedEvents(bench, 'feedDown', 'trades').length === 1)
-    for (let turns = 0; turns < 100; turns += 1) {
-      await nextTurn()
-      bench.clock.advance(200)
-    }
-    bench.trades = [row('late', bench.clock.nowMs() - 9_000)]
-    bench.isRestUp = true
-    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
-    const [down] = feedEvents(bench, 'feedDown', 'trades')
-    const up = feedEvents(bench, 'feedUp', 'trades')[1]
-    assert.ok(down?.kind === 'feedDown' && up?.kind === 'feedUp')
-    assert.equal(up.sinceMs, down.sinceMs)
-    const late = bench.events.find((event) => event.kind === 'trade')
-    assert.ok(late?.kind === 'trade')
-    assert.equal(late.source, 'backfill')
-  })
-
-  it('[KPOLL4] stop ends the polling', async () => {
-    const bench = await open(false)
-    bench.venue.feed.watch([watched('A')])
-    bench.venue.feed.start()
-    await until(bench, () => count(bench, 'bookSnapshot') > 0)
-    await bench.venue.feed.stop()
-    const before = bench.requests.length
-    for (let turns = 0; turns < 50; turns += 1) {
-      await nextTurn()
-      bench.clock.advance(500)
-    }
-    assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 })

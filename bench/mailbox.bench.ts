@@ -1,0 +1,173 @@
+// How long from `system.tell` to the actor's turn? Three cases: an idle system, where the turn runs
+// within `tell`; a burst, where thousands are told at one moment and wait for each other; and a steady
+// stream at a planned rate. In the last two the clock starts at the moment at which a message was
+// planned, so that a late sender cannot hide a slow system.
+// Excluded: what a real turn does (the actor here notes the time), routing, sockets.
+
+import type { Histogram } from 'hdr-histogram-js'
+import type { Actor, Turn } from '../actors/actor.ts'
+import { type Cell, System } from '../actors/system.ts'
+import { systemClock } from '../engine/clock.ts'
+import { mailboxMessagesMax } from '../engine/limits.ts'
+import { silentLog } from '../engine/log.ts'
+import { Metrics } from '../engine/metrics.ts'
+import {
+  type Bench,
+  type BenchSetting,
+  check,
+  hashOf,
+  newTimes,
+  record,
+  timeInTurns,
+  timesRow,
+} from './harness.ts'
+
+const ACTORS = 100
+const BATCH = 100
+
+export const bench: Bench = {
+  name: 'mailbox',
+  question: 'How long from telling an actor something to its turn: idle, in a burst, at a steady rate?',
+  excludes: 'the work of a real turn, routing, sockets',
+  async run(setting) {
+    const idle = timeIdle(setting)
+    const burst = await timeBursts(setting)
+    const steady: Case[] = []
+    for (const perSecond of setting.isSmall ? [20_000] : [1_000, 20_000, 100_000]) {
+      steady.push(await timeSteady(perSecond, setting.isSmall ? 100 : 2_000))
+    }
+    const cases = [idle, burst, ...steady]
+    return {
+      rows: cases.map(({ what, times }) => timesRow(what, times)),
+      state: {
+        hash: hashOf(cases.map(({ what, sums }) => `${what} ${sums.join(' ')}`)),
+        checked: `${cases.length} cases: every message had its turn, once, in its actor's order`,
+        isRepeatable: true,
+      },
+    }
+  },
+}
+
+interface Case {
+  readonly what: string
+  readonly times: Histogram
+  /** What each actor added up. */
+  readonly sums: readonly number[]
+}
+
+interface Note {
+  /** Counts up per actor. */
+  readonly number: number
+  readonly plannedAtMs: number
+}
+
+/** Notes when its turn came; does nothing else. */
+class NotingActor implements Actor<Note> {
+  readonly name = 'noting'
+  readonly #times: Histogram | null
+  received = 0
+  sum = 0
+  isInOrder = true
+
+  constructor(times: Histogram | null) {
+    this.#times = times
+  }
+
+  receive({ number, plannedAtMs }: Note): Turn {
+    if (this.#times !== null) record(this.#times, systemClock.monotonicMs() - plannedAtMs)
+    this.isInOrder &&= number === this.received
+    this.received += 1
+    this.sum += number
+  }
+
+  restart(): void {
+    check(false, 'a turn threw')
+  }
+
+  onOverflow(): void {
+    check(false, 'a mailbox was full')
+  }
+}
+
+function open(times: Histogram | null) {
+  const system = new System({
+    clock: systemClock,
+    log: silentLog,
+    metrics: new Metrics(),
+    mustHold: () => false,
+  })
+  const actors = Array.from({ length: ACTORS }, () => new NotingActor(times))
+  const cells = actors.map((actor) => system.spawn(actor))
+  return { system, actors, cells }
+}
+
+function finish(what: string, times: Histogram, actors: readonly NotingActor[], told: number): Case {
+  const received = actors.reduce((sum, actor) => sum + actor.received, 0)
+  check(received === told, `${what}: ${received} turns for ${told} messages`)
+  check(
+    actors.every(({ isInOrder }) => isInOrder),
+    `${what}: a message came out of order`,
+  )
+  return { what, times, sums: actors.map(({ sum }) => sum) }
+}
+
+/** Message `index` goes to the actors in turn, numbered per actor. */
+function tell(cells: readonly Cell<Note>[], index: number, plannedAtMs: number): void {
+  cells[index % ACTORS]?.tell({ number: Math.floor(index / ACTORS), plannedAtMs })
+}
+
+function timeIdle({ isSmall }: BenchSetting): Case {
+  const times = newTimes()
+  const { actors, cells } = open(null)
+  const operationCount = isSmall ? 5_000 : 1_000_000
+  const batch = (from: number, count: number) => {
+    for (let index = from; index < from + count; index += 1) tell(cells, index, 0)
+  }
+  timeInTurns([{ times, batch }], { operationCount, batchCount: BATCH })
+  return finish('idle: tell with its turn', times, actors, operationCount)
+}
+
+/** Told from within a turn, as the messages of one large frame are: all wait for its end. */
+async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
+  const times = newTimes()
+  const { system, actors, cells } = open(times)
+  const [burstCount, size] = isSmall ? [2, 2_000] : [50, 20_000]
+  check(size / ACTORS < mailboxMessagesMax, 'a burst fits into the mailboxes')
+  const teller = system.spawn<Note>({
+    name: 'teller',
+    receive({ number, plannedAtMs }): Turn {
+      for (let step = 0; step < size; step += 1) tell(cells, number * size + step, plannedAtMs)
+    },
+    restart: () => check(false, 'the teller threw'),
+    onOverflow: () => check(false, 'the teller had too much to do'),
+  })
+  for (let burst = 0; burst < burstCount; burst += 1) {
+    teller.tell({ number: burst, plannedAtMs: systemClock.monotonicMs() })
+    await allReceived(actors, (burst + 1) * size)
+  }
+  return finish(`burst of ${size} at one moment`, times, actors, burstCount * size)
+}
+
+/** Each message has its planned moment; those whose moment has passed are told in one go. */
+async function timeSteady(perSecond: number, durationMs: number): Promise<Case> {
+  const times = newTimes()
+  const { actors, cells } = open(times)
+  const total = Math.floor((perSecond * durationMs) / 1_000)
+  const startedMs = systemClock.monotonicMs()
+  for (let told = 0; told < total; ) {
+    const elapsedMs = systemClock.monotonicMs() - startedMs
+    const due = Math.min(total, 1 + Math.floor((elapsedMs * perSecond) / 1_000))
+    for (; told < due; told += 1) tell(cells, told, startedMs + (told * 1_000) / perSecond)
+    await nextTurn()
+  }
+  await allReceived(actors, total)
+  return finish(`steady ${perSecond} messages/s, from the planned time`, times, actors, total)
+}
+
+async function allReceived(actors: readonly NotingActor[], count: number): Promise<void> {
+  while (actors.reduce((sum, actor) => sum + actor.received, 0) < count) await nextTurn()
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

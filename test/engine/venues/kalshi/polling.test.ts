@@ -1,0 +1,84 @@
+// The feed without a key: Kalshi's public REST, polled. Time is manual.
+
+import assert from 'node:assert/strict'
+import { afterEach, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  closeAll,
+  count,
+  feedEvents,
+  ids,
+  open,
+  row,
+  until,
+  watched,
+} from '../../../support/kalshi-peer.ts'
+
+afterEach(closeAll)
+
+describe('Kalshi feed without a key', () => {
+  it('[KPOLL1] books are polled and in order, a hundred a request, each market in its round', async () => {
+    const bench = await open(false)
+    const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
+    bench.venue.feed.watch(tickers.map(watched))
+    bench.venue.feed.start()
+    await until(bench, () => count(bench, 'bookSnapshot') >= 250)
+    const seen = new Set<string>()
+    for (const event of bench.events) {
+      if (event.kind !== 'bookSnapshot') continue
+      assert.ok(event.isInOrder)
+      seen.add(event.outcome)
+    }
+    assert.equal(seen.size, 250)
+    assert.equal(bench.peers.length, 0, 'no socket without a key')
+    assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
+  })
+
+  it('[KPOLL2] trades are told once each, oldest first, however often a page repeats them', async () => {
+    const bench = await open(false)
+    const startMs = bench.clock.nowMs()
+    bench.trades = [row('b', startMs + 20), row('a', startMs + 10)]
+    bench.venue.feed.start()
+    await until(bench, () => count(bench, 'trade') === 2)
+    bench.trades = [row('c', startMs + 500), ...bench.trades]
+    await until(bench, () => count(bench, 'trade') === 3)
+    await until(bench, () => bench.requests.length > 6)
+    assert.deepEqual(ids(bench), ['a', 'b', 'c'])
+  })
+
+  it('[KPOLL3] three failures in a row are a lost feed, and the trades of that time come back', async () => {
+    const bench = await open(false)
+    bench.venue.feed.start()
+    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
+    bench.isRestUp = false
+    await until(bench, () => feedEvents(bench, 'feedDown', 'trades').length === 1)
+    for (let turns = 0; turns < 100; turns += 1) {
+      await nextTurn()
+      bench.clock.advance(200)
+    }
+    bench.trades = [row('late', bench.clock.nowMs() - 9_000)]
+    bench.isRestUp = true
+    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
+    const [down] = feedEvents(bench, 'feedDown', 'trades')
+    const up = feedEvents(bench, 'feedUp', 'trades')[1]
+    assert.ok(down?.kind === 'feedDown' && up?.kind === 'feedUp')
+    assert.equal(up.sinceMs, down.sinceMs)
+    const late = bench.events.find((event) => event.kind === 'trade')
+    assert.ok(late?.kind === 'trade')
+    assert.equal(late.source, 'backfill')
+  })
+
+  it('[KPOLL4] stop ends the polling', async () => {
+    const bench = await open(false)
+    bench.venue.feed.watch([watched('A')])
+    bench.venue.feed.start()
+    await until(bench, () => count(bench, 'bookSnapshot') > 0)
+    await bench.venue.feed.stop()
+    const before = bench.requests.length
+    for (let turns = 0; turns < 50; turns += 1) {
+      await nextTurn()
+      bench.clock.advance(500)
+    }
+    assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
+  })
+})

@@ -1,0 +1,139 @@
+// @polymarket/real-time-data-client 1.4.0 against the simulated RTDS: every trade once in
+// `orders_matched`, once for each participant in `trades`, filters, and the client's own ping.
+
+import assert from 'node:assert/strict'
+import { RealTimeDataClient } from '@polymarket/real-time-data-client'
+import { check, finish, micros, sleep, truth, urls } from './harness.mjs'
+
+const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
+const ROWS_MIN = 20
+
+// The client reports what it does not understand with console.log, and nothing else.
+const complaints = []
+console.log = (...words) => complaints.push(words)
+console.error = (...words) => complaints.push(words)
+
+/** A connected client that keeps what it is given; `subscriptions` are sent once it is open. */
+async function connect(subscriptions) {
+  const seen = []
+  let client
+  await new Promise((resolve) => {
+    client = new RealTimeDataClient({
+      host: urls.rtdsWs,
+      onConnect: (each) => {
+        each.subscribe({ subscriptions })
+        resolve()
+      },
+      onMessage: (_, message) => seen.push(message),
+    }).connect()
+  })
+  return { client, seen }
+}
+
+const keyOf = (row) =>
+  [row.transactionHash, row.asset, row.proxyWallet, row.side, micros(row.price), row.size].join()
+
+const all = await connect([
+  { topic: 'activity', type: 'trades' },
+  { topic: 'activity', type: 'orders_matched' },
+])
+const of = (type, seen = all.seen) => seen.filter((message) => message.type === type)
+let filtered
+
+await check('subscribe to activity', async () => {
+  const until = Date.now() + WATCH_MS
+  while (of('orders_matched').length < 1 && Date.now() < until) await sleep(50)
+  const busy = of('orders_matched')[0].payload.eventSlug
+  filtered = { slug: busy, ...(await connect([filterBy(busy)])) }
+  const from = Date.now()
+  while (Date.now() - from < WATCH_MS || of('trades').length < ROWS_MIN) {
+    assert.ok(Date.now() - from < 4 * WATCH_MS, `${of('trades').length} rows only`)
+    await sleep(100)
+  }
+  await truth.pause()
+  await sleep(300)
+  for (const message of all.seen) {
+    assert.equal(message.topic, 'activity')
+    assert.ok(Number.isInteger(message.timestamp) && typeof message.connection_id === 'string')
+  }
+  return `${all.seen.length} messages in ${Math.round((Date.now() - from) / 1_000)} s`
+})
+const real = await truth.trades('a')
+await truth.resume()
+/** The truth's trades from the first one seen on. */
+const sinceFirst = () => {
+  const first = of('orders_matched')[0].payload.transactionHash
+  return real.slice(real.findIndex((trade) => trade.tx_hash === first))
+}
+await check('orders_matched rows', async () => {
+  const expected = sinceFirst().map((trade) => ({
+    transactionHash: trade.tx_hash,
+    conditionId: trade.native_id,
+    asset: trade.token,
+    outcomeIndex: trade.outcome_index,
+    side: trade.side.toUpperCase(),
+    price: trade.price_micros,
+    size: trade.size_micros,
+    timestamp: Math.floor(trade.at_ms / 1_000),
+    proxyWallet: trade.taker,
+  }))
+  const seen = of('orders_matched').map(({ payload }) => ({
+    transactionHash: payload.transactionHash,
+    conditionId: payload.conditionId,
+    asset: payload.asset,
+    outcomeIndex: payload.outcomeIndex,
+    side: payload.side,
+    price: micros(payload.price),
+    size: micros(payload.size),
+    timestamp: payload.timestamp,
+    proxyWallet: payload.proxyWallet,
+  }))
+  assert.deepEqual(seen, expected)
+  return `${seen.length}, equal the truth`
+})
+await check('trades rows', async () => {
+  const participants = sinceFirst().reduce((sum, { makers }) => sum + 1 + makers.length, 0)
+  const rows = of('trades').map(({ payload }) => payload)
+  assert.equal(rows.length, participants)
+  const takers = new Set(of('orders_matched').map(({ payload }) => keyOf(payload)))
+  const found = new Set(rows.map(keyOf))
+  for (const key of takers) assert.ok(found.has(key))
+  for (const row of rows) {
+    for (const key of ['title', 'slug', 'eventSlug', 'outcome', 'icon', 'name', 'pseudonym']) {
+      assert.equal(typeof row[key], 'string', key)
+    }
+  }
+  return `${rows.length}, one for every participant`
+})
+await check('filter by event_slug', async () => {
+  const mine = filtered.seen.map(({ payload }) => payload.transactionHash)
+  assert.ok(filtered.seen.every(({ payload }) => payload.eventSlug.includes(filtered.slug)))
+  const from = of('orders_matched').findIndex(
+    ({ payload }) => payload.transactionHash === (mine[0] ?? ''),
+  )
+  const expected = of('orders_matched')
+    .slice(Math.max(from, 0))
+    .filter(({ payload }) => payload.eventSlug.includes(filtered.slug))
+  if (mine.length > 0) assert.equal(mine.length, expected.length)
+  return `${mine.length} of ${filtered.slug}`
+})
+await check('unsubscribe', async () => {
+  filtered.client.unsubscribe({ subscriptions: [{ topic: 'activity', type: 'orders_matched' }] })
+  await sleep(300)
+  const before = filtered.seen.length
+  await sleep(2_000)
+  assert.equal(filtered.seen.length, before)
+  return 'silent'
+})
+await check('the client does not complain', async () => {
+  const real = complaints.filter(([first]) => first !== 'unsubscribing')
+  assert.deepEqual(real, [])
+  return 'its ping is understood, its connection held'
+})
+
+function filterBy(slug) {
+  const filters = JSON.stringify({ event_slug: slug })
+  return { topic: 'activity', type: 'orders_matched', filters }
+}
+
+finish('@polymarket/real-time-data-client 1.4.0')
