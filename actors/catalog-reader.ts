@@ -1,4 +1,4 @@
-// Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every half minute,
+// Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute,
 // a whole crawl every hour, and single markets that messages named. Network trouble is retried for
 // ever with back-off; what was read is kept. Upholds VEN6, VEN7.
 
@@ -8,8 +8,8 @@ import type { Log } from '../engine/log.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { CatalogPage, VenueCatalog } from '../engine/venues/venue.ts'
 
-const REFRESH_EVERY_MS = 30_000
-const REFRESH_OVERLAP_MS = 60_000
+const REFRESH_EVERY_MS = 60_000
+const REFRESH_OVERLAP_MS = 120_000
 const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000

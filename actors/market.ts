@@ -264,7 +264,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       return this.#parts.ignored('status_out_of_order')
     }
     const settlementPrice = event.settlementPrice ?? this.summary.settlementPrice
-    this.#changeSummary({ ...this.summary, status: event.status, settlementPrice }, event)
+    const changed = { status: event.status, settlementPrice, isUnopened: false }
+    this.#changeSummary({ ...this.summary, ...changed }, event)
   }
 
   #takeSummary(summary: MarketSummary): void {

@@ -154,7 +154,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
       const seat = this.#parts.catalog.seatOfOutcome(this.venue, outcome)
       if (seat === null) continue
       seat.cell.tell({ kind: 'void', reason: event.reason })
-      this.#stale.add(seat, this.#parts.clock.monotonicMs())
+      this.#noteStale(seat)
     }
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
@@ -163,8 +163,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   requestResync(seat: MarketSeat, reason: string): void {
     const outcome = seat.actor.summary.outcomes[0]?.id
     if (outcome === undefined) return
-    if (!seat.actor.isBookLive) this.#stale.add(seat, this.#parts.clock.monotonicMs())
+    if (!seat.actor.isBookLive) this.#noteStale(seat)
     this.#resync([outcome], reason)
+  }
+
+  /** Only an open market is sure to have a book that will come. */
+  #noteStale(seat: MarketSeat): void {
+    if (seat.actor.summary.status !== 'open') return
+    this.#stale.add(seat, this.#parts.clock.monotonicMs())
   }
 
   #resync(outcomes: readonly OutcomeId[], reason: string): void {
@@ -245,12 +251,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   }
 
   #watch(seats: readonly MarketSeat[]): void {
-    const nowMs = this.#parts.clock.monotonicMs()
     const watched: WatchedMarket[] = []
     for (const seat of seats) {
       const { summary } = seat.actor
       if (summary.status === 'resolved') continue
-      if (summary.status === 'open') this.#stale.add(seat, nowMs)
+      this.#noteStale(seat)
       watched.push({
         nativeId: summary.nativeId,
         outcomes: summary.outcomes.map((outcome) => outcome.id),
@@ -284,7 +289,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     const outcomes: OutcomeId[] = []
     for (const seat of due) {
       const outcome = seat.actor.summary.outcomes[0]?.id
-      if (seat.actor.isBookLive) this.#stale.remove(seat)
+      const isDone = seat.actor.isBookLive || seat.actor.summary.status !== 'open'
+      if (isDone) this.#stale.remove(seat)
       else if (outcome !== undefined) outcomes.push(outcome)
     }
     if (outcomes.length > 0) this.#resync(outcomes, 'still_stale')

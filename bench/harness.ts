@@ -57,7 +57,7 @@ export function ratioRow(what: string, slow: Histogram, fast: Histogram): Row {
 const NANOS_PER_MS = 1_000_000
 /** An hour: nothing measured here takes longer. */
 const NANOS_MAX = 3_600_000 * NANOS_PER_MS
-/** This share of the batches runs before anything is recorded, for the compiler. */
+/** This share of the operations runs before anything is recorded, for the compiler. */
 const WARM_UP_SHARE = 0.2
 
 /** An empty histogram of nanoseconds, to three significant digits. */
@@ -88,10 +88,15 @@ export interface Contestant {
  */
 export function timeInTurns(
   contestants: readonly Contestant[],
-  size: { readonly operationCount: number; readonly batchCount: number },
+  size: {
+    readonly operationCount: number
+    readonly batchCount: number
+    /** Operations at the beginning that are not recorded. */
+    readonly warmUpCount?: number
+  },
 ): void {
   const { operationCount, batchCount } = size
-  const warmUpCount = operationCount * WARM_UP_SHARE
+  const warmUpCount = size.warmUpCount ?? operationCount * WARM_UP_SHARE
   for (let from = 0; from < operationCount; from += batchCount) {
     const count = Math.min(batchCount, operationCount - from)
     for (const { times, batch, afterBatch } of contestants) {
@@ -163,7 +168,8 @@ export function report(bench: Bench, result: BenchResult): string {
     }
     lines.push('')
   }
-  for (const row of result.rows) if (row.kind === 'figure') lines.push(`- ${row.what}: ${row.value}`)
+  for (const row of result.rows)
+    if (row.kind === 'figure') lines.push(`- ${row.what}: ${row.value}`)
   lines.push(`- end state: ${checked}; hash ${hash}${isRepeatable ? '' : ' (differs by run)'}`, '')
   return lines.join('\n')
 }

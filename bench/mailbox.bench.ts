@@ -27,7 +27,8 @@ const BATCH = 100
 
 export const bench: Bench = {
   name: 'mailbox',
-  question: 'How long from telling an actor something to its turn: idle, in a burst, at a steady rate?',
+  question:
+    'How long from telling an actor something to its turn: idle, in a burst, at a steady rate?',
   excludes: 'the work of a real turn, routing, sockets',
   async run(setting) {
     const idle = timeIdle(setting)
@@ -101,7 +102,12 @@ function open(times: Histogram | null) {
   return { system, actors, cells }
 }
 
-function finish(what: string, times: Histogram, actors: readonly NotingActor[], told: number): Case {
+function finish(
+  what: string,
+  times: Histogram,
+  actors: readonly NotingActor[],
+  told: number,
+): Case {
   const received = actors.reduce((sum, actor) => sum + actor.received, 0)
   check(received === told, `${what}: ${received} turns for ${told} messages`)
   check(

@@ -6,14 +6,7 @@
 
 import type { VenueEvent } from '../engine/events.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import { silentLog } from '../engine/log.ts'
-import { Metrics } from '../engine/metrics.ts'
 import { OrderBook } from '../engine/order-book.ts'
-import { type TimeMs, timeMs } from '../engine/units.ts'
-import { KalshiStream, Tally } from '../engine/venues/kalshi/stream.ts'
-import { PolymarketMap } from '../engine/venues/polymarket/map.ts'
-import { parseFrame } from '../engine/venues/polymarket/parse.ts'
-import { Tracks } from '../engine/venues/polymarket/tracks.ts'
 import {
   type Bench,
   check,
@@ -25,11 +18,11 @@ import {
   timeInTurns,
   timesRow,
 } from './harness.ts'
-import { bookLine, listingOf, type SimFrame, type SimLoad, simLoad } from './sim-load.ts'
+import { bookLine, type SimFrame, type SimLoad, simLoad } from './sim-load.ts'
+import { venuePath } from './venue-path.ts'
 
 const SEED = 2
 const BATCH = 50
-const RECEIVED_AT = timeMs(Date.UTC(2026, 10, 20, 12))
 
 export const bench: Bench = {
   name: 'map',
@@ -63,9 +56,6 @@ const VENUES = [
   ['b', 'Kalshi'],
 ] as const satisfies readonly (readonly [VenueKey, string])[]
 
-/** Takes a frame to its events. */
-type Way = (text: string) => void
-
 function timeVenue(
   load: SimLoad,
   { venue, name }: { venue: VenueKey; name: string },
@@ -80,13 +70,13 @@ function timeVenue(
     eventCount += 1
     books.take(event)
   }
-  const way = venue === 'a' ? polymarketWay(load, emit) : kalshiWay(emit)
-  for (const { text } of load.snapshots.filter(isOfVenue)) way(text)
+  const take = venuePath(venue, load, emit)
+  for (const { text } of load.snapshots.filter(isOfVenue)) take(text)
   eventCount = 0
   const whole = newTimes()
   const alone = newTimes()
   const wholeBatch = (from: number, count: number) => {
-    for (let index = from; index < from + count; index += 1) way(frames[index]?.text ?? '')
+    for (let index = from; index < from + count; index += 1) take(frames[index]?.text ?? '')
   }
   const aloneBatch = (from: number, count: number) => {
     for (let index = from; index < from + count; index += 1) {
@@ -112,42 +102,6 @@ function timeVenue(
       `${frames.length} frames of ${Math.round(charCount / frames.length)} characters on average, ${eventCount} events`,
     ),
   ]
-}
-
-function polymarketWay(load: SimLoad, emit: (event: VenueEvent) => void): Way {
-  const tracks = new Tracks()
-  for (const market of load.markets) {
-    if (market.listing.venue !== 'a') continue
-    const { nativeId, outcomes, status } = listingOf(market)
-    const ids = outcomes.map(({ id }) => id)
-    tracks.add({ nativeId, outcomes: ids, status, openAtMs: null, closeAtMs: null })
-  }
-  const map = new PolymarketMap({
-    tracks,
-    emit,
-    onRejected: (reason) => check(false, `a frame was refused: ${reason}`),
-    onBook: () => undefined,
-    onTick: () => undefined,
-  })
-  return (text) => {
-    const parsed = parseFrame(text)
-    if (parsed.kind !== 'messages') return check(false, 'a frame had no messages')
-    for (const message of parsed.messages) {
-      if (message.kind === 'rejected') check(false, `a message was refused: ${message.reason}`)
-      else map.map(message, RECEIVED_AT)
-    }
-  }
-}
-
-function kalshiWay(emit: (event: VenueEvent) => void): Way {
-  const fail = (why: string) => check(false, `venue b: ${why}`)
-  const tally = new Tally(new Metrics(), silentLog)
-  const stream = new KalshiStream(
-    { emit, onReply: () => fail('reply'), onGap: () => fail('gap'), onLost: () => fail('lost') },
-    tally,
-  )
-  const receivedAtMs: TimeMs = RECEIVED_AT
-  return (text) => stream.take({ connection: 1, receivedAtMs, text })
 }
 
 /** Keeps events until the clock stands still, then applies them to books. */

@@ -29,7 +29,8 @@ const BATCH = 100
 
 export const bench: Bench = {
   name: 'order-book',
-  question: 'How long does one level change and a look at the best prices take, fast book vs naive?',
+  question:
+    'How long does one level change and a look at the best prices take, fast book vs naive?',
   excludes: 'parsing, mapping, checksums, publishing, snapshots',
   async run(setting) {
     const shallow = compare('world books', worldOperations(setting), BATCH)
@@ -141,7 +142,10 @@ function deepOperations({ isSmall }: BenchSetting): Operations {
   })
   const first: Operation[] = []
   for (let rank = 0; rank < DEEP_LEVELS; rank += 1) {
-    first.push(change('bid', rank, 1 + random.below(500)), change('ask', rank, 1 + random.below(500)))
+    first.push(
+      change('bid', rank, 1 + random.below(500)),
+      change('ask', rank, 1 + random.below(500)),
+    )
   }
   const timed = Array.from({ length: isSmall ? 100 : 4_000 }, () => {
     const rank = random.below(10) === 0 ? random.below(DEEP_LEVELS) : random.below(20)

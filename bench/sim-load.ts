@@ -145,8 +145,7 @@ class Wire {
 
 /** A market of the world as a connector would list it. */
 export function listingOf({ listing: sim, event }: SimMarket): MarketListing {
-  const [first, second] =
-    sim.venue === 'a' ? sim.tokens : [sim.nativeId, `${sim.nativeId}:no`]
+  const [first, second] = sim.venue === 'a' ? sim.tokens : [sim.nativeId, `${sim.nativeId}:no`]
   return listing(sim.nativeId, {
     venue: sim.venue,
     nativeId: nativeMarketId(sim.nativeId),

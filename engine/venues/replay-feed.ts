@@ -165,7 +165,7 @@ class ReplayFeed implements VenueFeed {
     const { signal } = this.#stopping
     // Whoever watches after the crawl does so in its own turn; the tape begins after it.
     await nextTurn()
-    const beganAtMs = clock.monotonicMs()
+    let beganAtMs = 0
     let firstMs: TimeMs | null = null
     let frameCount = 0
     this.#isRunning = true
@@ -177,7 +177,10 @@ class ReplayFeed implements VenueFeed {
       if (line.kind !== 'frame') continue
       const { frame, venue, stream } = line
       // Both venues count from the first frame of either, so that they keep their distance.
-      firstMs ??= frame.receivedAtMs
+      if (firstMs === null) {
+        firstMs = frame.receivedAtMs
+        beganAtMs = clock.monotonicMs()
+      }
       if (venue !== key) continue
       if (speed !== 'max') {
         const dueMs = beganAtMs + (frame.receivedAtMs - firstMs) / speed

@@ -145,9 +145,11 @@ function addBatchRoutes(server: RestServer, world: World): void {
     }
     return json(prices)
   })
-  batch('/last-trades-prices', (asked) =>
-    json(asked.map(({ token, found }) => ({ token_id: token, ...lastTrade(found) }))),
-  )
+  // Tokens that never traded are left out, while the single answer has a placeholder.
+  batch('/last-trades-prices', (asked) => {
+    const traded = asked.filter(({ found }) => found.market.lastTrade !== null)
+    return json(traded.map(({ token, found }) => ({ token_id: token, ...lastTrade(found) })))
+  })
 }
 
 interface Asked {
@@ -222,10 +224,11 @@ function oneOf(key: string, price: PriceMicros | null): RestAnswer {
   return price === null ? json(NO_BOOK, 404) : json({ [key]: priceText(price) })
 }
 
-// Market-level: quoted in whichever token traded last. A market that never traded has no side.
+// Market-level: quoted in whichever token traded last. A market that never traded has no side and
+// a half for its price, as live (Polymarket/ts-sdk#253).
 function lastTrade(found: Found): { price: string; side: string } {
   const trade = found.market.lastTrade
-  if (trade === null) return { price: '0', side: '' }
+  if (trade === null) return { price: '0.5', side: '' }
   return { price: priceText(trade.price), side: trade.side === 'buy' ? 'BUY' : 'SELL' }
 }
 

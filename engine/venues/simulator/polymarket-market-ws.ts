@@ -96,12 +96,11 @@ export class MarketChannel {
     for (const token of tokens) {
       if (reader.tokens.has(token)) continue
       const found = this.#world.marketOfToken(token)
-      reader.tokens.set(token, null)
-      if (found === null) continue
-      const room = this.#room(found.market)
-      const bit = BITS[found.outcomeIndex]
-      reader.tokens.set(token, { room, bit })
-      room.readers.set(reader, (room.readers.get(reader) ?? 0) | bit)
+      if (found === null) {
+        reader.tokens.set(token, null)
+        continue
+      }
+      this.#seat(reader, token, found)
       const isShown = hasDump && found.market.status === 'open'
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
@@ -109,6 +108,23 @@ export class MarketChannel {
     // One array frame, as live; only a subscription beyond its asset limit needs several.
     for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
       reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
+    }
+  }
+
+  #seat(reader: Reader, token: string, of: { market: SimMarket; outcomeIndex: 0 | 1 }): void {
+    const room = this.#room(of.market)
+    const bit = BITS[of.outcomeIndex]
+    reader.tokens.set(token, { room, bit })
+    room.readers.set(reader, (room.readers.get(reader) ?? 0) | bit)
+  }
+
+  /** Seats those who subscribed to a token before its market was known. */
+  #seatWaiting(market: SimMarket): void {
+    for (const reader of this.#readers) {
+      for (const outcomeIndex of OUTCOMES) {
+        const token = market.listing.tokens[outcomeIndex]
+        if (reader.tokens.get(token) === null) this.#seat(reader, token, { market, outcomeIndex })
+      }
     }
   }
 
@@ -138,7 +154,9 @@ export class MarketChannel {
   #tell(change: WorldChange): void {
     if (change.market.listing.venue !== 'a') return
     if (change.kind === 'created' || change.kind === 'opened') {
+      this.#seatWaiting(change.market)
       this.#announce(change)
+      if (change.kind === 'opened') this.#tellOpening(change)
       return
     }
     const room = this.#rooms.get(change.market)
@@ -182,6 +200,18 @@ export class MarketChannel {
     for (const outcome of OUTCOMES) {
       this.#sendCustom(room, BITS[outcome], () => room.frames.bestBidAsk(outcome, change.atMs))
     }
+  }
+
+  /** Who subscribed before the market had a book gets it now. */
+  #tellOpening(change: WorldChange): void {
+    const room = this.#rooms.get(change.market)
+    if (room === undefined) return
+    // The running hash began with no levels at all.
+    room.frames = new MarketFrames(change.market)
+    for (const outcome of OUTCOMES) {
+      this.#send(room, BITS[outcome], () => bookFrame(room.market, outcome))
+    }
+    this.#tellTop(room, change)
   }
 
   #announce(change: WorldChange): void {
@@ -233,7 +263,7 @@ interface Reader {
 /** A market somebody reads; the number is a bit for each of its two tokens. */
 interface Room {
   readonly market: SimMarket
-  readonly frames: MarketFrames
+  frames: MarketFrames
   readonly readers: Map<Reader, number>
   bestBid: PriceMicros | null
   bestAsk: PriceMicros | null

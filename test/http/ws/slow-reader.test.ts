@@ -27,12 +27,6 @@ before(async () => {
 after(() => face.stop())
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-const _market = (index: number): FakeMarket => {
-  const found = markets[index]
-  assert.ok(found !== undefined)
-  return found
-}
-
 async function settle(client: StreamClient): Promise<readonly Message[]> {
   clock.advance(1_000)
   await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')

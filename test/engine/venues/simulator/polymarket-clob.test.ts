@@ -89,7 +89,10 @@ test('[SIMPM12] prices of one token and of many agree with the book', async () =
   assert.deepEqual((await get(`/price?token_id=${yes}&side=BUY`)).body, { price: '0.4' })
   assert.deepEqual((await get(`/price?token_id=${no}&side=SELL`)).body, { price: '0.6' })
   assert.deepEqual((await get(`/spread?token_id=${no}`)).body, { spread: '0.02' })
-  assert.deepEqual((await get(`/last-trade-price?token_id=${yes}`)).body, { price: '0', side: '' })
+  assert.deepEqual((await get(`/last-trade-price?token_id=${yes}`)).body, {
+    price: '0.5',
+    side: '',
+  })
   assert.deepEqual((await get(`/tick-size?token_id=${yes}`)).body, { minimum_tick_size: 0.01 })
   assert.deepEqual((await get(`/neg-risk?token_id=${yes}`)).body, { neg_risk: false })
   assert.deepEqual((await get(`/fee-rate?token_id=${yes}`)).body, { base_fee: '1000' })
@@ -105,6 +108,17 @@ test('[SIMPM12] prices of one token and of many agree with the book', async () =
   ])
   assert.deepEqual(prices.body, { [yes]: { BUY: '0.4' }, [no]: { BUY: '0.58', SELL: '0.6' } })
   assert.equal((await ask(`${venue.clob}/books`, { token_id: yes })).status, 400)
+})
+
+test('[SIMPM12] a batch leaves out what never traded, since clients accept BUY and SELL only', async () => {
+  const market = marketAt(venue.world, 0)
+  const both = [{ token_id: yes }, { token_id: no }]
+  assert.deepEqual((await ask(`${venue.clob}/last-trades-prices`, both)).body, [])
+  venue.world.trade(market)
+  assert.deepEqual((await ask(`${venue.clob}/last-trades-prices`, both)).body, [
+    { token_id: yes, price: '0.42', side: 'BUY' },
+    { token_id: no, price: '0.42', side: 'BUY' },
+  ])
 })
 
 test('[SIMPM12] an empty side has no midpoint, price or spread', async () => {

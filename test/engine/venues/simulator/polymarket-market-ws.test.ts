@@ -248,6 +248,35 @@ test('[SIMPM28] lost_delta leaves a change out, duplicate sends a message twice'
   assert.equal(others.length, 0)
 })
 
+test('[SIMPM20] who subscribed before a market opened gets its book when it opens', async () => {
+  venue.world.setStatus(market, 'unopened', 'closed')
+  const reader = await venue.market()
+  reader.send({ assets_ids: [no], type: 'market', custom_feature_enabled: true })
+  assert.deepEqual(await reader.nextJson(), [])
+  venue.world.setStatus(market, 'open', 'opened')
+  assert.equal(record(await reader.nextJson()).event_type, 'new_market')
+  const rest = record((await ask(`${venue.clob}/book?token_id=${no}`)).body)
+  assert.deepEqual(await reader.nextJson(), { event_type: 'book', ...rest })
+  assert.deepEqual(await reader.drain(), [])
+})
+
+test('[SIMPM20] a token subscribed before its market was known is read from the opening on', async () => {
+  const unknown = `7${'4'.padStart(76, '0')}`
+  const reader = await follow([unknown, yes])
+  venue.world.addEvent(1)
+  const known = marketAt(venue.world, 2)
+  assert.equal(known.listing.tokens[0], unknown)
+  venue.world.setStatus(known, 'open', 'opened')
+  const [book] = records([await reader.nextJson()])
+  assert.deepEqual([book?.event_type, book?.asset_id], ['book', unknown])
+  venue.world.setLevels(known, ['bid', 0.41, 5])
+  assert.equal(record(await reader.nextJson()).event_type, 'price_change')
+  reader.send({ assets_ids: [unknown], operation: 'unsubscribe' })
+  await reader.drain()
+  venue.world.setLevels(known, ['bid', 0.41, 6])
+  assert.deepEqual(await reader.drain(), [])
+})
+
 test('[SIMPM29] silence loses data for 20 s on an open socket; disconnect cuts it', async () => {
   await venue.stop()
   await start(['silence'])

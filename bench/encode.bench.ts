@@ -1,0 +1,229 @@
+// What does it cost to encode an update for the stream, against JSON.stringify of the same object?
+// The updates are those that real market actors publish for the simulated world's frames. Timed: the
+// encoder's text; JSON.stringify of the finished object; and the hub's whole `onUpdate`, with one
+// subscriber to everything and with none, behind topics that only count.
+// Excluded: making the object that JSON.stringify is given (which favours it), and the socket.
+
+import { Catalog } from '../actors/catalog.ts'
+import { Router } from '../actors/router.ts'
+import { System } from '../actors/system.ts'
+import type { EngineView } from '../actors/views.ts'
+import type { BookUpdate, PriceUpdate, TradeEvent, TradeUpdate } from '../engine/events.ts'
+import { nativeMarketId, outcomeId } from '../engine/ids.ts'
+import { silentLog } from '../engine/log.ts'
+import { Metrics } from '../engine/metrics.ts'
+import { Publisher } from '../engine/publisher.ts'
+import type { SimTrade } from '../engine/venues/simulator/model.ts'
+import { JsonEncoder } from '../http/ws/encode-json.ts'
+import { Hub, type Topics } from '../http/ws/hub.ts'
+import { openMemoryStorage } from '../storage/memory.ts'
+import { marketParts, NAMES } from '../test/support/builders.ts'
+import { FakeAccounts } from '../test/support/fake-engine.ts'
+import { ManualClock } from '../test/support/manual-clock.ts'
+import {
+  type Bench,
+  check,
+  hashOf,
+  newTimes,
+  type Row,
+  ratioRow,
+  timeInTurns,
+  timesRow,
+} from './harness.ts'
+import { listingOf, type SimLoad, simLoad } from './sim-load.ts'
+import { RECEIVED_AT, venuePath } from './venue-path.ts'
+
+const SEED = 3
+const BATCH = 50
+const EPOCH = 'bench'
+
+export const bench: Bench = {
+  name: 'encode',
+  question: 'What does encoding one update cost, against JSON.stringify of the same object?',
+  excludes: 'making the object for JSON.stringify, sockets',
+  async run({ isSmall }) {
+    const load = simLoad({
+      seed: SEED,
+      marketsPerVenue: isSmall ? 20 : 100,
+      frameCount: isSmall ? 3_000 : 60_000,
+    })
+    const { updates, catalog } = publish(load)
+    const encoder = new JsonEncoder({ epoch: EPOCH, catalog })
+    const rows: Row[] = []
+    const texts: string[] = []
+    for (const kind of ['book', 'trade', 'price'] as const) {
+      const some = updates.filter((update) => update.kind === kind)
+      check(some.length > 0, `the load has no ${kind} update`)
+      rows.push(...compare(kind, some, encoder, texts))
+    }
+    rows.push(...timeHub(updates, catalog))
+    const checked = `${texts.length} texts equal JSON.stringify of what they say`
+    return { rows, state: { hash: hashOf(texts), checked, isRepeatable: true } }
+  },
+}
+
+type DataUpdate = BookUpdate | TradeUpdate | PriceUpdate
+
+/** What the market actors make of the load. */
+function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
+  const metrics = new Metrics()
+  const clock = new ManualClock(RECEIVED_AT)
+  const publisher = new Publisher({ epoch: EPOCH, log: silentLog, metrics })
+  const updates: DataUpdate[] = []
+  publisher.watch({
+    name: 'bench',
+    onUpdate(update) {
+      if (update.kind === 'book' || update.kind === 'trade' || update.kind === 'price') {
+        updates.push(update)
+      }
+    },
+  })
+  const storage = openMemoryStorage()
+  const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
+  const { parts: market } = marketParts({ publisher, storage })
+  const catalog = new Catalog({ names: NAMES, clock, system, storage, market })
+  catalog.take({ markets: load.markets.map(listingOf), events: [] })
+  const router = new Router({ catalog, metrics })
+  for (const venue of ['a', 'b'] as const) {
+    const take = venuePath(venue, load, (event) => router.route(event))
+    for (const frame of [...load.snapshots, ...load.frames]) {
+      if (frame.venue === venue) take(frame.text)
+    }
+  }
+  // Venue a's trades come over a stream of their own.
+  for (const trade of load.trades) {
+    if (trade.market.listing.venue === 'a') router.route(tradeEvent(trade))
+  }
+  return { updates, catalog }
+}
+
+function tradeEvent(trade: SimTrade): TradeEvent {
+  const { nativeId, tokens } = trade.market.listing
+  return {
+    kind: 'trade',
+    venue: 'a',
+    venueTimeMs: trade.atMs,
+    receivedAtMs: RECEIVED_AT,
+    outcome: outcomeId(tokens[trade.outcomeIndex]),
+    market: nativeMarketId(nativeId),
+    nativeId: trade.id,
+    price: trade.price,
+    size: trade.size,
+    side: trade.side,
+    maker: trade.makers[0]?.wallet.address ?? null,
+    taker: trade.taker.address,
+    txHash: trade.txHash,
+    source: 'stream',
+  }
+}
+
+function encode(encoder: JsonEncoder, update: DataUpdate): string {
+  if (update.kind === 'book') return encoder.bookUpdate(update)
+  return update.kind === 'trade' ? encoder.trade(update) : encoder.priceUpdate(update)
+}
+
+function compare(
+  kind: string,
+  updates: readonly DataUpdate[],
+  encoder: JsonEncoder,
+  texts: string[],
+): Row[] {
+  const objects: unknown[] = []
+  for (const update of updates) {
+    const text = encode(encoder, update)
+    const object: unknown = JSON.parse(text)
+    check(JSON.stringify(object) === text, `a ${kind} text is not what JSON.stringify writes`)
+    objects.push(object)
+    texts.push(text)
+  }
+  const ours = newTimes()
+  const plain = newTimes()
+  let charCount = 0
+  const oursBatch = (from: number, count: number) => {
+    for (let index = from; index < from + count; index += 1) {
+      const update = updates[index]
+      if (update !== undefined) charCount += flat(encode(encoder, update))
+    }
+  }
+  const plainBatch = (from: number, count: number) => {
+    for (let index = from; index < from + count; index += 1) {
+      charCount -= flat(JSON.stringify(objects[index]))
+    }
+  }
+  timeInTurns(
+    [
+      { times: ours, batch: oursBatch },
+      { times: plain, batch: plainBatch },
+    ],
+    { operationCount: updates.length, batchCount: BATCH },
+  )
+  check(charCount === 0, `${kind}: both wrote the same number of bytes`)
+  return [
+    timesRow(`${kind}: encoder`, ours),
+    timesRow(`${kind}: JSON.stringify`, plain),
+    ratioRow(`${kind}: JSON.stringify / encoder`, plain, ours),
+  ]
+}
+
+/** Bytes of a text, read to the last: a concatenation is only joined when somebody reads it. */
+function flat(text: string): number {
+  return Buffer.byteLength(text)
+}
+
+function timeHub(updates: readonly DataUpdate[], catalog: Catalog): Row[] {
+  const rows: Row[] = []
+  for (const subscriberCount of [0, 1]) {
+    const topics = new CountingTopics(subscriberCount)
+    const hub = openHub(topics, catalog)
+    const times = newTimes()
+    const batch = (from: number, count: number) => {
+      for (let index = from; index < from + count; index += 1) {
+        const update = updates[index]
+        if (update !== undefined) hub.onUpdate(update)
+      }
+    }
+    timeInTurns([{ times, batch }], { operationCount: updates.length, batchCount: BATCH })
+    hub.stop()
+    check(topics.count === subscriberCount * updates.length, 'each update was published once')
+    const who = subscriberCount === 0 ? 'nobody subscribed' : 'subscribers to everything'
+    rows.push(timesRow(`hub.onUpdate, ${who}`, times))
+  }
+  return rows
+}
+
+/** Stands where the sockets are; subscriptions are to everything. */
+class CountingTopics implements Topics {
+  readonly #subscriberCount: number
+  count = 0
+  byteCount = 0
+
+  constructor(subscriberCount: number) {
+    this.#subscriberCount = subscriberCount
+  }
+
+  numSubscribers(topic: string): number {
+    return topic.endsWith('*') ? this.#subscriberCount : 0
+  }
+
+  publish(_topic: string, message: string | ArrayBuffer | ArrayBufferView): boolean {
+    this.count += 1
+    this.byteCount += typeof message === 'string' ? flat(message) : message.byteLength
+    return true
+  }
+}
+
+function openHub(topics: Topics, catalog: Catalog): Hub {
+  const clock = new ManualClock(RECEIVED_AT)
+  const metrics = new Metrics()
+  const engine: EngineView = {
+    version: 'bench',
+    epoch: EPOCH,
+    catalog,
+    accounts: new FakeAccounts(clock),
+    venues: () => [],
+    isStorageHealthy: () => true,
+    uptimeSeconds: () => 0,
+  }
+  const publisher = new Publisher({ epoch: EPOCH, log: silentLog, metrics })
+  return new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
+}

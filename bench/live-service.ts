@@ -1,0 +1,242 @@
+// The whole service as `npm start` runs it, for benches: the engine as one process, the simulated
+// venues as its child, real sockets, a folder of its own. Knows when each step of the start happened,
+// what the engine costs, and the simulator's own truth. Not for: what is measured (the bench files).
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../engine/clock.ts'
+import type { VenueKey } from '../engine/ids.ts'
+import { startProcess, type TestProcess } from '../test/support/processes.ts'
+import { check } from './harness.ts'
+
+export interface ServiceOptions {
+  readonly dataDir: string
+  readonly marketsPerVenue: number
+  readonly messagesPerSecond: number
+}
+
+/** How many markets the simulated venues list, and how many of these are open. */
+export interface MarketCounts {
+  readonly listed: number
+  readonly open: number
+}
+
+type Levels = readonly (readonly [number, number])[]
+export interface TruthBook {
+  readonly bids: Levels
+  readonly asks: Levels
+}
+
+const START_MS_MAX = 180_000
+const POLL_MS = 50
+const EQUAL_WITHIN_MS = 20_000
+const TICKS_PER_SECOND = 100
+
+/** A running service. Times are calendar milliseconds of this machine. */
+export class LiveService {
+  readonly #process: TestProcess
+  readonly #gamma: string
+  readonly api: string
+  readonly key: string
+  readonly startedAtMs: number
+  readonly venuesUpAtMs: number
+  readonly servingAtMs: number
+
+  private constructor(
+    process: TestProcess,
+    facts: {
+      gamma: string
+      api: string
+      key: string
+      startedAtMs: number
+      venuesUpAtMs: number
+      servingAtMs: number
+    },
+  ) {
+    this.#process = process
+    this.#gamma = facts.gamma
+    this.api = facts.api
+    this.key = facts.key
+    this.startedAtMs = facts.startedAtMs
+    this.venuesUpAtMs = facts.venuesUpAtMs
+    this.servingAtMs = facts.servingAtMs
+  }
+
+  /** Resolves once the banner was printed; rejects after three minutes, or when the engine ends. */
+  static async start(options: ServiceOptions): Promise<LiveService> {
+    const startedAtMs = systemClock.nowMs()
+    const engine = startProcess('engine/main.ts', {
+      VENUES: 'sim',
+      PORT: '0',
+      DATA_DIR: options.dataDir,
+      SIM_MARKETS: String(options.marketsPerVenue),
+      SIM_RATE: String(options.messagesPerSecond),
+      LOG_LEVEL: 'info',
+    })
+    try {
+      const [, api = ''] = await engine.line(/listens at (http:\S+)/, START_MS_MAX)
+      const servingAtMs = systemClock.nowMs()
+      const up = /"time":"([^"]+)".*"gamma":"([^"]+)".*simulated venues are up/.exec(
+        engine.stderr(),
+      )
+      const [, upTime = '', gamma = ''] = up ?? []
+      const key = readFileSync(join(options.dataDir, 'local-key'), 'utf8').trim()
+      const venuesUpAtMs = Date.parse(upTime)
+      const facts = { gamma, api, key, startedAtMs, venuesUpAtMs, servingAtMs }
+      return new LiveService(engine, facts)
+    } catch (error) {
+      await engine.end('SIGKILL')
+      throw error
+    }
+  }
+
+  /** JSON from our REST. */
+  read<Answer>(path: string): Promise<Answer> {
+    return readJson(`${this.api}${path}`, { 'X-API-Key': this.key })
+  }
+
+  async marketCounts(): Promise<MarketCounts> {
+    interface Venue {
+      readonly markets: number
+      readonly statuses: { readonly open?: number }
+    }
+    const { venues } = await readJson<{ venues: Record<VenueKey, Venue> }>(
+      `${this.#gamma}/sim/state`,
+    )
+    const open = (venues.a.statuses.open ?? 0) + (venues.b.statuses.open ?? 0)
+    return { listed: venues.a.markets + venues.b.markets, open }
+  }
+
+  /** When both catalogues were whole; at the earliest the time of the first look. */
+  async catalogsLoaded(): Promise<number> {
+    return this.#until('both catalogues', async () => {
+      const { cache } = await this.read<{ cache: boolean }>('/health')
+      return cache
+    })
+  }
+
+  /** When at most this many books were waiting for their snapshot. */
+  async booksLive(staleMax: number): Promise<number> {
+    return this.#until('live books', async () => {
+      const response = await fetch(`${this.api}/metrics`)
+      const stale = [...(await response.text()).matchAll(/^books_stale_[ab] (\d+)$/gm)]
+      check(stale.length === 2, '/metrics shows the stale books of both venues')
+      return stale.reduce((sum, [, count]) => sum + Number(count), 0) <= staleMax
+    })
+  }
+
+  async #until(what: string, isSo: () => Promise<boolean>): Promise<number> {
+    const endsAtMs = systemClock.monotonicMs() + START_MS_MAX
+    while (!(await isSo())) {
+      if (systemClock.monotonicMs() > endsAtMs)
+        throw new Error(`no ${what} after ${START_MS_MAX} ms`)
+      await pause(POLL_MS)
+    }
+    return systemClock.nowMs()
+  }
+
+  /** The engine's resident memory, now and at its highest. The simulator is not in it. */
+  memoryBytes(): { readonly resident: number; readonly peak: number } {
+    const status = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8')
+    const bytes = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) * 1_024
+    return { resident: bytes('VmRSS'), peak: bytes('VmHWM') }
+  }
+
+  /** Seconds of processor time the engine has used, all threads. */
+  processorSeconds(): number {
+    const stat = readFileSync(`/proc/${this.#process.pid}/stat`, 'utf8')
+    const [userTicks, systemTicks] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+    return (Number(userTicks) + Number(systemTicks)) / TICKS_PER_SECOND
+  }
+
+  /** Stops the world: books and trades stay as they are from now on. */
+  async pauseWorld(): Promise<void> {
+    await readJson(`${this.#gamma}/sim/state?action=pause`)
+  }
+
+  /** Every book that the world has made, by unified id. */
+  async truthBooks(): Promise<Map<string, TruthBook>> {
+    const truth = new Map<string, TruthBook>()
+    for (const venue of ['a', 'b']) {
+      const url = `${this.#gamma}/sim/state?view=books&venue=${venue}`
+      const { books } = await readJson<{ books: Record<string, TruthBook> }>(url)
+      for (const [nativeId, book] of Object.entries(books)) {
+        truth.set(`venue_${venue}_${nativeId}`, book)
+      }
+    }
+    return truth
+  }
+
+  /** A market's book over REST, in micros; levels are null while it is stale. */
+  async book(id: string): Promise<TruthBook | null> {
+    interface Row {
+      readonly price: number
+      readonly size: number
+    }
+    const { bids, asks, stale } = await this.read<{
+      bids: readonly Row[]
+      asks: readonly Row[]
+      stale: boolean
+    }>(`/v1/markets/${encodeURIComponent(id)}/orderbook`)
+    const micros = (rows: readonly Row[]): Levels =>
+      rows.map(({ price, size }) => [Math.round(price * 1e6), Math.round(size * 1e6)])
+    return stale ? null : { bids: micros(bids), asks: micros(asks) }
+  }
+
+  /** SIGTERM; throws unless the engine ends with 0. */
+  async stop(): Promise<void> {
+    const exitCode = await this.#process.end('SIGTERM')
+    check(
+      exitCode === 0,
+      `the engine ended with ${exitCode}: ${this.#process.stderr().slice(-500)}`,
+    )
+  }
+
+  async kill(): Promise<void> {
+    await this.#process.end('SIGKILL')
+  }
+}
+
+/** A book as one line of text, for comparing and hashing. */
+export function truthLine(id: string, { bids, asks }: TruthBook): string {
+  const side = (levels: Levels) => levels.map(([price, size]) => `${price}:${size}`).join(',')
+  return `${id} ${side(bids)} | ${side(asks)}`
+}
+
+/**
+ * The truth's lines once `rebuilt` says the same of every book, asked again for 20 s while messages
+ * are still on their way; throws with the first difference after that.
+ */
+export async function equalLines(
+  truth: ReadonlyMap<string, TruthBook>,
+  rebuilt: (id: string) => Promise<TruthBook | null>,
+): Promise<readonly string[]> {
+  const endsAtMs = systemClock.monotonicMs() + EQUAL_WITHIN_MS
+  const lines: string[] = []
+  for (const [id, book] of truth) {
+    const line = truthLine(id, book)
+    for (;;) {
+      const found = await rebuilt(id)
+      if (found !== null && truthLine(id, found) === line) break
+      const said = found === null ? 'stale' : truthLine(id, found)
+      check(systemClock.monotonicMs() < endsAtMs, `${said}\nand truly\n${line}`)
+      await pause(POLL_MS)
+    }
+    lines.push(line)
+  }
+  return lines
+}
+
+async function readJson<Answer>(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url, { headers })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  return JSON.parse(await response.text())
+}

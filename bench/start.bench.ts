@@ -1,0 +1,112 @@
+// How long does a start take with many markets, and how much memory does a market cost? Real
+// processes as `npm start` runs them: time from the start of the process to the venues' being up, to
+// serving (the banner), to both catalogues loaded, and to 99 % of the open books live; then the
+// engine's resident memory, less that of an engine with 20 markets a venue, by market. Once on an
+// empty folder, and once more on the folder that the first run left.
+// Excluded: real networks and the venues' rate limits beyond what the connectors keep to; the
+// simulator's memory (its time to come up is in the total, and given apart).
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Bench, type BenchSetting, figureRow, hashOf, type Row } from './harness.ts'
+import { equalLines, LiveService, type TruthBook } from './live-service.ts'
+
+const BASELINE_MARKETS = 20
+/** The default of SIM_RATE. */
+const RATE = 50
+const LIVE_SHARE = 0.99
+/** Books compared with the simulator's truth at the end of each start. */
+const SAMPLE = 200
+
+export const bench: Bench = {
+  name: 'start',
+  question: 'How long from the start of the process to serving, with how much memory a market?',
+  excludes: 'real networks, the simulator’s memory',
+  async run(setting) {
+    const baseline = await startTwice({ ...setting, marketsPerVenue: BASELINE_MARKETS, starts: 1 })
+    const rows: Row[] = [...baseline.rows]
+    const lines = [...baseline.lines]
+    for (const marketsPerVenue of setting.isSmall ? [2 * BASELINE_MARKETS] : [400, 20_000]) {
+      const measured = await startTwice({ ...setting, marketsPerVenue, starts: 2 })
+      rows.push(...measured.rows)
+      lines.push(...measured.lines)
+      const marketCount = measured.marketCount - baseline.marketCount
+      const perMarket = (measured.residentBytes - baseline.residentBytes) / marketCount
+      rows.push(
+        figureRow(
+          `${marketsPerVenue} a venue: resident memory a market above the baseline`,
+          `${(perMarket / 1_024).toFixed(1)} KiB over ${marketCount} markets`,
+        ),
+      )
+    }
+    const checked = `${lines.length} sampled books over REST equal the simulator's own`
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
+  },
+}
+
+interface Plan extends BenchSetting {
+  readonly marketsPerVenue: number
+  readonly starts: number
+}
+
+interface Measured {
+  readonly rows: readonly Row[]
+  readonly lines: readonly string[]
+  /** Of the first start, settled. */
+  readonly residentBytes: number
+  readonly marketCount: number
+}
+
+async function startTwice(plan: Plan): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
+  try {
+    const first = await startOnce(plan, folder, 'first start')
+    if (plan.starts === 1) return first
+    const second = await startOnce(plan, folder, 'second start')
+    return {
+      ...first,
+      rows: [...first.rows, ...second.rows],
+      lines: [...first.lines, ...second.lines],
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function startOnce(plan: Plan, folder: string, which: string): Promise<Measured> {
+  const { isSmall, marketsPerVenue, say } = plan
+  const dataDir = join(folder, 'data')
+  const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond: RATE })
+  try {
+    const { listed, open } = await service.marketCounts()
+    const loadedAtMs = await service.catalogsLoaded()
+    const liveAtMs = await service.booksLive(Math.floor(open * (1 - LIVE_SHARE)))
+    const atLive = service.memoryBytes()
+    await pause(isSmall ? 0 : 20_000)
+    const settled = service.memoryBytes()
+    const seconds = (atMs: number) => `${((atMs - service.startedAtMs) / 1_000).toFixed(1)} s`
+    const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
+    const times = `venues up after ${seconds(service.venuesUpAtMs)}, serving ${seconds(service.servingAtMs)}, catalogues loaded ${seconds(loadedAtMs)}, 99 % of ${open} open books live ${seconds(liveAtMs)}`
+    const memory = `resident ${mib(atLive.resident)} then, ${mib(settled.resident)} settled, peak ${mib(settled.peak)}`
+    const work = `processor ${service.processorSeconds().toFixed(1)} s`
+    const value = `${times}; ${memory}; ${work}`
+    const what = `${marketsPerVenue} a venue, ${which}`
+    say(`${what}: ${value}`)
+    const lines = await compareSample(service)
+    await service.stop()
+    const rows = [figureRow(what, value)]
+    return { rows, lines, residentBytes: settled.resident, marketCount: listed }
+  } finally {
+    await service.kill()
+  }
+}
+
+async function compareSample(service: LiveService): Promise<readonly string[]> {
+  await service.pauseWorld()
+  const truth = [...(await service.truthBooks())]
+  const step = Math.max(1, Math.floor(truth.length / SAMPLE))
+  const sample = new Map<string, TruthBook>(truth.filter((_, index) => index % step === 0))
+  return equalLines(sample, (id) => service.book(id))
+}

@@ -1,0 +1,64 @@
+// From a frame's text to its events, by the connectors' own parse, sequence check and map, without the
+// sockets around them. What a seeded load never contains (a refusal, a gap, a reply) ends the bench.
+
+import type { VenueEvent } from '../engine/events.ts'
+import type { VenueKey } from '../engine/ids.ts'
+import { silentLog } from '../engine/log.ts'
+import { Metrics } from '../engine/metrics.ts'
+import { timeMs } from '../engine/units.ts'
+import { KalshiStream, Tally } from '../engine/venues/kalshi/stream.ts'
+import { PolymarketMap } from '../engine/venues/polymarket/map.ts'
+import { parseFrame } from '../engine/venues/polymarket/parse.ts'
+import { Tracks } from '../engine/venues/polymarket/tracks.ts'
+import { check } from './harness.ts'
+import { listingOf, type SimLoad } from './sim-load.ts'
+
+/** When every frame arrived, as far as the events know. */
+export const RECEIVED_AT = timeMs(Date.UTC(2026, 10, 20, 12))
+
+/** Takes a frame's text to its events. */
+export type VenuePath = (text: string) => void
+
+/** The path of one venue's frames; snapshots go first. */
+export function venuePath(
+  venue: VenueKey,
+  load: SimLoad,
+  emit: (event: VenueEvent) => void,
+): VenuePath {
+  return venue === 'a' ? polymarketPath(load, emit) : kalshiPath(emit)
+}
+
+function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): VenuePath {
+  const tracks = new Tracks()
+  for (const market of load.markets) {
+    if (market.listing.venue !== 'a') continue
+    const { nativeId, outcomes, status } = listingOf(market)
+    const ids = outcomes.map(({ id }) => id)
+    tracks.add({ nativeId, outcomes: ids, status, openAtMs: null, closeAtMs: null })
+  }
+  const map = new PolymarketMap({
+    tracks,
+    emit,
+    onRejected: (reason) => check(false, `a frame was refused: ${reason}`),
+    onBook: () => undefined,
+    onTick: () => undefined,
+  })
+  return (text) => {
+    const parsed = parseFrame(text)
+    if (parsed.kind !== 'messages') return check(false, 'a frame had no messages')
+    for (const message of parsed.messages) {
+      if (message.kind === 'rejected') check(false, `a message was refused: ${message.reason}`)
+      else map.map(message, RECEIVED_AT)
+    }
+  }
+}
+
+function kalshiPath(emit: (event: VenueEvent) => void): VenuePath {
+  const fail = (why: string) => check(false, `venue b: ${why}`)
+  const tally = new Tally(new Metrics(), silentLog)
+  const stream = new KalshiStream(
+    { emit, onReply: () => fail('reply'), onGap: () => fail('gap'), onLost: () => fail('lost') },
+    tally,
+  )
+  return (text) => stream.take({ connection: 1, receivedAtMs: RECEIVED_AT, text })
+}
