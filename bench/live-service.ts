@@ -77,9 +77,9 @@ export class LiveService {
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/, START_MS_MAX)
       const servingAtMs = systemClock.nowMs()
-      const up = /"time":"([^"]+)".*"gamma":"([^"]+)".*simulated venues are up/.exec(
-        engine.stderr(),
-      )
+      // The log line that says where the venues are comes once they listen.
+      const up = /"time":"([^"]+)".*"gamma":"([^"]+)"/.exec(engine.stderr())
+      check(up !== null, 'the log says where the simulated venues are')
       const [, upTime = '', gamma = ''] = up ?? []
       const key = readFileSync(join(options.dataDir, 'local-key'), 'utf8').trim()
       const venuesUpAtMs = Date.parse(upTime)

@@ -3,11 +3,15 @@
 
 import assert from 'node:assert/strict'
 import ccxt from 'ccxt'
-import { bookOf, check, finish, micros, truth, urls, whilePaused } from './harness.mjs'
+import { bookOf, check, finish, micros, sleep, truth, urls, whilePaused } from './harness.mjs'
+
+const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 
 const { kalshi: Kalshi, polymarket: Polymarket } = ccxt.prediction
 // Without its own throttle, which is slower than either venue's.
 const polymarket = new Polymarket({ enableRateLimit: false })
+// ccxt opens a plain ws:// only once this has been called; no proxy is meant.
+await polymarket.loadHttpProxyAgent()
 polymarket.urls.api = {
   ...polymarket.urls.api,
   gamma: urls.gamma,
@@ -21,9 +25,146 @@ kalshi.urls.api = {
   kalshi: urls.kalshiRest,
   elections: urls.kalshiRest.replace('/trade-api/v2', '/v1'),
 }
-console.log(polymarket.urls.api, new Kalshi().urls.api)
-const markets = await polymarket.fetchMarkets({ limit: 5_000 })
-console.log(markets.length, JSON.stringify(markets[0]).slice(0, 3000))
-const km = await kalshi.fetchMarkets({ limit: 5_000 })
-console.log(km.length, JSON.stringify(km[0]).slice(0, 3000))
-process.exit()
+
+const inMicros = (rows) => rows.map(([price, size]) => [micros(price), micros(size)])
+const levelsOf = ({ bids, asks }) => ({ bids: inMicros(bids), asks: inMicros(asks) })
+
+/** Ids of a venue's markets by trades of this run, the most traded first. */
+async function busiest(venue) {
+  const counts = new Map()
+  for (const { native_id: id } of await truth.trades(venue)) {
+    counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  return [...counts].sort((one, other) => other[1] - one[1]).map(([id]) => id)
+}
+
+async function checkVenue(exchange, venue) {
+  const name = `${exchange.id}:`
+  let markets = []
+  const ofId = (id) => markets.find((market) => market.id === id)
+
+  await check(`${name} fetchMarkets`, () =>
+    whilePaused(async () => {
+      markets = await exchange.fetchMarkets({ limit: 5_000 })
+      const { statuses } = (await truth.summary()).venues[venue]
+      assert.equal(new Set(markets.map(({ id }) => id)).size, statuses.open)
+      assert.ok(markets.every((market) => market.outcomes.length === 2))
+      return `${markets.length} open markets, first ${markets[0].market}`
+    }),
+  )
+  await exchange.loadMarkets(false, { limit: 5_000 })
+  let busy = []
+  await check(`${name} fetchOrderBook, both outcomes`, () =>
+    whilePaused(async () => {
+      const books = await truth.books(venue)
+      busy = (await busiest(venue)).filter((id) => ofId(id) && books[id]?.bids.length > 0)
+      let count = 0
+      for (const id of busy.slice(0, 5)) {
+        for (const [outcomeIndex, { outcomeId }] of ofId(id).outcomes.entries()) {
+          const book = await exchange.fetchOrderBook(outcomeId)
+          assert.deepEqual(levelsOf(book), bookOf(books[id], outcomeIndex), outcomeId)
+          count += 1
+        }
+      }
+      return `${count} books equal the truth`
+    }),
+  )
+  await check(`${name} fetchTicker`, () =>
+    whilePaused(async () => {
+      const [id] = busy
+      const [{ outcomeId }] = ofId(id).outcomes
+      const ticker = await exchange.fetchTicker(outcomeId)
+      const { bids, asks } = (await truth.books(venue))[id]
+      assert.deepEqual([micros(ticker.bid), micros(ticker.ask)], [bids[0][0], asks[0][0]])
+      const last = (await truth.trades(venue)).findLast((trade) => trade.native_id === id)
+      const price = venue === 'b' && last.outcome_index === 1 ? 1e6 - last.price_micros : last.price_micros
+      assert.equal(micros(ticker.last), price)
+      return `${ticker.bid} / ${ticker.ask}, last ${ticker.last}`
+    }),
+  )
+  await check(`${name} fetchTickers`, async () => {
+    const outcomes = busy.slice(0, 10).map((id) => ofId(id).outcomes[0].outcomeId)
+    const tickers = await exchange.fetchTickers(outcomes)
+    assert.equal(Object.keys(tickers).length, outcomes.length)
+    return `${outcomes.length} outcomes`
+  })
+  await check(`${name} fetchTrades`, () =>
+    whilePaused(async () => {
+      const [id] = busy
+      const [{ outcomeId }] = ofId(id).outcomes
+      const trades = await exchange.fetchTrades(outcomeId)
+      const mine = (await truth.trades(venue)).filter((trade) => trade.native_id === id)
+      // At venue a ccxt keeps the trades of this token; venue b quotes all of them for yes.
+      const real = venue === 'a' ? mine.filter((trade) => trade.outcome_index === 0) : mine
+      const yes = (trade) => (trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros)
+      const key = (price, size) => `${price} ${size}`
+      assert.deepEqual(
+        trades.map(({ price, amount }) => key(micros(price), micros(amount))).sort(),
+        real.map((trade) => key(yes(trade), trade.size_micros)).sort(),
+      )
+      return `${trades.length} trades of ${id.slice(0, 40)}`
+    }),
+  )
+  await check(`${name} fetchOHLCV`, async () => {
+    const [{ outcomeId }] = ofId(busy[0]).outcomes
+    const since = Date.now() - 6 * 3_600_000
+    const candles = await exchange.fetchOHLCV(outcomeId, '1h', since, 10)
+    assert.ok(candles.length > 0)
+    for (const [, open, high, low, close] of candles) {
+      if (open !== undefined) assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close))
+    }
+    return `${candles.length} hours`
+  })
+  await check(`${name} fetchOpenInterest`, async () => {
+    const [{ outcomeId }] = ofId(busy[0]).outcomes
+    const row = await exchange.fetchOpenInterest(outcomeId)
+    const value = row.openInterestAmount ?? row.openInterestValue
+    assert.ok(value >= 0)
+    return value
+  })
+  await check(`${name} fetchStatus`, async () => (await exchange.fetchStatus()).status)
+  return { busy, ofId }
+}
+
+await checkVenue(kalshi, 'b')
+const { busy, ofId } = await checkVenue(polymarket, 'a')
+await check('polymarket: watchOrderBook', async () => {
+  const outcomes = busy.slice(0, 5).flatMap((id) =>
+    ofId(id).outcomes.map(({ outcomeId, outcome }, outcomeIndex) => ({
+      id,
+      outcomeId,
+      outcome,
+      outcomeIndex,
+    })),
+  )
+  let updates = 0
+  const until = Date.now() + WATCH_MS
+  const follow = async ({ outcomeId }) => {
+    while (Date.now() < until) {
+      const late = sleep(until - Date.now()).then(() => null)
+      if ((await Promise.race([polymarket.watchOrderBook(outcomeId), late])) !== null) updates += 1
+    }
+  }
+  await Promise.all(outcomes.map(follow))
+  return await whilePaused(async () => {
+    await sleep(300)
+    const books = await truth.books('a')
+    for (const { id, outcome, outcomeIndex } of outcomes) {
+      const { bids, asks } = polymarket.orderbooks[outcome]
+      assert.deepEqual(levelsOf({ bids, asks }), bookOf(books[id], outcomeIndex), outcome)
+    }
+    assert.ok(updates > outcomes.length)
+    return `${updates} updates, ${outcomes.length} rebuilt books equal the truth`
+  })
+})
+await check('polymarket: watchTrades, watchTicker', async () => {
+  const [{ outcomeId }] = ofId(busy[0]).outcomes
+  const late = (ms) => sleep(ms).then(() => Promise.reject(new Error(`nothing in ${ms} ms`)))
+  const any = busy.slice(0, 30).map((id) => polymarket.watchTrades(ofId(id).outcomes[0].outcomeId))
+  const trades = await Promise.race([...any, late(10 * WATCH_MS)])
+  const ticker = await Promise.race([polymarket.watchTicker(outcomeId), late(10 * WATCH_MS)])
+  assert.ok(trades[0].price > 0 && ticker.bid < ticker.ask)
+  return `${trades[0].side} ${trades[0].amount} at ${trades[0].price}; ${ticker.bid} / ${ticker.ask}`
+})
+
+finish('ccxt 4.5.84')
