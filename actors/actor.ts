@@ -1,5 +1,5 @@
 // What an actor is: an owner of state that takes one message in one synchronous turn.
-// A turn may not return a promise, and the type says so. Upholds ACTOR1.
+// A turn may not return a promise, and the type says so.
 
 /** The only thing a turn may return; a promise is a type error, so nothing is awaited in one. */
 export type Turn = undefined

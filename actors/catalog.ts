@@ -1,6 +1,6 @@
 // Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets by any
 // of their ids, and lists them. Also routes each venue event to its owner by one map look-up.
-// Not for: when a venue is read (actors/venue.ts). Upholds CAT1 to CAT8.
+// Not for: when a venue is read (actors/venue.ts). Upholds CAT1 to CAT6.
 
 import type { Clock } from '../engine/clock.ts'
 import type {

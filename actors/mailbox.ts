@@ -1,6 +1,6 @@
 // The bounded queue before each actor. Full: the newest message is refused, and the caller tells the
 // actor, which resynchronises (books) or announces the loss (trades). An idle mailbox holds nothing,
-// so that forty thousand of them cost little. Upholds MAIL1, MAIL2.
+// so that forty thousand of them cost little. Upholds MAIL1.
 
 /** A first-in-first-out queue of at most `capacity` messages. */
 export class Mailbox<Message> {

@@ -1,6 +1,6 @@
 // Full-text search over market questions, by a library (MiniSearch): prefix and slightly misspelt
 // words match, all words must. Text is indexed as markets appear, a few at a time.
-// Not for: filters and ranking by volume (actors/catalog.ts). Upholds SEARCH1, SEARCH2.
+// Not for: filters and ranking by volume (actors/catalog.ts). Upholds CAT5.
 
 import MiniSearch from 'minisearch'
 import type { MarketNumber } from '../engine/market.ts'

@@ -1,5 +1,5 @@
 // Quota windows by account or address. At most 100,000 are remembered: beyond that those that are
-// over go, then the oldest, whose caller begins a fresh window. Upholds QUOTA1, QUOTA2.
+// over go, then the oldest, whose caller begins a fresh window. Upholds QUOTA1.
 
 import { QuotaWindow, WINDOW_MS } from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'

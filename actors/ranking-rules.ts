@@ -1,4 +1,4 @@
-// Which markets a filter admits, and in what order a list stands. Pure. Upholds RANK4, RANK5.
+// Which markets a filter admits, and in what order a list stands. Pure. Upholds CAT4.
 
 import type { MarketSummary } from '../storage/storage.ts'
 import type { MarketFilter, MarketOrder } from './views.ts'

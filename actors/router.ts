@@ -1,6 +1,6 @@
 // The event finds its owner: one map look-up from outcome to market actor. What nobody owns yet goes
 // to the venue's actor, which has the market fetched. Each event ends in exactly one counter.
-// Upholds ROUTE1, ROUTE2.
+// Upholds ROUTE1.
 
 import type { VenueEvent } from '../engine/events.ts'
 import type { VenueKey } from '../engine/ids.ts'

@@ -1,6 +1,6 @@
 // Time as a parameter. Nothing else in the house may call Date.now, performance.now, setTimeout or
 // setInterval (test/tidy.test.ts): a test moves a manual clock, and a seed replays a failure.
-// Upholds CLOCK1.
+//
 
 import { type TimeMs, timeMs } from './units.ts'
 

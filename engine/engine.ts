@@ -1,6 +1,6 @@
 // The wiring: every part named once, in the order in which a message meets them. One of the few files
 // that look outward from engine/ (with main.ts and commands/); nothing else introduces rooms to each
-// other. Upholds ENGINE1 to ENGINE3.
+// other.
 
 import { AccountsActor } from '../actors/accounts.ts'
 import { Catalog } from '../actors/catalog.ts'

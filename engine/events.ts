@@ -1,6 +1,6 @@
 // The vocabulary between the rooms: VenueEvent is what comes in from a venue, Update what goes out
 // to watchers. After a venue's map.ts nobody can tell which venue it was except by `venue`.
-// Two times on everything: the venue's and ours, stamped once on arrival. Upholds EVENT1.
+// Two times on everything: the venue's and ours, stamped once on arrival.
 
 import type { NativeMarketId, OutcomeId, VenueKey } from './ids.ts'
 import type { MarketRef, MarketStatus } from './market.ts'

@@ -1,6 +1,6 @@
 // Identifiers as branded strings, and the one table that names the venues to the outside.
 // Inside, a venue is the letter 'a' (Polymarket's protocols) or 'b' (Kalshi's); what users see
-// (`venue_a` or a configured name) exists only through VenueNames. Upholds ID1 to ID3.
+// (`venue_a` or a configured name) exists only through VenueNames. Upholds ID1, ID2.
 
 declare const kind: unique symbol
 type Branded<Name extends string> = string & { readonly [kind]: Name }

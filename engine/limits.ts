@@ -1,6 +1,5 @@
 // Every bound in the system with its unit and reason; relations between them are asserted on load.
 // Settings an operator may change are in config.ts; these are constants that must agree.
-// Upholds LIMIT1.
 
 import { assert } from './errors.ts'
 

@@ -18,13 +18,19 @@ const REDACTED = [
   'authorization',
 ]
 
+/** What never reaches a line, by field name, at the top and one level down. */
+export const REDACTION = {
+  paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
+  censor: '[redacted]',
+}
+
 /** Opens the root log on stderr: readable on a terminal, JSON lines otherwise. */
 export function openLog(level: string): Log {
   const options = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
-    redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+    redact: REDACTION,
   }
   if (process.stderr.isTTY === true) {
     const transport = pino.transport({

@@ -1,6 +1,6 @@
 // One market's order book, quoted for its first outcome: apply a snapshot or a change, best levels,
 // depth, checksum. Not for: where changes come from or who hears of them (actors/market.ts).
-// Upholds BOOK1 to BOOK9; test/support/naive-book.ts is its obviously right twin.
+// Upholds BOOK1 to BOOK8; test/support/naive-book.ts is its obviously right twin.
 //
 //   one side:   keys   [ -5  -3  -2 ]      ascending, the best level last, so that the busy end
 //               sizes  [ 40  10   7 ]      of the array is the cheap one to change

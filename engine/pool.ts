@@ -1,6 +1,6 @@
 // The one way we use piscina: a bounded queue, a time limit, a typed task, a typed failure, and the
 // flags that let a thread run TypeScript. A full queue refuses; nothing waits without a bound.
-// Upholds POOL1 to POOL3.
+// Upholds PASS1, PASS2.
 
 import { Piscina } from 'piscina'
 import { EngineError } from './errors.ts'

@@ -1,5 +1,5 @@
 // What a market's price is, and where it comes from: the one rule behind /price, outcomes, the
-// `prices` channel, ticks and conversions. Pure. Upholds PRICE1 to PRICE5.
+// `prices` channel, ticks and conversions. Pure. Upholds PRICE1.
 
 import type { PriceSource } from './events.ts'
 import type { MarketStatus } from './market.ts'

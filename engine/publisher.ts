@@ -1,7 +1,7 @@
 // The only place through which an update leaves an actor: it gives epoch, offset and seq, and tells
 // an ordered list of watchers. The counters belong here and not to the actors, so that they survive
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
-// Upholds PUB1 to PUB4.
+// Upholds PUB1 to PUB3.
 
 import type { Stamp, Update } from './events.ts'
 import type { Log } from './log.ts'

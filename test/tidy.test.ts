@@ -263,6 +263,22 @@ test('[TIDY13] every rule has a test, and every cited rule exists', () => {
   )
 })
 
+test('[TIDY15] a file upholds only rules that exist', () => {
+  const spec = readFileSync('test/SPEC.md', 'utf8')
+  const rules = new Set(
+    [...spec.matchAll(/^\| ([A-Z]+[0-9]+) \|/gm)].map((match) => match[1] ?? ''),
+  )
+  const offenders: string[] = []
+  for (const path of inHouse) {
+    const header = /^(?:\/\/.*\n)+/.exec(sources.get(path) ?? '')?.[0] ?? ''
+    const upheld = /Upholds ([\s\S]*)/.exec(header)?.[1] ?? ''
+    for (const match of upheld.matchAll(/\b[A-Z]{2,}[0-9]+\b/g)) {
+      if (!rules.has(match[0])) offenders.push(`${path}: ${match[0]}`)
+    }
+  }
+  assert.deepEqual(offenders, [])
+})
+
 test('[TIDY14] every configuration variable stands in the README with its default', () => {
   const readme = readFileSync('README.md', 'utf8')
   const missing = Object.entries(VARIABLES).filter(([name, { default: value }]) => {

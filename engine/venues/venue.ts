@@ -1,6 +1,6 @@
 // The contract of a venue: a catalogue over REST, and a feed of VenueEvents.
 // A venue knows no actor; what it sees goes out through `emit`, synchronously, in order.
-// How to add one: README.md beside this file. Upholds VENUE1 to VENUE4.
+// How to add one: README.md beside this file.
 
 import type { Clock } from '../clock.ts'
 import type { VenueEvent } from '../events.ts'

@@ -59,7 +59,7 @@ test('[UNIT2] a price is from 0 to 1, a size is not negative', () => {
 })
 
 test('[UNIT3] a float price is rounded to the nearest micro; the JSON number is the shortest', () => {
-  assert.equal(roundPrice(0.5199999923664122), 520_000)
+  assert.equal(roundPrice(Number('0.5199999923664122')), 520_000)
   assert.equal(roundPrice(Number.NaN), null)
   assert.equal(roundPrice(1.1), null)
   for (let micros = 0; micros <= 1_000_000; micros += 997) {

@@ -26,7 +26,8 @@ kalshi.urls.api = {
   elections: urls.kalshiRest.replace('/trade-api/v2', '/v1'),
 }
 
-const inMicros = (rows) => rows.map(([price, size]) => [micros(price), micros(size)])
+// ccxt keeps a side in an Array of its own kind.
+const inMicros = (rows) => Array.from(rows, ([price, size]) => [micros(price), micros(size)])
 const levelsOf = ({ bids, asks }) => ({ bids: inMicros(bids), asks: inMicros(asks) })
 
 /** Ids of a venue's markets by trades of this run, the most traded first. */

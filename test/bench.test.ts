@@ -1,0 +1,87 @@
+// Every bench in small mode: it ends, what it produced is right, and it says so with a hash. What the
+// numbers are is nobody's business here. Also the harness's own few rules.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, it, test } from 'node:test'
+import { BENCHES } from '../bench/benches.ts'
+import {
+  type Bench,
+  check,
+  newTimes,
+  record,
+  report,
+  timeInTurns,
+  timesRow,
+} from '../bench/harness.ts'
+
+const FOLDER = new URL('../bench/', import.meta.url)
+const SUFFIX = '.bench.ts'
+
+test('[BENCH1] each bench file is listed under its own name, and its header says what it asks and leaves out', () => {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX))
+  const names = files.map((file) => file.slice(0, -SUFFIX.length))
+  assert.deepEqual(BENCHES.map(({ name }) => name).sort(), names.sort())
+  for (const file of files) {
+    const header = /^(?:\/\/.*\n)+/.exec(readFileSync(new URL(file, FOLDER), 'utf8'))?.[0] ?? ''
+    assert.match(header, /\?/, `${file} asks a question`)
+    assert.match(header, /Excluded: /, `${file} says what is excluded`)
+  }
+})
+
+test('[BENCH2] times are told as percentiles of a histogram, never as a mean', () => {
+  const times = newTimes()
+  for (let micros = 1; micros <= 1_000; micros += 1) record(times, micros / 1_000)
+  const state = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
+  const bench = { name: 'made up', question: 'why?', excludes: 'all' }
+  const run = async () => ({ rows: [], state })
+  const text = report({ ...bench, run }, { rows: [timesRow('thousand', times)], state })
+  assert.match(text, /\| thousand \| 1000 \| 500 µs \| 900 µs \| 990 µs \| (999 µs|1.00 ms) \|/)
+  assert.doesNotMatch(text, /mean|average/i)
+})
+
+test('[BENCH3] contestants take turns over the same operations, and the warm-up is not recorded', () => {
+  const seen: string[] = []
+  const contestant = (name: string) => ({
+    times: newTimes(),
+    batch: (from: number, count: number) => seen.push(`${name} ${from}+${count}`),
+    afterBatch: () => seen.push(`after ${name}`),
+  })
+  const [one, other] = [contestant('one'), contestant('other')]
+  timeInTurns([one, other], { operationCount: 25, batchCount: 10 })
+  assert.deepEqual(
+    seen,
+    ['0+10', '10+10', '20+5'].flatMap((what) => [
+      `one ${what}`,
+      'after one',
+      `other ${what}`,
+      'after other',
+    ]),
+  )
+  assert.equal(one.times.totalCount, 2)
+  assert.equal(other.times.totalCount, 2)
+})
+
+test('[BENCH4] a bench that produced a wrong state fails instead of printing numbers', () => {
+  check(true, 'right')
+  assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
+})
+
+describe('every bench, small', () => {
+  for (const bench of BENCHES) {
+    it(`[BENCH5] ${bench.name} ends with a checked state and its hash, and says nothing`, async (t) => {
+      const { rows, state } = await run(bench)
+      assert.ok(rows.length > 0)
+      for (const row of rows) {
+        if (row.kind === 'times') assert.ok(row.times.totalCount > 0, row.what)
+      }
+      assert.match(state.hash, /^[0-9a-f]{16}$/)
+      t.diagnostic(`${state.checked}; hash ${state.hash}`)
+      if (state.isRepeatable) assert.equal((await run(bench)).state.hash, state.hash)
+    })
+  }
+})
+
+function run(bench: Bench) {
+  return bench.run({ isSmall: true, say: () => undefined })
+}

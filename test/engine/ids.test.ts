@@ -1,0 +1,91 @@
+// Names of venues at the border, the catalogue of refusals, statuses, chance, and what logs hide.
+
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { EngineError, errorCatalogue } from '../../engine/errors.ts'
+import { nativeMarketId, VenueNames } from '../../engine/ids.ts'
+import { LogSampler, REDACTION } from '../../engine/log.ts'
+import { MARKET_STATUSES, mayFollow } from '../../engine/market.ts'
+import { hash32, seededRandom } from '../../engine/random.ts'
+
+test('[ID1] an id is the configured name, an underscore and the native id, and splits there again', () => {
+  const names = new VenueNames({ a: 'poly', b: 'poly_us' })
+  assert.equal(names.marketId('b', nativeMarketId('KX_A-1')), 'poly_us_KX_A-1')
+  assert.deepEqual(names.split('POLY_US_KX_A-1'), { venue: 'b', native: 'KX_A-1' })
+  assert.deepEqual(names.split('poly_0xAB'), { venue: 'a', native: '0xAB' })
+  assert.equal(names.split('venue_a_0x1'), null)
+})
+
+test('[ID2] a platform name is a venue or nothing', () => {
+  const names = new VenueNames({ a: 'venue_a', b: 'venue_b' })
+  assert.deepEqual(
+    ['venue_a', 'venue_b', 'VENUE_A', ''].map((name) => names.venue(name)),
+    ['a', 'b', null, null],
+  )
+})
+
+test('[ERR1] every refusal has a status of ours and a meaning, and an error carries both', () => {
+  for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
+    assert.ok([400, 401, 404, 405, 413, 422, 429, 500, 503].includes(status), code)
+    assert.ok(means.length > 0)
+  }
+  const error = new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 3 })
+  assert.deepEqual([error.status, error.retryAfterSeconds, error.detail], [429, 3, 'wait'])
+})
+
+test('[MARKET1] nothing follows resolved but resolved; everything else may follow', () => {
+  for (const from of MARKET_STATUSES) {
+    for (const to of MARKET_STATUSES) {
+      assert.equal(mayFollow(from, to), from !== 'resolved' || to === 'resolved')
+    }
+  }
+})
+
+test('[RANDOM1] a seed determines its stream, another seed gives another, and draws are even', () => {
+  const draw = (...seed: (string | number)[]) => {
+    const random = seededRandom(...seed)
+    return Array.from({ length: 50 }, () => random.next())
+  }
+  assert.deepEqual(draw('x', 1), draw('x', 1))
+  assert.notDeepEqual(draw('x', 1), draw('x', 2))
+  assert.notEqual(hash32('a', 'bc'), hash32('ab', 'c'))
+  const random = seededRandom('even')
+  const counts = new Array<number>(10).fill(0)
+  for (let step = 0; step < 100_000; step += 1) {
+    const face = random.below(10)
+    counts[face] = (counts[face] ?? 0) + 1
+  }
+  assert.ok(
+    counts.every((count) => Math.abs(count - 10_000) < 500),
+    counts.join(' '),
+  )
+})
+
+test('[LOG1] secrets are cut from log lines by their field names, also one level down', () => {
+  const lines: string[] = []
+  const stream = new Writable({
+    write(chunk, _, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const log = pino({ redact: REDACTION }, stream)
+  log.info(
+    { password: 'hunter2', body: { api_key: 'pmk_1', token: 'ey1' }, secret: 's1', fine: 'seen' },
+    'x',
+  )
+  const text = lines.join('')
+  for (const hidden of ['hunter2', 'pmk_1', 'ey1', 's1"']) assert.ok(!text.includes(hidden), hidden)
+  assert.ok(text.includes('seen'))
+})
+
+test('[LOG2] of a flood of one reason the first few are written, then every tenfold', () => {
+  const sampler = new LogSampler(3)
+  const written: number[] = []
+  for (let count = 1; count <= 5_000; count += 1) {
+    if (sampler.admit('html').isWritten) written.push(count)
+  }
+  assert.deepEqual(written, [1, 2, 3, 10, 100, 1_000])
+})

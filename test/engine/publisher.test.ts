@@ -1,0 +1,63 @@
+// The counters that survive actors, and watchers that harm only themselves.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Update } from '../../engine/events.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { Publisher } from '../../engine/publisher.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { NOON } from '../support/builders.ts'
+
+const open = () => new Publisher({ epoch: 'e', log: silentLog, metrics: new Metrics() })
+const gap: Update = {
+  kind: 'gap',
+  channel: 'trades',
+  market: null,
+  venue: 'a',
+  platform: 'venue_a',
+  fromMs: NOON,
+  toMs: NOON,
+}
+
+test('[PUB1] offsets count a channel over all markets, seqs one market in it, both from 1 without holes', () => {
+  const random = seededRandom('stamps')
+  const publisher = open()
+  const offsets = new Map<string, number>()
+  const seqs = new Map<string, number>()
+  for (let step = 0; step < 5_000; step += 1) {
+    const channel = random.pick(['orderbook', 'trades', 'prices', 'lifecycle'] as const)
+    const market = 1 + random.below(7)
+    const name = `${channel} ${market}`
+    offsets.set(channel, (offsets.get(channel) ?? 0) + 1)
+    seqs.set(name, (seqs.get(name) ?? 0) + 1)
+    const expected = { offset: offsets.get(channel), seq: seqs.get(name) }
+    assert.deepEqual(publisher.stamp(channel, market), expected)
+    assert.deepEqual(publisher.latest(channel, market), expected, 'looking uses none up')
+    assert.equal(publisher.offset(channel), expected.offset)
+  }
+})
+
+test('[PUB2] watchers hear in the order in which they came, at once', () => {
+  const publisher = open()
+  const heard: string[] = []
+  for (const name of ['first', 'second'])
+    publisher.watch({ name, onUpdate: () => heard.push(name) })
+  publisher.publish(gap)
+  assert.deepEqual(heard, ['first', 'second'])
+})
+
+test('[PUB3] a watcher that throws harms neither the publisher nor the others', () => {
+  const publisher = open()
+  let count = 0
+  publisher.watch({
+    name: 'broken',
+    onUpdate() {
+      throw new Error('our bug')
+    },
+  })
+  publisher.watch({ name: 'whole', onUpdate: () => (count += 1) })
+  publisher.publish(gap)
+  publisher.publish(gap)
+  assert.equal(count, 2)
+})
