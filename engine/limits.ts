@@ -19,6 +19,8 @@ export const marketIdleMsMax = 300_000
 export const checkpointEveryMs = 10_000
 /** LMDB writes handed over and not committed; above it ingestion is slowed (R41). */
 export const outstandingWritesMax = 50_000
+/** Runs remembered, even when stored trades name older ones: restarts in a loop add up to no more. */
+export const runsKeptMax = 10_000
 /** A stale book is asked for again after this long. */
 export const staleRetryMs = 5_000
 /** Levels kept a side; a price grid of 0.0001 has 9,999 steps. */

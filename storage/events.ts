@@ -1,5 +1,5 @@
 // The table of events (groups of markets): summary for memory, details on disk.
-// Not for: which markets an event has; a market names its event.
+// Not for: which markets an event has; a market names its event. Upholds STORE2, STORE18.
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market.ts'
@@ -39,6 +39,14 @@ export class Events implements EventTable {
       key,
       this.#details.encode(key, LISTING_SCHEMA, detailsFields(listing)),
     )
+  }
+
+  remove(venue: VenueKey, nativeId: NativeEventId): void {
+    const key = nativeKey(venue, nativeId)
+    if (!this.#summaries.has(key)) return
+    this.#details.remove(key)
+    this.#summaries.remove(key)
+    this.#count -= 1
   }
 
   details(venue: VenueKey, nativeId: NativeEventId): ListingDetails | null {

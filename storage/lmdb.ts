@@ -134,6 +134,7 @@ class LmdbStorage implements Storage {
       hours,
       trades: this.trades,
       ticks: this.ticks,
+      runs: this.runs,
     })
     options.metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
       this.outstandingWrites(),

@@ -1,6 +1,7 @@
 // The table of markets: the summary that lives in memory, the details that stay on disk, and the
-// dense number that each market keeps for ever. Not for: prices and trades.
-// Upholds STORE2 (numbers), STORE7 (a quick start).
+// dense number that each market keeps for ever. A removed market takes its checkpoint along and
+// leaves its number unused. Not for: prices and trades, which go by their own age (retention.ts).
+// Upholds STORE2 (numbers), STORE7 (a quick start), STORE17 (removal).
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market.ts'
@@ -13,25 +14,35 @@ import {
   marketFields,
   marketSchemas,
 } from './listing-records.ts'
+import { Marks } from './marks.ts'
 import type { ListingDetails, MarketSummary, MarketTable } from './storage.ts'
 import type { Row, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
 /** Rows read at once by `all`, so that no cursor stays open while the caller works. */
 const CHUNK_ROWS = 1_000
+/** The mark that outlives the row of the highest number, once a market was removed. */
+const LAST_NUMBER_MARK = 'last_market_number'
 
 export class Markets implements MarketTable {
   readonly #numbers: Table
   readonly #summaries: Table
   readonly #details: Table
+  readonly #checkpoints: Table
+  readonly #marks: Marks
   #last: MarketNumber
+  #count: number
 
   constructor(environment: Environment) {
     this.#numbers = environment.table(TABLES.marketNumbers)
     this.#summaries = environment.table(TABLES.markets)
     this.#details = environment.table(TABLES.marketDetails)
+    this.#checkpoints = environment.table(TABLES.checkpoints)
+    this.#marks = new Marks(environment)
     const last = this.#summaries.first({ from: KEY_START, to: KEY_END, isReverse: true })
-    this.#last = last === null ? 0 : last.key.readUInt32BE(0)
+    const lastRow = last === null ? 0 : last.key.readUInt32BE(0)
+    this.#last = Math.max(lastRow, this.#marks.get(LAST_NUMBER_MARK) ?? 0)
+    this.#count = this.#summaries.committedCount()
   }
 
   put(listing: MarketListing): MarketNumber {
@@ -40,10 +51,12 @@ export class Markets implements MarketTable {
     const number = known === null ? this.#last + 1 : known.readUInt32BE(0)
     if (known === null) {
       this.#last = number
+      this.#count += 1
       this.#numbers.put(idKey, numberKey(number))
     }
-    this.putSummary(number, listing)
     const key = numberKey(number)
+    const summary = this.#summaries.encode(key, LISTING_SCHEMA, marketFields(listing))
+    this.#summaries.putIfChanged(key, summary)
     this.#details.putIfChanged(
       key,
       this.#details.encode(key, LISTING_SCHEMA, detailsFields(listing)),
@@ -53,10 +66,24 @@ export class Markets implements MarketTable {
 
   putSummary(number: MarketNumber, summary: MarketSummary): void {
     const key = numberKey(number)
-    this.#summaries.putIfChanged(
-      key,
-      this.#summaries.encode(key, LISTING_SCHEMA, marketFields(summary)),
-    )
+    const known = this.#summaries.get(key)
+    if (known === null) return
+    const value = this.#summaries.encode(key, LISTING_SCHEMA, marketFields(summary))
+    if (!value.equals(known)) this.#summaries.put(key, value)
+  }
+
+  remove(number: MarketNumber): void {
+    const key = numberKey(number)
+    const summary = this.#summaries.getRecord(key, marketSchemas)
+    if (summary === null) return
+    // The summary goes last: should the disk fill up in between, the market is still listed by
+    // `all` and can be removed again.
+    this.#marks.put(LAST_NUMBER_MARK, this.#last)
+    this.#numbers.remove(nativeKey(summary.venue, summary.nativeId))
+    this.#details.remove(key)
+    this.#checkpoints.remove(key)
+    this.#summaries.remove(key)
+    this.#count -= 1
   }
 
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null {
@@ -75,7 +102,7 @@ export class Markets implements MarketTable {
   }
 
   count(): number {
-    return this.#last
+    return this.#count
   }
 }
 

@@ -1,11 +1,13 @@
 // The contract of storage.ts in Maps and arrays, with nothing shared with LMDB's side: for tests,
 // for running without a disk, and as the naive twin that test/contract/storage.ts judges
-// LmdbStorage by. Nothing survives close(). Bounded by retention alone, so not for long runs.
+// LmdbStorage by. Trades have a file of their own (memory-trades.ts). Nothing survives close().
+// Bounded by retention alone, so not for long runs.
 
-import { assert } from '../engine/errors.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'
+import { runsKeptMax } from '../engine/limits.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../engine/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
+import { MemoryTrades } from './memory-trades.ts'
 import type {
   AccountRecord,
   AccountTable,
@@ -22,10 +24,7 @@ import type {
   Run,
   RunTable,
   Storage,
-  StoredTrade,
   TickTable,
-  TradePosition,
-  TradeTable,
 } from './storage.ts'
 
 const HOUR_MS = 3_600_000
@@ -40,22 +39,39 @@ export function openMemoryStorage(): Storage {
 }
 
 class MemoryMarkets implements MarketTable {
+  readonly #checkpoints: MemoryCheckpoints
   readonly #numbers = new Map<string, MarketNumber>()
-  readonly #summaries: MarketSummary[] = []
-  readonly #details: ListingDetails[] = []
+  /** In order of number, since numbers ascend and none comes back. */
+  readonly #summaries = new Map<MarketNumber, MarketSummary>()
+  readonly #details = new Map<MarketNumber, ListingDetails>()
+  #last = 0
+
+  constructor(checkpoints: MemoryCheckpoints) {
+    this.#checkpoints = checkpoints
+  }
 
   put(listing: MarketListing): MarketNumber {
     const id = `${listing.venue}${listing.nativeId}`
-    const number = this.#numbers.get(id) ?? this.#summaries.length + 1
+    const number = this.#numbers.get(id) ?? this.#last + 1
     const { description, native, ...summary } = listing
+    this.#last = Math.max(this.#last, number)
     this.#numbers.set(id, number)
-    this.#summaries[number - 1] = summary
-    this.#details[number - 1] = { description, native }
+    this.#summaries.set(number, summary)
+    this.#details.set(number, { description, native })
     return number
   }
 
   putSummary(number: MarketNumber, summary: MarketSummary): void {
-    this.#summaries[number - 1] = summary
+    if (this.#summaries.has(number)) this.#summaries.set(number, summary)
+  }
+
+  remove(number: MarketNumber): void {
+    const summary = this.#summaries.get(number)
+    if (summary === undefined) return
+    this.#numbers.delete(`${summary.venue}${summary.nativeId}`)
+    this.#summaries.delete(number)
+    this.#details.delete(number)
+    this.#checkpoints.remove(number)
   }
 
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null {
@@ -63,15 +79,15 @@ class MemoryMarkets implements MarketTable {
   }
 
   details(number: MarketNumber): ListingDetails | null {
-    return this.#details[number - 1] ?? null
+    return this.#details.get(number) ?? null
   }
 
   all(): Iterable<{ readonly number: MarketNumber; readonly summary: MarketSummary }> {
-    return this.#summaries.map((summary, index) => ({ number: index + 1, summary }))
+    return Array.from(this.#summaries, ([number, summary]) => ({ number, summary }))
   }
 
   count(): number {
-    return this.#summaries.length
+    return this.#summaries.size
   }
 }
 
@@ -84,6 +100,10 @@ class MemoryEvents implements EventTable {
     this.#listings.set(id, { summary, details: { description, native } })
   }
 
+  remove(venue: VenueKey, nativeId: NativeEventId): void {
+    this.#listings.delete(`${venue}${nativeId}`)
+  }
+
   details(venue: VenueKey, nativeId: NativeEventId): ListingDetails | null {
     return this.#listings.get(`${venue}${nativeId}`)?.details ?? null
   }
@@ -94,105 +114,6 @@ class MemoryEvents implements EventTable {
 
   count(): number {
     return this.#listings.size
-  }
-}
-
-class MemoryTrades implements TradeTable {
-  /** Each market's trades by time, then ordinal. */
-  readonly #byMarket = new Map<MarketNumber, StoredTrade[]>()
-  readonly #byId = new Map<string, StoredTrade>()
-
-  has(market: MarketNumber, nativeId: string): boolean {
-    return this.#byId.has(`${market} ${nativeId}`)
-  }
-
-  put(market: MarketNumber, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
-    assert(!this.has(market, trade.nativeId), 'a trade is stored once')
-    const list = this.#byMarket.get(market) ?? []
-    const end = lowerBound(list, trade.timeMs + 1)
-    const before = list[end - 1]
-    const ordinal = before !== undefined && before.timeMs === trade.timeMs ? before.ordinal + 1 : 0
-    const stored: StoredTrade = { ...trade, ordinal }
-    list.splice(end, 0, stored)
-    this.#byMarket.set(market, list)
-    this.#byId.set(`${market} ${trade.nativeId}`, stored)
-    return stored
-  }
-
-  setMaker(market: MarketNumber, nativeId: string, maker: string | null): void {
-    const known = this.get(market, nativeId)
-    const list = this.#byMarket.get(market)
-    if (known === null || list === undefined) return
-    const changed = { ...known, maker }
-    list[list.indexOf(known)] = changed
-    this.#byId.set(`${market} ${nativeId}`, changed)
-  }
-
-  get(market: MarketNumber, nativeId: string): StoredTrade | null {
-    return this.#byId.get(`${market} ${nativeId}`) ?? null
-  }
-
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly StoredTrade[] {
-    const list = this.#byMarket.get(query.market) ?? []
-    const rows = list.slice(lowerBound(list, query.fromMs), lowerBound(list, query.toMs + 1))
-    if (query.order === 'desc') rows.reverse()
-    const { after, order } = query
-    const kept = after === null ? rows : rows.filter((row) => follows(row, after, order))
-    return kept.slice(0, Math.max(query.limit, 0))
-  }
-
-  rangeByOffset(query: {
-    run: number
-    offset: number
-    limit: number
-  }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[] {
-    const found: { market: MarketNumber; trade: StoredTrade; offset: number }[] = []
-    for (const [market, list] of this.#byMarket) {
-      for (const trade of list) {
-        const { run, offset } = trade
-        if (run !== query.run || offset === null || offset <= query.offset) continue
-        found.push({ market, trade, offset })
-      }
-    }
-    found.sort((one, other) => one.offset - other.offset)
-    return found.slice(0, Math.max(query.limit, 0)).map(({ market, trade }) => ({ market, trade }))
-  }
-
-  newestMs(market: MarketNumber): TimeMs | null {
-    return this.#byMarket.get(market)?.at(-1)?.timeMs ?? null
-  }
-
-  count(): number {
-    return this.#byId.size
-  }
-
-  /** The oldest hour with trades, over all markets. */
-  oldestHour(): number {
-    let oldest = Number.POSITIVE_INFINITY
-    for (const list of this.#byMarket.values()) {
-      oldest = Math.min(oldest, Math.floor((list[0]?.timeMs ?? Number.POSITIVE_INFINITY) / HOUR_MS))
-    }
-    return oldest
-  }
-
-  /** Removes at most `rowsMax` trades of that hour and before; how many. */
-  removeHour(hour: number, rowsMax: number): number {
-    let removed = 0
-    for (const [market, list] of this.#byMarket) {
-      const end = lowerBound(list, (hour + 1) * HOUR_MS)
-      for (const trade of list.splice(0, Math.min(end, rowsMax - removed))) {
-        this.#byId.delete(`${market} ${trade.nativeId}`)
-        removed += 1
-      }
-    }
-    return removed
   }
 }
 
@@ -260,19 +181,35 @@ class MemoryCheckpoints implements CheckpointTable {
   get(market: MarketNumber): Checkpoint | null {
     return this.#checkpoints.get(market) ?? null
   }
+
+  remove(market: MarketNumber): void {
+    this.#checkpoints.delete(market)
+  }
 }
 
 class MemoryRuns implements RunTable {
   readonly #runs: Run[] = []
 
   begin(epoch: string, startedAtMs: TimeMs): Run {
-    const run = { number: this.#runs.length + 1, epoch, startedAtMs }
+    const run = { number: (this.#runs.at(-1)?.number ?? 0) + 1, epoch, startedAtMs }
     this.#runs.push(run)
     return run
   }
 
   all(): readonly Run[] {
     return [...this.#runs]
+  }
+
+  /** Removes the oldest runs but those that `hasTrades`, and never the last; at most `rowsMax`. */
+  prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
+    let count = 0
+    while (count < Math.min(rowsMax, this.#runs.length - 1)) {
+      const isTooMany = this.#runs.length - count > runsKeptMax
+      if (!isTooMany && hasTrades(this.#runs[count]?.number ?? 0)) break
+      count += 1
+    }
+    this.#runs.splice(0, count)
+    return count
   }
 }
 
@@ -314,11 +251,11 @@ class MemoryAccounts implements AccountTable {
 }
 
 class MemoryStorage implements Storage {
-  readonly markets = new MemoryMarkets()
+  readonly checkpoints = new MemoryCheckpoints()
+  readonly markets = new MemoryMarkets(this.checkpoints)
   readonly events = new MemoryEvents()
   readonly trades = new MemoryTrades()
   readonly ticks = new MemoryTicks()
-  readonly checkpoints = new MemoryCheckpoints()
   readonly runs = new MemoryRuns()
   readonly marks = new MemoryMarks()
   readonly accounts = new MemoryAccounts()
@@ -346,35 +283,16 @@ class MemoryStorage implements Storage {
     for (;;) {
       const hour = Math.min(this.trades.oldestHour(), this.ticks.oldest())
       const isTooLarge = this.sizeBytes() > limits.sizeBytesMax
-      if (hour === Number.POSITIVE_INFINITY || (hour >= firstKeptHour && !isTooLarge)) return false
+      if (hour === Number.POSITIVE_INFINITY || (hour >= firstKeptHour && !isTooLarge)) break
       if (rowsLeft <= 0) return true
       rowsLeft -= this.trades.removeHour(hour, rowsLeft)
       rowsLeft -= this.ticks.removeHour(hour, rowsLeft)
     }
+    if (rowsLeft <= 0) return false
+    return this.runs.prune(rowsLeft, (run) => this.trades.hasRun(run)) === rowsLeft
   }
 
   async committed(): Promise<void> {}
 
   async close(): Promise<void> {}
-}
-
-/** Index of the first trade at or after `time`. */
-function lowerBound(list: readonly StoredTrade[], time: number): number {
-  let low = 0
-  let high = list.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const trade = list[middle]
-    if (trade !== undefined && trade.timeMs < time) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function follows(row: StoredTrade, after: TradePosition, order: 'asc' | 'desc'): boolean {
-  if (row.timeMs !== after.timeMs) {
-    return order === 'asc' ? row.timeMs > after.timeMs : row.timeMs < after.timeMs
-  }
-  if (after.ordinal === null) return false
-  return order === 'asc' ? row.ordinal > after.ordinal : row.ordinal < after.ordinal
 }

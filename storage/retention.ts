@@ -1,11 +1,12 @@
-// What is removed, and in which order: the oldest hour of all markets first, trades and ticks
-// alike, in slices, never accounts, listings or runs. Days count whole hours: an hour goes when all
-// of it is past. Above the size bound the oldest hours go too, until what was removed would
-// suffice; the pages come free with the next commit, so what is under way is counted. Upholds
-// STORE9, R37.
+// What is removed by age, and in which order: the oldest hour of all markets first, trades and ticks
+// alike, then the runs that no trade names any longer; in slices, never accounts. Days count whole
+// hours: an hour goes when all of it is past. Above the size bound the oldest hours go too, until
+// what was removed would suffice; the pages come free with the next commit, so what is under way
+// is counted. Not for: which markets go (actors/old-markets.ts). Upholds STORE9, STORE20, R37.
 
 import type { Environment } from './environment.ts'
 import type { Hours, MarketHour } from './hours.ts'
+import type { Runs } from './runs.ts'
 import type { Ticks } from './ticks.ts'
 import type { Trades } from './trades.ts'
 
@@ -17,14 +18,22 @@ export class Retention {
   readonly #hours: Hours
   readonly #trades: Trades
   readonly #ticks: Ticks
+  readonly #runs: Runs
   /** Bytes removed whose commit is still out. */
   #bytesUnderWay = 0
 
-  constructor(parts: { environment: Environment; hours: Hours; trades: Trades; ticks: Ticks }) {
+  constructor(parts: {
+    environment: Environment
+    hours: Hours
+    trades: Trades
+    ticks: Ticks
+    runs: Runs
+  }) {
     this.#environment = parts.environment
     this.#hours = parts.hours
     this.#trades = parts.trades
     this.#ticks = parts.ticks
+    this.#runs = parts.runs
   }
 
   /** Removes at most `rowsMax` rows; true when there is more to remove. */
@@ -53,7 +62,8 @@ export class Retention {
       bytes += removed.byteCount
     }
     if (bytes > 0) this.#track(bytes)
-    return isMore
+    if (isMore || rowsLeft <= 0) return isMore
+    return this.#runs.prune(rowsLeft, (run) => this.#trades.hasRun(run)) === rowsLeft
   }
 
   #remove(entry: MarketHour, rowsMax: number): { rowCount: number; byteCount: number } {

@@ -1,5 +1,7 @@
-// The table of runs: each start of the engine and the epoch of its streams, numbered from 1.
+// The table of runs: each start of the engine and the epoch of its streams, numbered from 1. They go
+// from the oldest on, so that the numbers of the kept ones have no holes. Upholds STORE20.
 
+import { runsKeptMax } from '../engine/limits.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { KEY_END, KEY_START, numberKey } from './keys.ts'
@@ -18,8 +20,7 @@ export class Runs implements RunTable {
   }
 
   begin(epoch: string, startedAtMs: TimeMs): Run {
-    const last = this.#runs.first({ from: KEY_START, to: KEY_END, isReverse: true })
-    const number = last === null ? 1 : last.key.readUInt32BE(0) + 1
+    const number = (this.#end({ isReverse: true }) ?? 0) + 1
     const key = numberKey(number)
     this.#runs.put(key, this.#runs.encode(key, SCHEMA, [epoch, startedAtMs]))
     return { number, epoch, startedAtMs }
@@ -35,5 +36,22 @@ export class Runs implements RunTable {
       if (run !== null) runs.push(run)
     }
     return runs
+  }
+
+  /** Removes at most `rowsMax` of the oldest runs; those are kept that `hasTrades`. How many. */
+  prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
+    const last = this.#end({ isReverse: true }) ?? 0
+    for (let removed = 0; removed < rowsMax; removed += 1) {
+      const first = this.#end({ isReverse: false }) ?? last
+      const isKept = first > last - runsKeptMax && hasTrades(first)
+      if (first === last || isKept) return removed
+      this.#runs.remove(numberKey(first))
+    }
+    return rowsMax
+  }
+
+  #end(options: { isReverse: boolean }): number | null {
+    const row = this.#runs.first({ from: KEY_START, to: KEY_END, ...options })
+    return row === null ? null : row.key.readUInt32BE(0)
   }
 }

@@ -1,7 +1,7 @@
 // The contract that actors see of the disk: one small interface a table. Reads are synchronous and
 // see every put of this process at once (rows not yet committed are merged in). Writes of one event
-// turn are committed together; nobody awaits them on the path of a message. What a user was told is
-// kept (accounts, keys) is awaited to the platter. LmdbStorage and MemoryStorage keep this contract;
+// turn are committed together; nobody awaits them on the path of a message. What a user was told
+// is kept (accounts, keys) is awaited to the platter. LmdbStorage and MemoryStorage keep this contract;
 // test/contract/storage.ts proves both. Upholds STORE1 to STORE9.
 
 import type { Level, Trade } from '../engine/events.ts'
@@ -20,8 +20,17 @@ export interface ListingDetails {
 export interface MarketTable {
   /** Stores or replaces; gives a new market its number, which it keeps for ever. */
   put(listing: MarketListing): MarketNumber
-  /** Replaces the summary alone (status, prices, volumes), leaving the details as they are. */
+  /**
+   * Replaces the summary alone (status, prices, volumes), leaving the details as they are; does
+   * nothing for a market that is not stored.
+   */
   putSummary(number: MarketNumber, summary: MarketSummary): void
+  /**
+   * Removes summary, details, look-up by native id, and checkpoint; does nothing for a market that
+   * is not stored. The number is never given again, in this run or a later one. Trades and ticks
+   * are left to retention: whoever removes a market that still has some keeps rows without a name.
+   */
+  remove(number: MarketNumber): void
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null
   details(number: MarketNumber): ListingDetails | null
   /** Every market, for the start; in order of number. */
@@ -31,6 +40,8 @@ export interface MarketTable {
 
 export interface EventTable {
   put(listing: EventListing): void
+  /** Removes summary and details; does nothing for an event that is not stored. */
+  remove(venue: VenueKey, nativeId: NativeEventId): void
   details(venue: VenueKey, nativeId: NativeEventId): ListingDetails | null
   all(): Iterable<EventSummary>
   count(): number
@@ -55,7 +66,9 @@ export interface TradePosition {
 export interface TradeTable {
   /** Whether this native id is stored for the market (committed or not). */
   has(market: MarketNumber, nativeId: string): boolean
-  /** Stores a trade and gives it its ordinal. The caller has asked `has`; a repeat throws (our bug). */
+  /**
+   * Stores a trade and gives it its ordinal. The caller has asked `has`; a repeat throws (our bug).
+   */
   put(market: MarketNumber, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade
   /** Fills in a maker that became known later; does nothing when the trade is gone. */
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void
@@ -98,7 +111,9 @@ export interface TickTable {
   oldestHour(market: MarketNumber): number | null
 }
 
-/** What a market actor needs to come back: written every few seconds while it changes, and at sleep. */
+/**
+ * What a market actor needs to come back: written every few seconds while it changes, and at sleep.
+ */
 export interface Checkpoint {
   readonly writtenAtMs: TimeMs
   readonly price: PriceMicros | null
@@ -123,7 +138,9 @@ export interface Run {
 }
 
 export interface RunTable {
+  /** Numbers ascend and are never given twice. */
   begin(epoch: string, startedAtMs: TimeMs): Run
+  /** The kept runs, oldest first; see Storage.prune. */
   all(): readonly Run[]
 }
 
@@ -180,11 +197,16 @@ export interface Storage {
   outstandingWrites(): number
   /** False after a commit failed: the process must stop in order (or is read-only after ENOSPC). */
   isHealthy(): boolean
-  /** Bytes of both environments' files. */
+  /**
+   * Bytes of the pages in use of both environments; not the files' length, since LMDB files never
+   * shrink.
+   */
   sizeBytes(): number
   /**
    * Removes what retention no longer keeps, at most `rowsMax` rows a call (call again while it
-   * returns true); beyond `sizeBytesMax` the oldest of the rest goes first.
+   * returns true): trades and ticks of hours over `retentionDays` old; beyond `sizeBytesMax` the
+   * oldest of the rest first; then runs older than the oldest that a stored trade names, and all
+   * but the last `runsKeptMax`. The newest run always stays.
    */
   prune(limits: {
     nowMs: TimeMs

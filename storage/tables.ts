@@ -66,7 +66,7 @@ export const TABLES = {
   checkpoints: table('market', 'checkpoints'),
   /** run → epoch and start */
   runs: table('market', 'runs'),
-  /** name → number */
+  /** name → number; `last_market_number` is the market table's own */
   marks: table('market', 'marks'),
 } as const satisfies Record<string, TableLayout>
 

@@ -135,6 +135,12 @@ export class Trades implements TradeTable {
     return this.#count
   }
 
+  /** Whether any stored trade names this run; for retention. */
+  hasRun(run: number): boolean {
+    const to = groupKey(run, Number.MAX_SAFE_INTEGER)
+    return this.#offsets.first({ from: groupKey(run, 0), to }) !== null
+  }
+
   /** Removes the oldest `rowsMax` trades of a market before `beforeMs`; for retention. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): {
     readonly rowCount: number

@@ -60,3 +60,31 @@ test('[SOAK1] with every fault on, books equal the world’s and trades are ther
     await rig.close()
   }
 })
+
+test('[SOAK2] without a Kalshi key its public REST gives the same books and every trade', async (t) => {
+  const say = (line: string) => t.diagnostic(line)
+  const rig = new Rig()
+  try {
+    await rig.startVenues({ messagesPerSecond: 200, marketsPerVenue: 60, faults: 'off' })
+    const keyless = { KALSHI_KEY_ID: '', KALSHI_PRIVATE_KEY_FILE: '' }
+    const { engine, places } = await rig.startEngine(keyless)
+    const sinceMs = Date.now()
+    await pause(6_000)
+    await rig.flow('pause')
+    const report = await settle(places, null, { sinceMs, secondsMax: 60, say })
+    say(
+      `${report.booksCompared} books, ${report.booksWrong.length} wrong; ${report.truthTrades} true trades, ${report.tradesMissing.length} missing`,
+    )
+    for (const wrong of [
+      report.booksWrong,
+      report.tradesMissing,
+      report.tradesExtra,
+      report.tradesDoubled,
+    ]) {
+      assert.deepEqual(wrong.slice(0, 5), [])
+    }
+    assert.equal(await engine.end('SIGTERM'), 0)
+  } finally {
+    await rig.close()
+  }
+})

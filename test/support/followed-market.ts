@@ -52,7 +52,9 @@ export class FollowedMarket {
   receive(message: MarketMessage, context: string): void {
     this.#context = context
     this.actor.receive(message)
-    this.#check()
+    // Doubt changes no level; one damaged frame casts it on every book of a connection.
+    if (message.kind === 'void') assert.ok(!this.actor.isBookLive, context)
+    else this.#check()
   }
 
   #follow(update: Update): void {

@@ -78,7 +78,8 @@ async function checkVenue(exchange, venue) {
       const { bids, asks } = (await truth.books(venue))[id]
       assert.deepEqual([micros(ticker.bid), micros(ticker.ask)], [bids[0][0], asks[0][0]])
       const last = (await truth.trades(venue)).findLast((trade) => trade.native_id === id)
-      const price = venue === 'b' && last.outcome_index === 1 ? 1e6 - last.price_micros : last.price_micros
+      const price =
+        venue === 'b' && last.outcome_index === 1 ? 1e6 - last.price_micros : last.price_micros
       assert.equal(micros(ticker.last), price)
       return `${ticker.bid} / ${ticker.ask}, last ${ticker.last}`
     }),
@@ -97,7 +98,8 @@ async function checkVenue(exchange, venue) {
       const mine = (await truth.trades(venue)).filter((trade) => trade.native_id === id)
       // At venue a ccxt keeps the trades of this token; venue b quotes all of them for yes.
       const real = venue === 'a' ? mine.filter((trade) => trade.outcome_index === 0) : mine
-      const yes = (trade) => (trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros)
+      const yes = (trade) =>
+        trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros
       const key = (price, size) => `${price} ${size}`
       assert.deepEqual(
         trades.map(({ price, amount }) => key(micros(price), micros(amount))).sort(),
@@ -112,7 +114,8 @@ async function checkVenue(exchange, venue) {
     const candles = await exchange.fetchOHLCV(outcomeId, '1h', since, 10)
     assert.ok(candles.length > 0)
     for (const [, open, high, low, close] of candles) {
-      if (open !== undefined) assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close))
+      if (open !== undefined)
+        assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close))
     }
     return `${candles.length} hours`
   })

@@ -5,7 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const FOLDER = fileURLToPath(new URL('node_modules/kalshi-typescript/dist/models/', import.meta.url))
+const FOLDER = fileURLToPath(
+  new URL('node_modules/kalshi-typescript/dist/models/', import.meta.url),
+)
 /** Recorded from the live venue, though SDK 3.30.0 declares them no more. */
 const RECORDED = new Set(['available_on_brokers'])
 const interfaces = new Map()

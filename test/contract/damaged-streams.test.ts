@@ -1,0 +1,361 @@
+// The recorded frames over a wire that loses, doubles, swaps, cuts and garbles them, through the real
+// parser, mapper and market actor. Whatever arrives: nothing throws, the book stays sound and is never
+// live while crossed, and a subscriber holds the actor's book (FollowedMarket checks it after every
+// event). Lost books are answered as the venues answer, over the same wire.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Random, seededRandom } from '../../engine/random.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { type Fates, KalshiPath, PolymarketPath } from '../support/book-paths.ts'
+import { isCrossed } from '../support/capture-replay.ts'
+import { KalshiBooks } from '../support/kalshi-books.ts'
+import { NaiveBook } from '../support/naive-book.ts'
+import {
+  type Capture,
+  type CapturedFrame,
+  isAbsent,
+  KALSHI_STREAM,
+  kalshiRecording,
+  POLYMARKET_STREAM,
+  polymarketCaptures,
+} from '../support/recordings.ts'
+import { bookFrame, todaysChange } from '../support/todays-shape.ts'
+import { DAMAGES, HONEST, UnreliableWire } from '../support/unreliable-wire.ts'
+
+const DAMAGED_MIN = 20_000
+/** So many frames of other kinds go among those of the books: one in. */
+const ASIDE_EVERY = 40
+
+type Shape = '2025' | 'today'
+
+interface Tally {
+  sent: number
+  /** Books found live after a frame, and of these the ones other than the venue's own. */
+  live: number
+  liveUnequal: number
+  topsCompared: number
+  readonly fates: Fates
+  readonly resyncs: Fates
+}
+
+const newTally = (): Tally => ({
+  sent: 0,
+  live: 0,
+  liveUnequal: 0,
+  topsCompared: 0,
+  fates: new Map(),
+  resyncs: new Map(),
+})
+
+/** A Polymarket capture sent again over a wire, by a venue that answers subscriptions. */
+class PolymarketRun {
+  readonly #capture: Capture
+  readonly #shape: Shape
+  readonly #wire: UnreliableWire
+  readonly #random: Random
+  readonly #path: PolymarketPath
+  readonly #venue = new NaiveBook()
+  readonly #tally: Tally
+  #atMs: TimeMs = timeMs(0)
+
+  constructor(capture: Capture, shape: Shape, parts: RunParts) {
+    this.#capture = capture
+    this.#shape = shape
+    this.#wire = parts.wire
+    this.#random = parts.random
+    this.#tally = parts.tally
+    this.#path = new PolymarketPath(capture.name, capture.tokens)
+  }
+
+  play(): void {
+    for (const frame of this.#capture.frames) {
+      this.#atMs = frame.timeMs
+      if (frame.isFirst) this.#happen(frame)
+      for (const text of this.#textsOf(frame)) this.#send(text, frame.book === null)
+      if (this.#random.below(ASIDE_EVERY) === 0) this.#send(this.#aside(), false)
+      this.#answer()
+    }
+    for (const text of this.#wire.flush()) this.#path.take(text, this.#atMs)
+    this.#heal()
+    this.#end()
+  }
+
+  #happen({ book, changes }: CapturedFrame): void {
+    if (book !== null) this.#venue.replace(book.bids, book.asks)
+    for (const change of changes) this.#venue.set(change)
+  }
+
+  #textsOf(frame: CapturedFrame): string[] {
+    if (this.#shape === '2025') return [frame.text]
+    if (frame.book !== null) return [frame.text]
+    // Today one message tells both tokens' entries; the second token's own is not sent.
+    return frame.isFirst ? [todaysChange(frame, this.#capture.tokens, { book: this.#venue })] : []
+  }
+
+  #send(text: string, isChange: boolean): void {
+    const { actor } = this.#path.market
+    const arrived = this.#wire.send(text)
+    for (const one of arrived) this.#path.take(one, this.#atMs)
+    this.#tally.sent += 1
+    if (!actor.isBookLive) return
+    this.#tally.live += 1
+    if (!this.#path.market.equalsBook(this.#venue)) this.#tally.liveUnequal += 1
+    const isClean = arrived.length === 1 && arrived[0] === text
+    if (this.#shape === 'today' && isChange && isClean) this.#compareTop(text)
+  }
+
+  /** Today's changes name the best prices: a live book never contradicts the one just taken. */
+  #compareTop(text: string): void {
+    const view = this.#path.market.actor.book()
+    this.#tally.topsCompared += 1
+    assert.equal(view.bids[0]?.price, this.#venue.levels('bid')[0]?.price, text)
+    assert.equal(view.asks[0]?.price, this.#venue.levels('ask')[0]?.price, text)
+  }
+
+  /** A stale book was asked for: sooner or later both tokens' books come, over the same wire. */
+  #answer(): void {
+    if (this.#path.market.actor.isBookLive || this.#random.below(4) > 0) return
+    this.#countResyncs()
+    this.#path.resubscribe()
+    for (const isFirst of [true, false]) this.#send(this.#bookOf(isFirst), false)
+  }
+
+  #bookOf(isFirst: boolean): string {
+    return bookFrame(this.#venue, this.#capture.tokens, isFirst, this.#atMs)
+  }
+
+  #countResyncs(): void {
+    for (const reason of this.#path.market.resyncs) {
+      this.#tally.resyncs.set(reason, (this.#tally.resyncs.get(reason) ?? 0) + 1)
+    }
+  }
+
+  /** Once the wire is whole again, one answer puts everything right. */
+  #heal(): void {
+    this.#countResyncs()
+    this.#path.resubscribe()
+    this.#path.take(this.#bookOf(true), this.#atMs)
+    assert.ok(this.#path.market.equalsBook(this.#venue), this.#capture.name)
+    assert.equal(this.#path.market.actor.isBookLive, !isCrossed(this.#venue))
+  }
+
+  #end(): void {
+    for (const [fate, count] of this.#path.fates) {
+      this.#tally.fates.set(fate, (this.#tally.fates.get(fate) ?? 0) + count)
+    }
+  }
+
+  /** What else the market channel says of a market. */
+  #aside(): string {
+    const { tokens, name } = this.#capture
+    const timestamp = String(this.#atMs)
+    const asset_id = this.#random.pick(tokens)
+    return JSON.stringify(
+      this.#random.pick([
+        { event_type: 'last_trade_price', asset_id, price: '0.51', size: '5', timestamp },
+        { event_type: 'tick_size_change', asset_id, new_tick_size: '0.001', timestamp },
+        { event_type: 'best_bid_ask', asset_id, best_bid: '0.4', best_ask: '0.5', timestamp },
+        { event_type: 'new_market', market: '0xnew', assets_ids: [], timestamp },
+        { event_type: 'market_resolved', market: '0xother', assets_ids: ['1', '2'], timestamp },
+        [{ event_type: 'last_trade_price', asset_id, price: '0.5', timestamp, market: name }],
+      ]),
+    )
+  }
+}
+
+interface RunParts {
+  readonly wire: UnreliableWire
+  readonly random: Random
+  readonly tally: Tally
+}
+
+function report(t: TestContext, wire: UnreliableWire, tally: Tally): void {
+  const list = (counts: Iterable<[string, number]>) =>
+    [...counts]
+      .sort()
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')
+  t.diagnostic(`${tally.sent} frames sent, damaged: ${list(Object.entries(wire.counts))}`)
+  t.diagnostic(`frames ended as: ${list(tally.fates)}`)
+  t.diagnostic(
+    `live ${tally.live} times after a frame, then other than the venue's ${tally.liveUnequal} times; ` +
+      `asked again for: ${list(tally.resyncs)}`,
+  )
+}
+
+test('[REC10] 20,000 damaged Polymarket frames throw nothing, and the book heals', (t) => {
+  if (isAbsent(t, POLYMARKET_STREAM)) return
+  const random = seededRandom('damaged polymarket')
+  const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 60 })
+  const tally = newTally()
+  for (let pass = 0; wire.damagedCount < DAMAGED_MIN; pass += 1) {
+    for (const capture of polymarketCaptures()) {
+      new PolymarketRun(capture, pass % 2 === 0 ? '2025' : 'today', { wire, random, tally }).play()
+    }
+  }
+  report(t, wire, tally)
+  assert.ok(tally.live > tally.sent / 4, 'a book that is never live proves nothing')
+})
+
+test('[REC11] with today’s best prices a live Polymarket book never contradicts the message just taken', (t) => {
+  if (isAbsent(t, POLYMARKET_STREAM)) return
+  const random = seededRandom('lossy polymarket')
+  const wire = new UnreliableWire(random, { damages: HONEST, percent: 5 })
+  const tally = newTally()
+  for (const capture of polymarketCaptures()) {
+    new PolymarketRun(capture, 'today', { wire, random, tally }).play()
+  }
+  report(t, wire, tally)
+  t.diagnostic(`${tally.topsCompared} best prices compared; what differs lies below them`)
+  assert.ok(tally.topsCompared > 5_000)
+  assert.ok(tally.liveUnequal > 0, 'losses below the best prices cannot be seen on this stream')
+})
+
+/** The recorded Kalshi frames sent over and over, numbered anew, by a venue that answers. */
+class KalshiRun {
+  readonly path: KalshiPath
+  readonly venue = new KalshiBooks()
+  readonly #tickers: readonly string[]
+  readonly #wire: UnreliableWire
+  readonly #random: Random
+  readonly #tally: Tally
+  readonly #isHonest: boolean
+  #seq = 0
+  #atMs: TimeMs = timeMs(0)
+
+  constructor(tickers: readonly string[], parts: RunParts & { readonly isHonest: boolean }) {
+    this.#tickers = tickers
+    this.#wire = parts.wire
+    this.#random = parts.random
+    this.#tally = parts.tally
+    this.#isHonest = parts.isHonest
+    this.path = new KalshiPath(tickers)
+  }
+
+  round(frames: ReturnType<typeof kalshiRecording>['frames']): void {
+    for (const { frame, receivedAtMs } of frames) {
+      if (frame.seq === undefined) continue
+      this.#atMs = receivedAtMs
+      this.venue.take(frame)
+      this.#send(JSON.stringify({ ...frame, seq: this.#next() }), true)
+      if (this.#random.below(ASIDE_EVERY) === 0) this.#send(this.#aside(), false)
+      this.#answer()
+    }
+  }
+
+  #next(): number {
+    this.#seq += 1
+    return this.#seq
+  }
+
+  /** `isOfBooks`: it counts among the books' messages, so that it shows what was lost before it. */
+  #send(text: string, isOfBooks: boolean): void {
+    const arrived = this.#wire.send(text)
+    for (const one of arrived) this.path.take(one, this.#atMs)
+    const isTelling = isOfBooks && arrived.length === 1 && arrived[0] === text
+    this.#tally.sent += 1
+    if (!isTelling) return
+    for (const market of this.path.markets.values()) {
+      if (!market.actor.isBookLive || !this.venue.has(market.name)) continue
+      this.#tally.live += 1
+      if (market.equals(this.venue.quotedForYes(market.name))) continue
+      this.#tally.liveUnequal += 1
+      // A loss shows at the next frame that arrives whole, so that until then it cannot be known.
+      assert.ok(!this.#isHonest, `${market.name} is wrong and live after ${text}`)
+    }
+  }
+
+  /** `get_snapshot` for the stale ones, now and then. */
+  #answer(): void {
+    if (this.#random.below(6) > 0) return
+    for (const [ticker, market] of this.path.markets) {
+      if (market.actor.isBookLive || !this.venue.has(ticker)) continue
+      for (const reason of market.resyncs.splice(0)) {
+        this.#tally.resyncs.set(reason, (this.#tally.resyncs.get(reason) ?? 0) + 1)
+      }
+      this.#send(this.venue.snapshotFrame(ticker, { sid: 1, seq: this.#next() }), true)
+    }
+  }
+
+  /** Whole frames only, until every book is live; the number of snapshots that it took. */
+  heal(): number {
+    for (const text of this.#wire.flush()) this.path.take(text, this.#atMs)
+    let count = 0
+    for (; count < HEAL_MAX; count += 1) {
+      const ticker = this.#tickers[count % this.#tickers.length] ?? ''
+      const isWhole = [...this.path.markets.values()].every(
+        (market) => market.actor.isBookLive && market.equals(this.venue.quotedForYes(market.name)),
+      )
+      if (isWhole) break
+      const text = this.venue.snapshotFrame(ticker, { sid: 1, seq: this.#next() })
+      this.path.take(text, this.#atMs)
+    }
+    for (const [fate, number] of this.path.fates) this.#tally.fates.set(fate, number)
+    for (const family of ['venue_rejected_total', 'venue_ignored_total']) {
+      for (const [reason, number] of this.path.counted(family)) {
+        this.#tally.fates.set(`${family.split('_')[1]} ${reason}`, number)
+      }
+    }
+    return count
+  }
+
+  #aside(): string {
+    const market_ticker = this.#random.pick(this.#tickers)
+    const sid = 1
+    const ts = Math.floor(this.#atMs / 1000)
+    return JSON.stringify(
+      this.#random.pick([
+        { type: 'ticker', sid: 2, msg: { market_ticker, price_dollars: '0.5100', ts } },
+        {
+          type: 'trade',
+          sid: 3,
+          seq: this.#seq,
+          msg: {
+            trade_id: `t${this.#seq}`,
+            market_ticker,
+            yes_price_dollars: '0.5100',
+            no_price_dollars: '0.4900',
+            count_fp: '3.00',
+            taker_side: 'yes',
+            ts,
+          },
+        },
+        { type: 'ok', id: 9, sid, seq: this.#next(), msg: { market_tickers: [market_ticker] } },
+        { type: 'surprise', sid, seq: this.#next(), msg: {} },
+      ]),
+    )
+  }
+}
+
+/** A garbled seq far ahead makes 200 frames late before the count begins anew. */
+const HEAL_MAX = 400
+
+test('[REC12] 20,000 damaged Kalshi frames throw nothing, and the books heal', (t) => {
+  if (isAbsent(t, KALSHI_STREAM)) return
+  const { tickers, frames } = kalshiRecording()
+  const random = seededRandom('damaged kalshi')
+  const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 30 })
+  const tally = newTally()
+  const run = new KalshiRun(tickers, { wire, random, tally, isHonest: false })
+  while (wire.damagedCount < DAMAGED_MIN) run.round(frames)
+  const healedAfter = run.heal()
+  report(t, wire, tally)
+  t.diagnostic(`healed by ${healedAfter} snapshots of ${tickers.length} markets`)
+  assert.ok(healedAfter < HEAL_MAX, 'the books heal')
+  assert.ok(tally.live > tally.sent, 'books that are never live prove nothing')
+})
+
+test('[REC13] what Kalshi’s wire loses, doubles, swaps or cuts never leaves a wrong book live past the next whole frame', (t) => {
+  if (isAbsent(t, KALSHI_STREAM)) return
+  const { tickers, frames } = kalshiRecording()
+  const random = seededRandom('lossy kalshi')
+  const wire = new UnreliableWire(random, { damages: HONEST, percent: 10 })
+  const tally = newTally()
+  const run = new KalshiRun(tickers, { wire, random, tally, isHonest: true })
+  for (let round = 0; round < 30; round += 1) run.round(frames)
+  const healedAfter = run.heal()
+  report(t, wire, tally)
+  t.diagnostic(`healed by ${healedAfter} snapshots`)
+  assert.ok(healedAfter <= tickers.length, 'one snapshot a market puts everything right')
+})

@@ -1,0 +1,103 @@
+// The venues' own SDKs against `npm run venues`, as a user would run both: the scripts of
+// test/live/sdk print a table, and every row of it must be ok. Only with RUN_LIVE_TESTS=1, since the
+// SDKs come from the registry and are no dependency of the project (`npm ci` in test/live/sdk).
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { freePorts, startProcess } from '../support/processes.ts'
+
+const VENUES = fileURLToPath(new URL('../../engine/commands/venues.ts', import.meta.url))
+const FOLDER = fileURLToPath(new URL('./sdk/', import.meta.url))
+const SCRIPT_MS_MAX = 300_000
+const START_MS_MAX = 30_000
+const skip =
+  process.env.RUN_LIVE_TESTS === '1'
+    ? false
+    : 'needs RUN_LIVE_TESTS=1 and the SDKs (`npm ci --prefix test/live/sdk`)'
+
+/** Each script, and how many rows its table has: a row less would be a check that vanished. */
+const SCRIPTS = [
+  { name: 'kalshi', rows: 23 },
+  { name: 'polymarket-clob', rows: 12 },
+  { name: 'polymarket-rtds', rows: 6 },
+  { name: 'polymarket-client', rows: 16 },
+  { name: 'polymarket-lifecycle', rows: 3 },
+  { name: 'ccxt', rows: 18 },
+  { name: 'kalshi-socket', rows: 7 },
+  { name: 'polymarket-socket', rows: 3 },
+]
+
+const Printed = Type.Object({
+  script: Type.String(),
+  rows: Type.Array(Type.Object({ call: Type.String(), result: Type.String(), ok: Type.Boolean() })),
+})
+
+test('[SDK1] the venues’ own SDKs read both simulated venues as they read the real ones', {
+  skip,
+}, async (t) => {
+  assert.ok(existsSync(join(FOLDER, 'node_modules')), 'run `npm ci` in test/live/sdk first')
+  const venues = await startVenues(t)
+  for (const { name, rows } of SCRIPTS) {
+    await t.test(name, async (each) => {
+      const table = await runScript(name, venues)
+      for (const row of table.rows) {
+        each.diagnostic(`${row.ok ? 'ok  ' : 'FAIL'} ${row.call}: ${row.result}`)
+      }
+      assert.deepEqual(
+        table.rows.filter((row) => !row.ok),
+        [],
+      )
+      assert.equal(table.rows.length, rows)
+    })
+  }
+})
+
+interface Venues {
+  readonly port: number
+  readonly dataDir: string
+}
+
+/** What `npm run venues` runs, on free ports with a data folder of its own; ended with the test. */
+async function startVenues(t: TestContext): Promise<Venues> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'sdk-venues-'))
+  const port = await freePorts(11)
+  const venues = startProcess(VENUES, {
+    SIM_PORT: String(port),
+    DATA_DIR: dataDir,
+    // Enough markets for several pages everywhere, enough messages to wait for few.
+    SIM_MARKETS: '1200',
+    SIM_RATE: '400',
+    LOG_LEVEL: 'error',
+  })
+  t.after(async () => {
+    await venues.end()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  await venues.line(/Kalshi key .*sim-kalshi\.pem/, START_MS_MAX)
+  return { port, dataDir }
+}
+
+function runScript(name: string, { port, dataDir }: Venues): Promise<typeof Printed.static> {
+  const env = {
+    ...process.env,
+    SIM_PORT: String(port),
+    DATA_DIR: dataDir,
+    SDK_WATCH_MS: process.env.SDK_WATCH_MS ?? '6000',
+  }
+  const options = { cwd: FOLDER, env, timeout: SCRIPT_MS_MAX, maxBuffer: 16 * 1024 * 1024 }
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [`${name}.mjs`, '--json'], options, (_error, stdout, stderr) => {
+      const line = stdout.trim().split('\n').at(-1) ?? ''
+      const table = line.startsWith('{') ? JSON.parse(line) : null
+      if (Value.Check(Printed, table)) resolve(table)
+      else reject(new Error(`${name}.mjs printed no table: ${stdout}${stderr}`))
+    })
+  })
+}
