@@ -1,32 +1,28 @@
 // Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets by any
-// of their ids, and lists them. Also routes each venue event to its owner by one map look-up.
-// Not for: when a venue is read (actors/venue.ts). Upholds CAT1 to CAT6.
+// of their ids, lists them, and forgets them once they are history.
+// Not for: when a venue is read (actors/venue.ts), or how long history is kept (the configuration).
+// Upholds CAT1 to CAT10.
 
 import type { Clock } from '../engine/clock.ts'
-import type {
-  NativeEventId,
-  NativeMarketId,
-  OutcomeId,
-  VenueKey,
-  VenueNames,
-} from '../engine/ids.ts'
+import type { NativeMarketId, OutcomeId, VenueKey, VenueNames } from '../engine/ids.ts'
 import type { EventListing, MarketListing, MarketNumber, MarketStatus } from '../engine/market.ts'
+import type { TimeMs } from '../engine/units.ts'
 import type { EventSummary, MarketSummary, Storage } from '../storage/storage.ts'
+import { Events } from './events.ts'
 import { MarketActor, type MarketMessage } from './market.ts'
 import type { MarketParts } from './market-parts.ts'
 import { MarketSearch } from './market-search.ts'
+import { type MarketSeat, MarketSeats } from './market-seats.ts'
+import { OldMarkets } from './old-markets.ts'
 import { compareMarkets, filterKey, passes } from './ranking-rules.ts'
 import { Rankings } from './rankings.ts'
-import type { Cell, System } from './system.ts'
+import type { System } from './system.ts'
 import type { CatalogView, MarketFilter, MarketOrder, MarketPage, MarketView } from './views.ts'
 
-/** A market's actor, the door to its mailbox. */
-export interface MarketSeat {
-  readonly actor: MarketActor
-  readonly cell: Cell<MarketMessage>
-}
+export type { MarketSeat } from './market-seats.ts'
 
 const RELEVANCE_MAX = 10_000
+const DAY_MS = 86_400_000
 
 export class Catalog implements CatalogView {
   readonly names: VenueNames
@@ -36,11 +32,9 @@ export class Catalog implements CatalogView {
   readonly #parts: MarketParts
   readonly #search = new MarketSearch()
   readonly #rankings: Rankings
-  readonly #byNumber = new Map<MarketNumber, MarketSeat>()
-  readonly #byNative = { a: new Map<string, MarketSeat>(), b: new Map<string, MarketSeat>() }
-  readonly #byOutcome = { a: new Map<OutcomeId, MarketSeat>(), b: new Map<OutcomeId, MarketSeat>() }
-  readonly #bySlug = new Map<string, MarketSeat[]>()
-  readonly #events = { a: new Map<string, EventSummary>(), b: new Map<string, EventSummary>() }
+  readonly #seats = new MarketSeats()
+  readonly #events: Events
+  readonly #old: OldMarkets
 
   constructor(parts: {
     names: VenueNames
@@ -54,30 +48,41 @@ export class Catalog implements CatalogView {
     this.#storage = parts.storage
     this.#parts = parts.market
     this.#rankings = new Rankings(parts.clock)
+    this.#events = new Events(parts.storage.events)
+    this.#old = new OldMarkets(parts.storage)
   }
 
   /** Comes back with everything the last run knew; returns how many markets. */
   load(): number {
-    for (const event of this.#storage.events.all())
-      this.#events[event.venue].set(event.nativeId, event)
-    let count = 0
-    for (const { number, summary } of this.#storage.markets.all()) {
-      this.#seat(number, summary)
-      count += 1
-    }
-    return count
+    this.#events.load()
+    for (const { number, summary } of this.#storage.markets.all()) this.#seat(number, summary)
+    this.#events.forgetEmpty()
+    return this.#seats.count
   }
 
-  /** Takes a page of a venue's catalogue; returns the markets that were not known before. */
+  /**
+   * Takes a page of a venue's catalogue; returns the markets that were not known before. Left out
+   * are unknown markets that `forget` would drop again, and events of which no market is known.
+   */
   take(page: {
     readonly markets: readonly MarketListing[]
     readonly events: readonly EventListing[]
   }): MarketSeat[] {
-    for (const listing of page.events) this.#takeEvent(listing)
+    const markets = page.markets.filter(
+      (listing) =>
+        this.seatOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
+    )
+    // Events first, since a market's search text has its event's title.
+    const named = new Set(markets.map(({ venue, event }) => `${venue}${event}`))
+    for (const listing of page.events) {
+      const { venue, nativeId } = listing
+      const isNamed = named.has(`${venue}${nativeId}`)
+      if (isNamed || this.#events.hasMarkets(venue, nativeId)) this.#events.take(listing)
+    }
     const fresh: MarketSeat[] = []
-    for (const listing of page.markets) {
-      const known = this.#byNative[listing.venue].get(listing.nativeId.toLowerCase())
-      if (known === undefined) {
+    for (const listing of markets) {
+      const known = this.seatOfNative(listing.venue, listing.nativeId)
+      if (known === null) {
         const number = this.#storage.markets.put(listing)
         fresh.push(this.#seat(number, summaryOf(listing)))
       } else {
@@ -87,14 +92,6 @@ export class Catalog implements CatalogView {
     return fresh
   }
 
-  #takeEvent(listing: EventListing): void {
-    const { description: _, native: __, ...summary } = listing
-    const known = this.#events[listing.venue].get(listing.nativeId)
-    if (known !== undefined && isSame(known, summary)) return
-    this.#storage.events.put(listing)
-    this.#events[listing.venue].set(listing.nativeId, summary)
-  }
-
   #takeKnown(seat: MarketSeat, listing: MarketListing): void {
     const summary = summaryOf(listing)
     if (isSame(seat.actor.summary, summary)) return
@@ -102,6 +99,8 @@ export class Catalog implements CatalogView {
       this.#storage.markets.put(listing)
       this.#search.put(seat.actor.ref.number, summary, this.#eventTitle(summary))
     }
+    this.#seats.rekey(seat.actor.ref.number, summary)
+    this.#events.place(seat.actor.ref, summary.event)
     seat.cell.tell({ kind: 'summary', summary })
   }
 
@@ -115,14 +114,8 @@ export class Catalog implements CatalogView {
       nativeId,
     }
     const actor = new MarketActor(ref, summary, this.#parts)
-    const seat = { actor, cell: this.#system.spawn<MarketMessage>(actor) }
-    this.#byNumber.set(number, seat)
-    this.#byNative[venue].set(nativeId.toLowerCase(), seat)
-    for (const outcome of summary.outcomes) this.#byOutcome[venue].set(outcome.id, seat)
-    const slug = summary.slug.toLowerCase()
-    const sharing = this.#bySlug.get(slug)
-    if (sharing === undefined) this.#bySlug.set(slug, [seat])
-    else sharing.push(seat)
+    const seat = this.#seats.add({ actor, cell: this.#system.spawn<MarketMessage>(actor) })
+    this.#events.place(ref, summary.event)
     this.#search.put(number, summary, this.#eventTitle(summary))
     return seat
   }
@@ -131,44 +124,66 @@ export class Catalog implements CatalogView {
     return summary.event === null ? null : (this.event(summary.venue, summary.event)?.title ?? null)
   }
 
+  // Forgetting
+
+  /**
+   * Forgets at most `countMax` markets that are resolved, ended over `retentionDays` ago and have
+   * neither trades nor ticks left, each event with its last market; returns how many. Looks at a
+   * slice of the markets, so it is called again and again. From then on a page that lists a market
+   * so old does not bring it back.
+   */
+  forget(nowMs: TimeMs, retentionDays: number, countMax: number): number {
+    this.#old.keepFrom(nowMs - retentionDays * DAY_MS)
+    const seats = this.#old.next(this.#seats.all(), countMax)
+    for (const { actor } of seats) {
+      const { number } = actor.ref
+      this.#storage.markets.remove(number)
+      this.#seats.remove(number)
+      this.#search.remove(number)
+      this.#events.place(actor.ref, null)
+      this.#parts.publisher.forget(number)
+    }
+    return seats.length
+  }
+
   // Finding
 
   seatOfOutcome(venue: VenueKey, outcome: OutcomeId): MarketSeat | null {
-    return this.#byOutcome[venue].get(outcome) ?? null
+    return this.#seats.ofOutcome(venue, outcome)
   }
 
   seatOfNative(venue: VenueKey, nativeId: NativeMarketId): MarketSeat | null {
-    return this.#byNative[venue].get(nativeId.toLowerCase()) ?? null
+    return this.#seats.ofNative(venue, nativeId)
   }
 
   seats(): Iterable<MarketSeat> {
-    return this.#byNumber.values()
+    return this.#seats.all()
   }
 
   get marketCount(): number {
-    return this.#byNumber.size
+    return this.#seats.count
   }
 
   find(id: string): MarketView | null {
     const split = this.names.split(id)
     if (split === null) return null
-    return this.#byNative[split.venue].get(split.native.toLowerCase())?.actor ?? null
+    return this.#seats.ofNative(split.venue, split.native)?.actor ?? null
   }
 
   findBySlug(slug: string): MarketView | null {
     let best: MarketActor | null = null
-    for (const { actor } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
+    for (const { actor } of this.#seats.ofSlug(slug)) {
       if (best === null || actor.volume24h > best.volume24h) best = actor
     }
     return best
   }
 
-  event(venue: VenueKey, nativeId: NativeEventId | string): EventSummary | null {
-    return this.#events[venue].get(nativeId) ?? null
+  event(venue: VenueKey, nativeId: string): EventSummary | null {
+    return this.#events.get(venue, nativeId)
   }
 
   *markets(venue: VenueKey | null): Iterable<MarketView> {
-    for (const { actor } of this.#byNumber.values()) {
+    for (const { actor } of this.#seats.all()) {
       if (venue === null || actor.ref.venue === venue) yield actor
     }
   }
@@ -176,7 +191,7 @@ export class Catalog implements CatalogView {
   counts(): Record<VenueKey, Record<MarketStatus, number>> {
     const none = () => ({ open: 0, closed: 0, resolved: 0 })
     const counts = { a: none(), b: none() }
-    for (const { actor } of this.#byNumber.values()) {
+    for (const { actor } of this.#seats.all()) {
       counts[actor.ref.venue][actor.summary.status] += 1
     }
     return counts
@@ -198,30 +213,40 @@ export class Catalog implements CatalogView {
     if (query.pin !== null && kept === null) return 'expired'
     const opened =
       kept === null ? this.#rankings.open(key, cut) : { pin: query.pin ?? 0, markets: kept }
-    const end = Math.min(opened.markets.length, query.offset + query.limit)
+    const page = this.#page(opened.markets, query.offset, query.limit)
+    const next = page.next === null ? null : { pin: opened.pin, offset: page.next }
+    return { markets: page.markets, total: opened.markets.length, next }
+  }
+
+  /**
+   * The markets of a ranking from `offset` on, and where the next page begins, if anything is left
+   * for it: a market forgotten since the ranking was cut has no place in either.
+   */
+  #page(
+    ranking: ArrayLike<MarketNumber>,
+    offset: number,
+    limit: number,
+  ): { markets: MarketView[]; next: number | null } {
     const markets: MarketView[] = []
-    for (let position = query.offset; position < end; position += 1) {
-      const seat = this.#byNumber.get(opened.markets[position] ?? 0)
-      if (seat !== undefined) markets.push(seat.actor)
+    for (let position = offset; position < ranking.length; position += 1) {
+      const seat = this.#seats.get(ranking[position] ?? 0)
+      if (seat === null) continue
+      if (markets.length === limit) return { markets, next: position }
+      markets.push(seat.actor)
     }
-    const hasMore = end < opened.markets.length
-    return {
-      markets,
-      total: opened.markets.length,
-      next: hasMore ? { pin: opened.pin, offset: end } : null,
-    }
+    return { markets, next: null }
   }
 
   #cut(filter: MarketFilter, sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {
     if (filter.search === null) {
       const passing: MarketActor[] = []
-      for (const { actor } of this.#byNumber.values())
+      for (const { actor } of this.#seats.all())
         if (passes(actor, filter)) passing.push(actor)
       return this.#rank(passing, sortBy, order)
     }
     const found: MarketActor[] = []
     for (const { number } of this.#search.find(filter.search)) {
-      const actor = this.#byNumber.get(number)?.actor
+      const actor = this.#seats.get(number)?.actor
       if (actor !== undefined && passes(actor, filter)) found.push(actor)
     }
     if (sortBy !== 'relevance') return this.#rank(found, sortBy, order)
@@ -240,6 +265,6 @@ function summaryOf(listing: MarketListing): MarketSummary {
 }
 
 /** Equal as JSON: summaries are plain records with keys in one order. */
-function isSame(one: MarketSummary | EventSummary, other: MarketSummary | EventSummary): boolean {
+function isSame(one: MarketSummary, other: MarketSummary): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -7,10 +7,13 @@ import type {
   BookReplaced,
   BookSnapshotEvent,
   LevelChange,
+  Stamp,
 } from '../engine/events.ts'
 import { OrderBook } from '../engine/order-book.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { Checkpoint } from '../storage/storage.ts'
+import type { BothTimes } from './market-parts.ts'
+import type { BookView } from './views.ts'
 
 /**
  * 'empty': no book seen yet in this run. 'recalled': the last run's, until the first snapshot.
@@ -20,11 +23,6 @@ type Trust = 'empty' | 'recalled' | 'stale' | 'live'
 
 /** Why the book asks for a snapshot after a change; null when it does not. */
 export type Doubt = 'difference' | 'crossed' | 'top' | null
-
-interface BothTimes {
-  readonly venueTimeMs: TimeMs
-  readonly receivedAtMs: TimeMs
-}
 
 export class MarketBook {
   readonly levels = new OrderBook()
@@ -39,14 +37,6 @@ export class MarketBook {
   /** Whether anything at all is known of the book. */
   get isKnown(): boolean {
     return this.#trust !== 'empty'
-  }
-
-  get venueTimeMs(): TimeMs | null {
-    return this.#venueTimeMs
-  }
-
-  get receivedAtMs(): TimeMs | null {
-    return this.#receivedAtMs
   }
 
   /** Applies a change to a live book; the changes as absolute sizes, and what was odd about them. */
@@ -104,12 +94,34 @@ export class MarketBook {
     if (this.#trust === 'live') this.#trust = 'stale'
   }
 
-  /** Removes every level; the changes that say so. */
+  /** Removes every level, for good: what still arrives is left out; the changes that say so. */
   empty(times: BothTimes): LevelChange[] {
     const changes = this.levels.differences([], [])
     this.levels.clear()
+    this.distrust()
     this.#note(times)
     return changes
+  }
+
+  /** As others may see it, `stamp` being its newest; after the end nothing more can come. */
+  view({ offset, seq }: Stamp, isOver: boolean): BookView {
+    return {
+      bids: this.levels.levels('bid'),
+      asks: this.levels.levels('ask'),
+      seq,
+      offset,
+      isStale: !this.isLive && !isOver,
+      venueTimeMs: this.#venueTimeMs,
+      receivedAtMs: this.#receivedAtMs,
+      checksum: this.levels.checksum(),
+    }
+  }
+
+  /** What `recall` needs of it. */
+  remembered(): Pick<Checkpoint, 'bookTimeMs' | 'bids' | 'asks'> {
+    const { levels } = this
+    const [bids, asks] = [levels.levels('bid'), levels.levels('ask')]
+    return { bookTimeMs: this.#venueTimeMs, bids, asks }
   }
 
   /** The last run's book, shown as stale until this run's first snapshot. */

@@ -27,6 +27,7 @@ export interface MarketParts {
 
 export type IgnoredReason =
   | 'book_change_before_snapshot'
+  | 'book_after_resolution'
   | 'book_unchanged'
   | 'book_check_equal'
   | 'book_check_while_stale'

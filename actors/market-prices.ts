@@ -9,12 +9,14 @@ import type { MarketNumber } from '../engine/market.ts'
 import { type PriceFacts, priceOf } from '../engine/price.ts'
 import { PriceRing } from '../engine/price-ring.ts'
 import type { PriceMicros, TimeMs } from '../engine/units.ts'
-import type { Checkpoint, TickTable } from '../storage/storage.ts'
+import type { Checkpoint, MarketSummary, TickTable } from '../storage/storage.ts'
+import type { MarketBook } from './market-book.ts'
+import type { BothTimes } from './market-parts.ts'
 
 export class MarketPrices {
   readonly #market: MarketNumber
   readonly #ticks: TickTable
-  lastTradePrice: PriceMicros | null = null
+  #lastTradePrice: PriceMicros | null = null
   #lastTradeMs: TimeMs | null = null
   #present: MarketPrice | null = null
   #ring: PriceRing | null = null
@@ -27,18 +29,21 @@ export class MarketPrices {
   }
 
   /** A trade moves the last price unless a newer one already has. */
-  noteTrade(trade: Trade): void {
-    this.noteLastPrice(trade.price, trade.timeMs)
+  noteTrade(trade: Trade, receivedAtMs: TimeMs): void {
+    this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
-  noteLastPrice(price: PriceMicros, atMs: TimeMs): void {
+  /** Nothing is newer than its arrival: a time from the far future must not keep later ones out. */
+  noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): void {
+    const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
     if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return
-    this.lastTradePrice = price
+    this.#lastTradePrice = price
     this.#lastTradeMs = atMs
   }
 
   /** Works the price out anew; the new one when anything about it changed, else null. */
-  settle(facts: PriceFacts, observedAtMs: TimeMs): MarketPrice | null {
+  settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
+    const facts = this.#facts(market, book)
     const { price, source } = priceOf(facts)
     const before = this.#present
     if (
@@ -56,9 +61,22 @@ export class MarketPrices {
   }
 
   /** The price as it stands, without noting it. */
-  present(facts: PriceFacts, nowMs: TimeMs): MarketPrice {
+  present(market: MarketSummary, book: MarketBook, nowMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
+    const facts = this.#facts(market, book)
     return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: nowMs }
+  }
+
+  /** What a price is made of: the listing's own best levels only while no book is known. */
+  #facts(market: MarketSummary, { isKnown, levels }: MarketBook): PriceFacts {
+    return {
+      status: market.status,
+      settlement: market.settlementPrice,
+      bid: isKnown ? levels.bestBid : market.bestBid,
+      ask: isKnown ? levels.bestAsk : market.bestAsk,
+      lastTrade: this.#lastTradePrice,
+      venuePrice: market.lastPrice,
+    }
   }
 
   /** The newest kept price at or before a time, from memory first. */
@@ -107,7 +125,7 @@ export class MarketPrices {
     return {
       price: this.#present?.price ?? null,
       priceSource: this.#present?.source ?? 'none',
-      lastTradePrice: this.lastTradePrice,
+      lastTradePrice: this.#lastTradePrice,
       lastTradeMs: this.#lastTradeMs,
     }
   }
@@ -115,7 +133,7 @@ export class MarketPrices {
   /** Takes over what the last run knew, where this run knows nothing newer. */
   recall(kept: Checkpoint): void {
     if (this.#lastTradeMs === null) {
-      this.lastTradePrice = kept.lastTradePrice
+      this.#lastTradePrice = kept.lastTradePrice
       this.#lastTradeMs = kept.lastTradeMs
     }
     if (this.#present !== null || kept.price === null) return

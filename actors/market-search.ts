@@ -39,6 +39,11 @@ export class MarketSearch {
     else this.#index.add(text)
   }
 
+  /** The market is found no more; the library gives its memory back a little later. */
+  remove(number: MarketNumber): void {
+    if (this.#index.has(number)) this.#index.discard(number)
+  }
+
   /** Markets whose text has every word, best first. At most 200 characters and 16 words are used. */
   find(query: string): { readonly number: MarketNumber; readonly score: number }[] {
     const words = query.slice(0, CHARACTERS_MAX).split(/\s+/).slice(0, TERMS_MAX).join(' ')

@@ -33,6 +33,7 @@ export class MarketTrades {
   readonly #table: TradeTable
   #ring: TradeRing<StoredTrade> | null = null
   #transactions: Map<string, Transaction> | null = null
+  #volumeSince = 0
 
   constructor(market: MarketNumber, table: TradeTable) {
     this.#market = market
@@ -64,12 +65,23 @@ export class MarketTrades {
       seq: stamp?.seq ?? null,
     })
     ring.push(trade)
+    if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash)
       transaction.nativeIds.push(trade.nativeId)
       this.#completeMakers(transaction)
     }
     return trade
+  }
+
+  /** Dollars of published trades since the venue's own figures were read, in micros. */
+  get volumeSince(): number {
+    return this.#volumeSince
+  }
+
+  /** The venue's own figures were read again: what was traded before is in them. */
+  restartVolume(): void {
+    this.#volumeSince = 0
   }
 
   /** One more wallet of a transaction: its maker, unless it is the taker or one of several. */

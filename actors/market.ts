@@ -19,7 +19,6 @@ import type {
 } from '../engine/events.ts'
 import { checkpointEveryMs, marketIdleMsMax } from '../engine/limits.ts'
 import { type MarketRef, mayFollow } from '../engine/market.ts'
-import type { priceOf } from '../engine/price.ts'
 import {
   complement,
   type PriceMicros,
@@ -68,7 +67,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly #prices: MarketPrices
   readonly #trades: MarketTrades
   #isRecalled = false
-  #volumeSince = 0
+  #resolvedAtMs: TimeMs | null = null
   #activeAtMs: TimeMs
   #checkpointAtMs: TimeMs
   #isDirty = false
@@ -144,6 +143,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #takeSnapshot(event: BookSnapshotEvent): void {
+    if (this.summary.status === 'resolved') return this.#parts.ignored('book_after_resolution')
     if (!event.isInOrder) return this.#checkBook(event)
     this.#recall()
     if (this.#book.isLive) {
@@ -156,7 +156,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!this.#book.isLive) this.#parts.requestResync(this, 'crossed_snapshot')
   }
 
-  /** A book read over REST beside the stream: a difference is only a suspicion, the stream decides. */
+  /** A book read over REST beside the stream: a difference is a suspicion, the stream decides. */
   #checkBook(event: BookSnapshotEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
     if (!this.#book.differsFrom(event)) return this.#parts.ignored('book_check_equal')
@@ -204,8 +204,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const isLive = event.source !== 'history'
     const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
     const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
-    this.#volumeSince += isLive ? trade.usd : 0
-    this.#prices.noteTrade(trade)
+    this.#prices.noteTrade(trade, event.receivedAtMs)
     this.#touch(event.receivedAtMs)
     if (stamp === null) return
     this.#parts.publisher.publish({
@@ -222,38 +221,19 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   #takeLastPrice(event: LastPriceEvent): void {
     const isFirst = this.summary.outcomes[0]?.id === event.outcome
-    this.#prices.noteLastPrice(isFirst ? event.price : complement(event.price), event.venueTimeMs)
+    this.#prices.noteLastPrice(isFirst ? event.price : complement(event.price), event)
     this.#touch(event.receivedAtMs)
     this.#reprice(event)
   }
 
   #reprice(event: BothTimes): void {
     const { venueTimeMs, receivedAtMs } = event
-    const price = this.#prices.settle(this.#facts(), receivedAtMs)
+    const price = this.#prices.settle(this.summary, this.#book, receivedAtMs)
     if (price === null) return
-    const stamp = this.#parts.publisher.stamp('prices', this.ref.number)
-    this.#parts.publisher.publish({
-      kind: 'price',
-      market: this.ref,
-      offset: stamp.offset,
-      seq: stamp.seq,
-      venueTimeMs,
-      receivedAtMs,
-      price,
-    })
-  }
-
-  #facts(): Parameters<typeof priceOf>[0] {
-    const { status, settlementPrice, bestBid, bestAsk, lastPrice } = this.summary
-    const { isKnown, levels } = this.#book
-    return {
-      status,
-      settlement: settlementPrice,
-      bid: isKnown ? levels.bestBid : bestBid,
-      ask: isKnown ? levels.bestAsk : bestAsk,
-      lastTrade: this.#prices.lastTradePrice,
-      venuePrice: lastPrice,
-    }
+    const { offset, seq } = this.#parts.publisher.stamp('prices', this.ref.number)
+    const market = this.ref
+    const kind = 'price'
+    this.#parts.publisher.publish({ kind, market, offset, seq, venueTimeMs, receivedAtMs, price })
   }
 
   // Status and catalogue
@@ -273,7 +253,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const isAllowed = mayFollow(this.summary.status, summary.status)
     if (!isAllowed) this.#parts.ignored('status_out_of_order')
     const kept = { status: this.summary.status, settlementPrice: this.summary.settlementPrice }
-    this.#volumeSince = 0
+    this.#trades.restartVolume()
     this.#changeSummary(isAllowed ? summary : { ...summary, ...kept }, {
       venueTimeMs: now,
       receivedAtMs: now,
@@ -285,7 +265,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.summary = summary
     this.#parts.storage.markets.putSummary(this.ref.number, summary)
     if (summary.status === before) return
-    if (summary.status === 'resolved') this.#emptyBook(event)
+    if (summary.status === 'resolved') this.#end(event)
     const { venueTimeMs, receivedAtMs } = event
     this.#parts.publisher.publish({
       ...this.#parts.publisher.stamp('lifecycle', this.ref.number),
@@ -299,7 +279,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   /** A resolved market trades no more: its watchers see the last levels go. */
-  #emptyBook(event: BothTimes): void {
+  #end(event: BothTimes): void {
+    this.#resolvedAtMs = event.receivedAtMs
     const changes = this.#book.empty(event)
     if (changes.length > 0) this.#publishBook(event, changes)
   }
@@ -326,9 +307,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.storage.checkpoints.put(this.ref.number, {
       writtenAtMs: nowMs,
       ...this.#prices.remembered(),
-      bookTimeMs: this.#book.venueTimeMs,
-      bids: this.#book.levels.levels('bid'),
-      asks: this.#book.levels.levels('ask'),
+      ...this.#book.remembered(),
     })
   }
 
@@ -353,12 +332,17 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   // What others may see
 
   get volume24h(): UsdMicros {
-    return usdMicros(this.summary.volume24h + this.#volumeSince)
+    return usdMicros(this.summary.volume24h + this.#trades.volumeSince)
   }
 
   get volumeTotal(): UsdMicros | null {
     const { volumeTotal } = this.summary
-    return volumeTotal === null ? null : usdMicros(volumeTotal + this.#volumeSince)
+    return volumeTotal === null ? null : usdMicros(volumeTotal + this.#trades.volumeSince)
+  }
+
+  /** When this run saw it resolve; null when it did so before, or has not. */
+  get resolvedAtMs(): TimeMs | null {
+    return this.#resolvedAtMs
   }
 
   get isBookLive(): boolean {
@@ -367,7 +351,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   price(): MarketPrice {
     this.#recall()
-    return this.#prices.present(this.#facts(), this.#parts.nowMs())
+    return this.#prices.present(this.summary, this.#book, this.#parts.nowMs())
   }
 
   priceAt(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
@@ -376,18 +360,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   book(): BookView {
     this.#recall()
-    const { levels, isLive, venueTimeMs, receivedAtMs } = this.#book
     const stamp = this.#parts.publisher.latest('orderbook', this.ref.number)
-    return {
-      bids: levels.levels('bid'),
-      asks: levels.levels('ask'),
-      seq: stamp.seq,
-      offset: stamp.offset,
-      isStale: !isLive && this.summary.status !== 'resolved',
-      venueTimeMs,
-      receivedAtMs,
-      checksum: levels.checksum(),
-    }
+    return this.#book.view(stamp, this.summary.status === 'resolved')
   }
 
   trades(query: TradeQuery): { rows: readonly StoredTrade[]; hasMore: boolean } {

@@ -15,6 +15,8 @@ const holdMs = 5
 
 /** An actor with its mailbox; what others hold to tell it something. */
 export interface Cell<Message> {
+  /** Whether no message waits. */
+  readonly isIdle: boolean
   /** Queues a message, and runs it now when nothing waits before it. */
   tell(message: Message): void
 }
@@ -71,6 +73,9 @@ export class System {
       },
     }
     return {
+      get isIdle() {
+        return mailbox.count === 0
+      },
       tell: (message) => {
         if (this.#isStopped) return
         if (!mailbox.push(message)) {

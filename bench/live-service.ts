@@ -136,12 +136,16 @@ export class LiveService {
     return systemClock.nowMs()
   }
 
-  /** The engine's resident memory, now and at its highest. The simulator is not in it. */
-  memoryBytes(): { readonly resident: number; readonly peak: number } {
+  /**
+   * The engine's resident memory now, the part of it that is pages of files (programs, the mapped
+   * database: the system takes these back when it needs room), and the highest. The simulator is
+   * not in it.
+   */
+  memoryBytes(): { readonly resident: number; readonly files: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8')
     const bytes = (name: string) =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) * 1_024
-    return { resident: bytes('VmRSS'), peak: bytes('VmHWM') }
+    return { resident: bytes('VmRSS'), files: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
   /** Seconds of processor time the engine has used, all threads. */

@@ -34,12 +34,9 @@ export const bench: Bench = {
       lines.push(...measured.lines)
       const marketCount = measured.marketCount - baseline.marketCount
       const perMarket = (measured.residentBytes - baseline.residentBytes) / marketCount
-      rows.push(
-        figureRow(
-          `${marketsPerVenue} a venue: resident memory a market above the baseline`,
-          `${(perMarket / 1_024).toFixed(1)} KiB over ${marketCount} markets`,
-        ),
-      )
+      // With few markets this is mostly how far the garbage collector lets the heap grow.
+      const value = `${(perMarket / 1_024).toFixed(1)} KiB a market over ${marketCount} markets`
+      rows.push(figureRow(`${marketsPerVenue} a venue, resident above the baseline's`, value))
     }
     const checked = `${lines.length} sampled books over REST equal the simulator's own`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
@@ -89,14 +86,13 @@ async function startOnce(plan: Plan, folder: string, which: string): Promise<Mea
     const seconds = (atMs: number) => `${((atMs - service.startedAtMs) / 1_000).toFixed(1)} s`
     const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
     const times = `venues up after ${seconds(service.venuesUpAtMs)}, serving ${seconds(service.servingAtMs)}, catalogues loaded ${seconds(loadedAtMs)}, 99 % of ${open} open books live ${seconds(liveAtMs)}`
-    const memory = `resident ${mib(atLive.resident)} then, ${mib(settled.resident)} settled, peak ${mib(settled.peak)}`
+    const memory = `resident ${mib(atLive.resident)} then, ${mib(settled.resident)} settled (${mib(settled.files)} of it pages of files), peak ${mib(settled.peak)}`
     const work = `processor ${service.processorSeconds().toFixed(1)} s`
-    const value = `${times}; ${memory}; ${work}`
     const what = `${marketsPerVenue} a venue, ${which}`
-    say(`${what}: ${value}`)
+    const rows = [figureRow(what, times), figureRow(`${what}, memory`, `${memory}; ${work}`)]
+    say(`${what}: ${times}; ${memory}; ${work}`)
     const lines = await compareSample(service)
     await service.stop()
-    const rows = [figureRow(what, value)]
     return { rows, lines, residentBytes: settled.resident, marketCount: listed }
   } finally {
     await service.kill()

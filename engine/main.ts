@@ -10,10 +10,10 @@ import { banner } from './banner.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { createEngine, type Engine } from './engine.ts'
-import { shutdownMsMax } from './limits.ts'
 import { type Log, openLog } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { systemRandom } from './random.ts'
+import { Shutdown } from './shutdown.ts'
 import { openReplay } from './venues/replay-feed.ts'
 import { openSource } from './venues/source.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
@@ -49,19 +49,22 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
   return key
 }
 
-async function run(config: Config, log: Log): Promise<void> {
+async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
   const metrics = new Metrics()
-  let stop: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
+  const closeStorage = () => storage.close()
+  shutdown.add(closeStorage)
+  if (shutdown.hasBegun) return
   const source = await openVenueSource(config, log, (reason) => {
+    // A terminal's Ctrl-C reaches the simulator too.
+    if (shutdown.hasBegun) return
     log.fatal({ reason }, 'the simulated venues ended')
-    stop(1)
-  }).catch(async (error: unknown) => {
-    await storage.close()
-    throw error
+    shutdown.begin(1)
   })
+  if (shutdown.hasBegun) return
+  shutdown.add(source.stop)
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const engine = createEngine(
     { ...config, jwtSecret: config.jwtSecret ?? loadSecrets(config.dataDir).jwtSecret },
@@ -76,23 +79,12 @@ async function run(config: Config, log: Log): Promise<void> {
       version: String(version),
     },
   )
-  stop = stopOnce(engine, source, log)
-  process.once('SIGTERM', () => stop(0))
-  process.once('SIGINT', () => stop(0))
-  process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an error nobody caught')
-    stop(1)
-  })
-  process.on('unhandledRejection', (error) => {
-    log.fatal({ err: error }, 'a rejection nobody handled')
-    stop(1)
-  })
+  // Closes the storage as well: a second time is harmless, and before this line it stood alone.
+  shutdown.add(() => engine.stop())
   const key = await openLocalKey(config, engine)
-  await engine.start().catch((error: unknown) => {
-    log.fatal({ err: error }, 'the engine did not start')
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-    stop(1)
-  })
+  if (shutdown.hasBegun) return
+  await engine.start()
+  if (shutdown.hasBegun) return
   const counts = engine.catalog.counts()
   process.stdout.write(
     banner({
@@ -121,37 +113,45 @@ function isDefaultPlace(config: Config): boolean {
   )
 }
 
-/** Stops everything once, in order; whatever hangs is left behind after the limit. */
-function stopOnce(engine: Engine, source: Source, log: Log): (exitCode: number) => void {
-  let isStopping = false
-  return (exitCode) => {
-    if (isStopping) return
-    isStopping = true
-    const limit = systemClock.after(shutdownMsMax, () => {
-      log.fatal('not stopped in time')
-      process.exit(1)
-    })
-    const stopping = async () => {
-      await engine.stop()
-      await source.stop()
-      limit()
-    }
-    stopping().then(
-      () => process.exit(exitCode),
-      (error: unknown) => {
-        log.fatal({ err: error }, 'not stopped cleanly')
-        process.exit(1)
-      },
-    )
-  }
+/** Signals and lost errors end the process in order, from its first moment to its last. */
+function listenForEnds(shutdown: Shutdown, log: Log): void {
+  process.on('SIGTERM', () => shutdown.begin(0))
+  process.on('SIGINT', () => shutdown.begin(0))
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error nobody caught')
+    shutdown.begin(1)
+  })
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'a rejection nobody handled')
+    shutdown.begin(1)
+  })
+}
+
+/** A recording that is not there is a bad value, and said before anything is brought up. */
+function assertRecording({ venues }: Config): void {
+  if (venues.kind !== 'replay' || existsSync(venues.file)) return
+  throw new ConfigError([
+    `VENUES is "replay:${venues.file}"; it accepts replay: and the path of an existing recording`,
+  ])
+}
+
+function complain(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 }
 
 if (existsSync('.env')) process.loadEnvFile('.env')
 try {
   const config = loadConfig(process.env)
-  await run(config, openLog(config.logLevel))
+  assertRecording(config)
+  const log = openLog(config.logLevel)
+  const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })
+  listenForEnds(shutdown, log)
+  run(config, log, shutdown).catch((error: unknown) => {
+    // While it ends, what was still coming up may fail: that is no news.
+    if (!shutdown.hasBegun) complain(error)
+    shutdown.begin(1)
+  })
 } catch (error) {
-  const isConfig = error instanceof ConfigError
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(isConfig ? 2 : 1)
+  complain(error)
+  process.exit(error instanceof ConfigError ? 2 : 1)
 }

@@ -1,7 +1,7 @@
 // The only place through which an update leaves an actor: it gives epoch, offset and seq, and tells
 // an ordered list of watchers. The counters belong here and not to the actors, so that they survive
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
-// Upholds PUB1 to PUB3.
+// Upholds PUB1 to PUB4.
 
 import type { Stamp, Update } from './events.ts'
 import type { Log } from './log.ts'
@@ -15,6 +15,8 @@ export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'
 export interface Watcher {
   readonly name: string
   onUpdate(update: Update): void
+  /** A market is gone for good: what is kept under its number can go. */
+  onForget?(market: MarketNumber): void
 }
 
 class ChannelCounters {
@@ -76,9 +78,25 @@ export class Publisher {
       try {
         watcher.onUpdate(update)
       } catch (error) {
-        this.#failed.inc()
-        this.#log.error({ err: error, watcher: watcher.name }, 'a watcher failed')
+        this.#onFailed(watcher, error)
       }
     }
+  }
+
+  /** Drops the counters of a market whose number is never used again, and has watchers do alike. */
+  forget(market: MarketNumber): void {
+    for (const { seqs } of Object.values(this.#counters)) seqs.delete(market)
+    for (const watcher of this.#watchers) {
+      try {
+        watcher.onForget?.(market)
+      } catch (error) {
+        this.#onFailed(watcher, error)
+      }
+    }
+  }
+
+  #onFailed(watcher: Watcher, error: unknown): void {
+    this.#failed.inc()
+    this.#log.error({ err: error, watcher: watcher.name }, 'a watcher failed')
   }
 }

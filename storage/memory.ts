@@ -288,7 +288,7 @@ class MemoryStorage implements Storage {
       rowsLeft -= this.trades.removeHour(hour, rowsLeft)
       rowsLeft -= this.ticks.removeHour(hour, rowsLeft)
     }
-    if (rowsLeft <= 0) return false
+    if (rowsLeft <= 0) return true
     return this.runs.prune(rowsLeft, (run) => this.trades.hasRun(run)) === rowsLeft
   }
 

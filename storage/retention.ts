@@ -62,7 +62,8 @@ export class Retention {
       bytes += removed.byteCount
     }
     if (bytes > 0) this.#track(bytes)
-    if (isMore || rowsLeft <= 0) return isMore
+    // A call that used up its rows has not looked at what else there is.
+    if (isMore || rowsLeft <= 0) return true
     return this.#runs.prune(rowsLeft, (run) => this.#trades.hasRun(run)) === rowsLeft
   }
 

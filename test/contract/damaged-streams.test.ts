@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Random, seededRandom } from '../../engine/random.ts'
-import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import { type Fates, KalshiPath, PolymarketPath } from '../support/book-paths.ts'
 import { isCrossed } from '../support/capture-replay.ts'
 import { KalshiBooks } from '../support/kalshi-books.ts'
@@ -268,7 +268,7 @@ class KalshiRun {
 
   /** `get_snapshot` for the stale ones, now and then. */
   #answer(): void {
-    if (this.#random.below(6) > 0) return
+    if (this.#random.below(10) > 0) return
     for (const [ticker, market] of this.path.markets) {
       if (market.actor.isBookLive || !this.venue.has(ticker)) continue
       for (const reason of market.resyncs.splice(0)) {
@@ -358,4 +358,43 @@ test('[REC13] what Kalshi’s wire loses, doubles, swaps or cuts never leaves a 
   report(t, wire, tally)
   t.diagnostic(`healed by ${healedAfter} snapshots`)
   assert.ok(healedAfter <= tickers.length, 'one snapshot a market puts everything right')
+})
+
+test('[REC16] a last price stamped in the far future does not keep later ones out', () => {
+  const path = new PolymarketPath('future', ['11', '12'])
+  const now = timeMs(1_795_000_000_000)
+  const tell = (price: string, timestamp: number) =>
+    path.take(
+      JSON.stringify({
+        event_type: 'last_trade_price',
+        asset_id: '11',
+        price,
+        timestamp: `${timestamp}`,
+      }),
+      now,
+    )
+  tell('0.9', 4_000_000_000_000)
+  tell('0.4', now + 1)
+  assert.equal(path.market.actor.price().price, 400_000)
+})
+
+test('[REC17] a book that arrives after the market has resolved does not fill it again', () => {
+  const path = new PolymarketPath('resolved', ['11', '12'])
+  const now = timeMs(1_795_000_000_000)
+  const book = new NaiveBook()
+  book.set({ side: 'bid', price: priceMicros(400_000), size: sizeMicros(5_000_000) })
+  path.take(bookFrame(book, ['11', '12'], true, now), now)
+  assert.equal(path.market.actor.book().bids.length, 1)
+  const resolution = { assets_ids: ['11', '12'], winning_asset_id: '11', timestamp: `${now}` }
+  path.take(
+    JSON.stringify({ event_type: 'market_resolved', market: 'resolved', ...resolution }),
+    now,
+  )
+  assert.equal(path.market.actor.book().bids.length, 0)
+  path.take(bookFrame(book, ['11', '12'], true, now + 5), now)
+  const change = { asset_id: '11', price: '0.3', size: '7', side: 'BUY' }
+  const late = { event_type: 'price_change', price_changes: [change], timestamp: `${now + 6}` }
+  path.take(JSON.stringify(late), now)
+  assert.equal(path.market.actor.book().bids.length, 0)
+  assert.equal(path.market.actor.summary.status, 'resolved')
 })

@@ -1,0 +1,60 @@
+// The end of the process: what was brought up is ended once, last first, whatever asks for it and
+// however often. Signals are heard from the first moment, because a start takes seconds and a
+// terminal's Ctrl-C reaches a command of npm twice. Upholds MAIN2, MAIN3, R16, R35.
+
+import type { Clock } from './clock.ts'
+import { shutdownMsMax } from './limits.ts'
+import type { Log } from './log.ts'
+
+export interface ShutdownParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Ends the process. */
+  readonly exit: (exitCode: number) => void
+}
+
+/** Ends everything once, in order; whatever hangs is left behind after the limit. */
+export class Shutdown {
+  readonly #parts: ShutdownParts
+  readonly #steps: (() => Promise<void>)[] = []
+  #hasBegun = false
+
+  constructor(parts: ShutdownParts) {
+    this.#parts = parts
+  }
+
+  /** Whether the end has begun: nothing more may be brought up. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** What ends a part that has just been brought up; ended before those added earlier. */
+  add(step: () => Promise<void>): void {
+    this.#steps.push(step)
+  }
+
+  /** Begins the end; later calls change nothing, not even the exit code. */
+  begin(exitCode: number): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    const { clock, log, exit } = this.#parts
+    const stopLimit = clock.after(shutdownMsMax, () => {
+      log.fatal('not stopped in time')
+      exit(1)
+    })
+    this.#run().then(
+      () => {
+        stopLimit()
+        exit(exitCode)
+      },
+      (error: unknown) => {
+        log.fatal({ err: error }, 'not stopped cleanly')
+        exit(1)
+      },
+    )
+  }
+
+  async #run(): Promise<void> {
+    for (const step of [...this.#steps].reverse()) await step()
+  }
+}
