@@ -14,7 +14,7 @@ import type { MarketParts } from './market-parts.ts'
 import { MarketSearch } from './market-search.ts'
 import { type MarketSeat, MarketSeats } from './market-seats.ts'
 import { OldMarkets } from './old-markets.ts'
-import { compareMarkets, filterKey, passes } from './ranking-rules.ts'
+import { filterKey, passes, rank } from './ranking-rules.ts'
 import { Rankings } from './rankings.ts'
 import type { System } from './system.ts'
 import type { CatalogView, MarketFilter, MarketOrder, MarketPage, MarketView } from './views.ts'
@@ -160,6 +160,11 @@ export class Catalog implements CatalogView {
     return this.#seats.all()
   }
 
+  /** Whether markets of both venues are known. */
+  get hasEveryVenue(): boolean {
+    return this.#seats.has('a') && this.#seats.has('b')
+  }
+
   get marketCount(): number {
     return this.#seats.count
   }
@@ -240,22 +245,16 @@ export class Catalog implements CatalogView {
   #cut(filter: MarketFilter, sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {
     if (filter.search === null) {
       const passing: MarketActor[] = []
-      for (const { actor } of this.#seats.all())
-        if (passes(actor, filter)) passing.push(actor)
-      return this.#rank(passing, sortBy, order)
+      for (const { actor } of this.#seats.all()) if (passes(actor, filter)) passing.push(actor)
+      return rank(passing, sortBy, order)
     }
     const found: MarketActor[] = []
     for (const { number } of this.#search.find(filter.search)) {
       const actor = this.#seats.get(number)?.actor
       if (actor !== undefined && passes(actor, filter)) found.push(actor)
     }
-    if (sortBy !== 'relevance') return this.#rank(found, sortBy, order)
+    if (sortBy !== 'relevance') return rank(found, sortBy, order)
     return Uint32Array.from(found.slice(0, RELEVANCE_MAX), (actor) => actor.ref.number)
-  }
-
-  #rank(actors: MarketActor[], sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {
-    actors.sort(compareMarkets(sortBy, order))
-    return Uint32Array.from(actors, (actor) => actor.ref.number)
   }
 }
 

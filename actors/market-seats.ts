@@ -34,6 +34,15 @@ export class MarketSeats {
     return this.#byNumber.size
   }
 
+  has(venue: VenueKey): boolean {
+    return this.#byNative[venue].size > 0
+  }
+
+  /** Whether markets of both venues are known. */
+  get hasEveryVenue(): boolean {
+    return this.#byNative.a.size > 0 && this.#byNative.b.size > 0
+  }
+
   /** In the order in which they came; seats may be removed while this is walked through. */
   all(): Iterable<MarketSeat> {
     return this.#byNumber.values()

@@ -265,6 +265,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.summary = summary
     this.#parts.storage.markets.putSummary(this.ref.number, summary)
     if (summary.status === before) return
+    this.#touch(event.receivedAtMs)
     if (summary.status === 'resolved') this.#end(event)
     const { venueTimeMs, receivedAtMs } = event
     this.#parts.publisher.publish({

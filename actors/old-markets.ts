@@ -1,7 +1,7 @@
 // Which markets are history: resolved, ended longer ago than trades are kept, and with no trade or
-// tick left, so that nothing a client was told can still be asked for. All markets are looked at in
-// turn, a slice a call. Not for: what forgetting one means (actors/catalog.ts), or the age of trades
-// and ticks (storage/retention.ts). Upholds CAT7, CAT10.
+// tick left, so that nothing is lost with them but their names. All markets are looked at in turn,
+// a slice a call. Not for: what forgetting one means (actors/catalog.ts), or the age of trades and
+// ticks (storage/retention.ts). Upholds CAT7, CAT10.
 
 import type { MarketSummary, Storage } from '../storage/storage.ts'
 import type { MarketSeat } from './market-seats.ts'
@@ -31,8 +31,8 @@ export class OldMarkets {
   }
 
   /**
-   * At most `countMax` markets to forget, from where the last call stopped; a call that comes to the
-   * end of the markets ends there.
+   * At most `countMax` markets to forget, from where the last call stopped; a call that comes to
+   * the end of the markets ends there.
    */
   next(seats: Iterable<MarketSeat>, countMax: number): MarketSeat[] {
     const found: MarketSeat[] = []
@@ -57,9 +57,7 @@ export class OldMarkets {
    * venue says that it ended; and what waits in a mailbox is handled first.
    */
   #isOver({ actor, cell }: MarketSeat): boolean {
-    return (
-      this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && cell.isIdle
-    )
+    return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && cell.isIdle
   }
 
   #hasHistory({ actor }: MarketSeat): boolean {
@@ -69,7 +67,7 @@ export class OldMarkets {
   }
 }
 
-/** When a resolved market ended, as far as its listing says; one without any time ended long ago. */
+/** When a resolved market ended, as far as its listing says; without any time, long ago. */
 function endedAtMs(market: MarketSummary): number {
   return market.closeAtMs ?? market.createdAtMs ?? 0
 }

@@ -34,26 +34,38 @@ function isEqualText(one: string | null, other: string): boolean {
   return one !== null && one.toLowerCase() === other.toLowerCase()
 }
 
-/** Sorts by the key, unknown values last in both directions, then by number so that it is total. */
-export function compareMarkets(
+/**
+ * The markets' numbers by the key, unknown values last in both directions, equal ones by number so
+ * that the order is total. Keys are read once each: at forty thousand markets, comparing objects
+ * took five times as long as comparing these numbers.
+ */
+export function rank(
+  markets: readonly Rankable[],
   sortBy: MarketOrder,
   order: 'asc' | 'desc',
-): (one: Rankable, other: Rankable) => number {
+): Uint32Array {
   const sign = order === 'desc' ? -1 : 1
-  const key = (market: Rankable): number | null => {
-    if (sortBy === 'created_at') return market.summary.createdAtMs
-    if (sortBy === 'close_time') return market.summary.closeAtMs
-    return market.volume24h
+  const keys = new Float64Array(markets.length)
+  const numbers = new Uint32Array(markets.length)
+  const places = new Uint32Array(markets.length)
+  for (const [place, market] of markets.entries()) {
+    const key = keyOf(market, sortBy)
+    keys[place] = key === null ? Number.POSITIVE_INFINITY : key * sign
+    numbers[place] = market.ref.number
+    places[place] = place
   }
-  return (one, other) => {
-    const [left, right] = [key(one), key(other)]
-    if (left !== right) {
-      if (left === null) return 1
-      if (right === null) return -1
-      return (left - right) * sign
-    }
-    return one.ref.number - other.ref.number
-  }
+  places.sort((one, other) => {
+    const [left, right] = [keys[one] ?? 0, keys[other] ?? 0]
+    if (left !== right) return left < right ? -1 : 1
+    return (numbers[one] ?? 0) - (numbers[other] ?? 0)
+  })
+  return places.map((place) => numbers[place] ?? 0)
+}
+
+function keyOf(market: Rankable, sortBy: MarketOrder): number | null {
+  if (sortBy === 'created_at') return market.summary.createdAtMs
+  if (sortBy === 'close_time') return market.summary.closeAtMs
+  return market.volume24h
 }
 
 /** One text for one filter and order, by which rankings are shared and cursors are bound. */

@@ -13,7 +13,7 @@ import { Mailbox } from './mailbox.ts'
 /** While told to hold, the system asks again after this long. */
 const holdMs = 5
 
-/** An actor with its mailbox; what others hold to tell it something. */
+/** What others hold of an actor, to tell it something. */
 export interface Cell<Message> {
   /** Whether no message waits. */
   readonly isIdle: boolean
@@ -21,6 +21,7 @@ export interface Cell<Message> {
   tell(message: Message): void
 }
 
+/** An actor with its mailbox, as the system sees it. */
 interface Runnable {
   isQueued: boolean
   /** Handles at most `count` messages; true when more wait. */
@@ -60,36 +61,24 @@ export class System {
 
   /** Puts an actor to work. */
   spawn<Message>(actor: Actor<Message>): Cell<Message> {
-    const mailbox = new Mailbox<Message>(mailboxMessagesMax)
-    const runnable: Runnable = {
-      isQueued: false,
-      run: (count) => {
-        for (let handled = 0; handled < count; handled += 1) {
-          const message = mailbox.shift()
-          if (message === undefined) return false
-          this.#takeTurn(actor, message)
-        }
-        return mailbox.count > 0
-      },
+    return new Seat(actor, this)
+  }
+
+  /** A seat's mailbox took a message: its turn comes, now when nothing else waits. */
+  enqueue(runnable: Runnable): void {
+    if (!runnable.isQueued) {
+      runnable.isQueued = true
+      this.#ready.push(runnable)
     }
-    return {
-      get isIdle() {
-        return mailbox.count === 0
-      },
-      tell: (message) => {
-        if (this.#isStopped) return
-        if (!mailbox.push(message)) {
-          this.#overflows.inc()
-          actor.onOverflow(message)
-          return
-        }
-        if (!runnable.isQueued) {
-          runnable.isQueued = true
-          this.#ready.push(runnable)
-        }
-        if (!this.#isRunning && !this.#isScheduled) this.#run()
-      },
-    }
+    if (!this.#isRunning && !this.#isScheduled) this.#run()
+  }
+
+  noteOverflow(): void {
+    this.#overflows.inc()
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped
   }
 
   /** No turn runs after this. */
@@ -97,7 +86,8 @@ export class System {
     this.#isStopped = true
   }
 
-  #takeTurn<Message>(actor: Actor<Message>, message: Message): void {
+  /** One message, one turn; a throw restarts the actor and harms nobody else. */
+  takeTurn<Message>(actor: Actor<Message>, message: Message): void {
     this.#turns.inc()
     try {
       actor.receive(message)
@@ -145,5 +135,38 @@ export class System {
   #runAfterHold(): void {
     this.#isScheduled = true
     this.#clock.after(holdMs, () => this.#run())
+  }
+}
+
+/** A class and not a pair of closures: there is one for each of a hundred thousand markets. */
+class Seat<Message> implements Cell<Message>, Runnable {
+  isQueued = false
+  readonly #actor: Actor<Message>
+  readonly #system: System
+  readonly #mailbox = new Mailbox<Message>(mailboxMessagesMax)
+
+  constructor(actor: Actor<Message>, system: System) {
+    this.#actor = actor
+    this.#system = system
+  }
+
+  get isIdle(): boolean {
+    return this.#mailbox.count === 0
+  }
+
+  tell(message: Message): void {
+    if (this.#system.isStopped) return
+    if (this.#mailbox.push(message)) return this.#system.enqueue(this)
+    this.#system.noteOverflow()
+    this.#actor.onOverflow(message)
+  }
+
+  run(count: number): boolean {
+    for (let handled = 0; handled < count; handled += 1) {
+      const message = this.#mailbox.shift()
+      if (message === undefined) return false
+      this.#system.takeTurn(this.#actor, message)
+    }
+    return this.#mailbox.count > 0
   }
 }

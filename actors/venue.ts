@@ -42,8 +42,10 @@ export interface VenueActorParts {
 
 /** Without any data for this long the feed counts as stale. */
 const SILENT_MS_MAX = 30_000
-/** Trades of markets that are still being fetched; full: the newest is dropped, counted, announced. */
+/** Trades of markets that are still being fetched; full: the newest is dropped and announced. */
 const HELD_TRADES_MAX = 10_000
+/** Trades wait so long for their market, several times what reading it takes. */
+const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
@@ -219,6 +221,26 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     this.#reader.ask(event.market)
   }
 
+  #takeHeld(market: NativeMarketId): readonly TradeEvent[] {
+    const held = this.#held.get(market)
+    if (held === undefined) return []
+    this.#held.delete(market)
+    this.#heldCount -= held.length
+    return held
+  }
+
+  /** A market that the venue does not list after all would keep the room of its trades for ever. */
+  #giveUpHeld(): void {
+    if (!this.#isCrawled) return
+    const nowMs = this.#parts.clock.nowMs()
+    for (const [market, [first]] of this.#held) {
+      // Markets stand in the order of their first trade.
+      if (first !== undefined && nowMs - first.receivedAtMs < HELD_MS_MAX) return
+      const times = this.#takeHeld(market).map((trade) => trade.venueTimeMs)
+      this.#announceGap(timeMs(Math.min(...times)), timeMs(Math.max(...times)))
+    }
+  }
+
   #announceGap(fromMs: TimeMs, toMs: TimeMs): void {
     this.#parts.publisher.publish({
       kind: 'gap',
@@ -240,13 +262,10 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
 
   #takePage(page: CatalogPage): void {
     this.#watch(this.#parts.catalog.take(page))
-    for (const listing of page.markets) {
-      const held = this.#held.get(listing.nativeId)
-      const seat = this.#parts.catalog.seatOfNative(this.venue, listing.nativeId)
-      if (held === undefined || seat === null) continue
-      this.#held.delete(listing.nativeId)
-      this.#heldCount -= held.length
-      for (const trade of held) seat.cell.tell(trade)
+    for (const { nativeId } of page.markets) {
+      const seat = this.#parts.catalog.seatOfNative(this.venue, nativeId)
+      // Without a seat the market is history, and so are its trades.
+      for (const trade of this.#takeHeld(nativeId)) seat?.cell.tell(trade)
     }
   }
 
@@ -294,6 +313,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
       else if (outcome !== undefined) outcomes.push(outcome)
     }
     if (outcomes.length > 0) this.#resync(outcomes, 'still_stale')
+    this.#giveUpHeld()
     this.#rememberTradeTime()
     const { venue, platform, state } = this
     if (state === this.#toldState) return

@@ -1,7 +1,8 @@
 // What every bench shares: how it is described, how time is taken, how a result is written down. Time
 // goes into HDR histograms in nanoseconds and comes out as percentiles; there are no means here.
 // A benched part is small and silent under test and large on request, and ends by checking the state
-// that it produced. Not for: load (sim-load.ts) or processes (live-service.ts). Upholds BENCH1, BENCH2.
+// that it produced. Not for: load (sim-load.ts) or processes (live-service.ts).
+// Upholds BENCH2 to BENCH4.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -12,7 +12,7 @@ import { VenueActor } from '../actors/venue.ts'
 import type { EngineView } from '../actors/views.ts'
 import { createServer, type Server } from '../http/server.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Clock, StopTimer } from './clock.ts'
+import { type Clock, pause, type StopTimer } from './clock.ts'
 import { type VenueKey, VenueNames } from './ids.ts'
 import { outstandingWritesMax } from './limits.ts'
 import type { Log } from './log.ts'
@@ -62,11 +62,16 @@ export interface Engine {
 }
 
 const LISTEN_AFTER_MS = 10_000
-const TICK_EVERY_MS = 250
+const VENUES_LOOK_MS = 25
+const TICK_EVERY_MS = 100
+const TICK_MS_MAX = 4
 /** Each market is looked at once in this long, a slice at a time. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
 const PRUNE_ROWS = 5_000
+/** Markets that are history are looked for this often, and forgotten a few at a time. */
+const FORGET_EVERY_MS = 5_000
+const FORGET_COUNT = 100
 const SAVE_USE_EVERY_MS = 300_000
 
 /** Builds everything and introduces the rooms to each other; nothing runs before `start`. */
@@ -86,9 +91,11 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     async start() {
       const known = catalog.load()
       if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
-      const isCrawled = startVenues(owners, parts)
+      // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
       timers.push(...startUpkeep(settings, parts, owners))
-      await Promise.race([isCrawled, elapsed(parts.clock, LISTEN_AFTER_MS)])
+      const isCrawled = startVenues(owners, parts)
+      const isKnown = catalog.hasEveryVenue ? venuesUp(owners, parts) : isCrawled
+      await Promise.race([isKnown, pause(parts.clock, LISTEN_AFTER_MS)])
       const { clock, log, metrics } = parts
       server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
     },
@@ -182,8 +189,12 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   await owners.passwords.close()
 }
 
-function elapsed(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => clock.after(delayMs, resolve))
+/** Resolves when each venue has a connection: a restored catalogue need not wait for its crawl. */
+async function venuesUp(owners: Owners, parts: EngineParts): Promise<void> {
+  owners.catalog.isLoaded = true
+  while (owners.view.venues().some(({ state }) => state === 'down')) {
+    await pause(parts.clock, VENUES_LOOK_MS)
+  }
 }
 
 /** Checkpoints, sleep and retention, a small slice at a time, so that no slice is felt. */
@@ -193,9 +204,32 @@ function startUpkeep(
   { catalog, accounts }: Owners,
 ): readonly StopTimer[] {
   const { clock, storage, log } = parts
+  const tick = ticker(clock, catalog)
+  const { retentionDays, dataBytesMax: sizeBytesMax } = settings
+  const prune = () =>
+    storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
+  const forget = () => catalog.forget(clock.nowMs(), retentionDays, FORGET_COUNT) === FORGET_COUNT
+  const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
+  const saveUse = () => {
+    accounts.saveUse().catch((error) => log.error({ err: error }, 'use of keys not saved'))
+  }
+  return [
+    clock.every(TICK_EVERY_MS, tick),
+    inSlices({ clock, everyMs: PRUNE_EVERY_MS, work: prune, onError }),
+    inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
+    clock.every(SAVE_USE_EVERY_MS, saveUse),
+  ]
+}
+
+/**
+ * Looks at each market once a round, a slice at a time: as many as the round asks for, but no longer
+ * than a few milliseconds, since after a start all of them have a checkpoint to write.
+ */
+function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
-  const tick = () => {
+  return () => {
     const nowMs = clock.nowMs()
+    const endsAtMs = clock.monotonicMs() + TICK_MS_MAX
     const count = Math.ceil((catalog.marketCount * TICK_EVERY_MS) / TICK_ROUND_MS)
     round ??= catalog.seats()[Symbol.iterator]()
     for (let seen = 0; seen < count; seen += 1) {
@@ -205,26 +239,35 @@ function startUpkeep(
         return
       }
       next.value.actor.tick(nowMs)
+      if (clock.monotonicMs() > endsAtMs) return
     }
   }
-  const prune = () => {
-    const { retentionDays, dataBytesMax: sizeBytesMax } = settings
-    const nowMs = clock.nowMs()
+}
+
+/** Does work every so often, and soon again for as long as it says that there is more. */
+function inSlices(parts: {
+  clock: Clock
+  everyMs: number
+  work: () => boolean
+  onError: (error: unknown) => void
+  isStartedNow?: boolean
+}): StopTimer {
+  const { clock, everyMs, work, onError } = parts
+  let stopNext: StopTimer = () => undefined
+  const run = () => {
+    stopNext()
     try {
-      const hasMore = storage.prune({ nowMs, retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
-      if (hasMore) clock.after(TICK_EVERY_MS, prune)
+      if (work()) stopNext = clock.after(TICK_EVERY_MS, run)
     } catch (error) {
-      log.error({ err: error }, 'retention failed')
+      onError(error)
     }
   }
-  const saveUse = () => {
-    accounts.saveUse().catch((error) => log.error({ err: error }, 'use of keys not saved'))
+  if (parts.isStartedNow === true) run()
+  const stopEvery = clock.every(everyMs, run)
+  return () => {
+    stopEvery()
+    stopNext()
   }
-  return [
-    clock.every(TICK_EVERY_MS, tick),
-    clock.every(PRUNE_EVERY_MS, prune),
-    clock.every(SAVE_USE_EVERY_MS, saveUse),
-  ]
 }
 
 function ignoredCounter(metrics: Metrics): (reason: IgnoredReason) => void {

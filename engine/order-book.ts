@@ -14,12 +14,15 @@ import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from './un
 
 const CAPACITY_MIN = 16
 const CHECKSUM_LEVELS = 10
+/** Shared by every empty side: most markets of a catalogue have no book. */
+const NO_KEYS = new Int32Array(0)
+const NO_SIZES = new Float64Array(0)
 
 /** The levels of one side. */
 class BookHalf {
   readonly #sign: 1 | -1
-  #keys = new Int32Array(0)
-  #sizes = new Float64Array(0)
+  #keys = NO_KEYS
+  #sizes = NO_SIZES
   count = 0
 
   constructor(side: BookSide) {
@@ -72,6 +75,11 @@ class BookHalf {
   }
 
   #resize(capacity: number): void {
+    if (capacity === 0) {
+      this.#keys = NO_KEYS
+      this.#sizes = NO_SIZES
+      return
+    }
     const keys = new Int32Array(capacity)
     const sizes = new Float64Array(capacity)
     keys.set(this.#keys.subarray(0, this.count))

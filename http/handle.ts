@@ -100,6 +100,7 @@ class Exchange {
   #quota: Quota | null = null
   #path = ''
   #stopDeadline: StopTimer | null = null
+  #awaitsBody = false
 
   constructor(owner: RequestHandler, res: HttpResponse) {
     this.#owner = owner
@@ -142,7 +143,7 @@ class Exchange {
       const known = await identity
       const early = this.#admit(match, known)
       if (early !== null) return this.answer(early)
-      const bytes = body === null ? NO_BODY : await body
+      const bytes = body === null ? NO_BODY : await this.#read(body)
       if (bytes === 'tooLarge') {
         this.#closes = true
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
@@ -151,6 +152,17 @@ class Exchange {
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  /** Waits for the body; the work behind it has a deadline of its own. */
+  async #read(body: Promise<Uint8Array | 'tooLarge'>): Promise<Uint8Array | 'tooLarge'> {
+    this.#awaitsBody = true
+    const bytes = await body
+    this.#awaitsBody = false
+    this.#stopDeadline?.()
+    this.#stopDeadline = null
+    this.#startDeadline()
+    return bytes
   }
 
   #proceed(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
@@ -240,7 +252,12 @@ class Exchange {
   #startDeadline(): void {
     if (this.#stopDeadline !== null || this.#isOver) return
     this.#stopDeadline = this.#owner.parts.clock.after(requestDeadlineMs, () => {
-      this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
+      if (!this.#awaitsBody) {
+        return this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
+      }
+      // The client's doing and not ours; what still comes of its body is not read.
+      this.#closes = true
+      this.answer(failure('BAD_REQUEST', 'the body did not arrive in time'))
     })
   }
 

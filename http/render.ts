@@ -111,7 +111,7 @@ export function marketTexts(view: MarketView): MarketTexts {
 
 /** The unified Trade as JSON text. */
 export function tradeText(trade: Trade, market: MarketTexts): string {
-  const id = JSON.stringify(trade.nativeId)
+  const id = quoted(trade.nativeId)
   return `{"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${
     trade.price / MICROS
   },"size":${trade.size / MICROS},"side":"${trade.side satisfies TradeSide}","outcome":${
@@ -128,8 +128,12 @@ export function priceText(price: MarketPrice): string {
   )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
 }
 
+/** Printable ASCII without quote and backslash, as ids and hashes are: nothing to escape. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
 function quoted(text: string | null): string {
-  return text === null ? 'null' : JSON.stringify(text)
+  if (text === null) return 'null'
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
 function textOrNull(micros: PriceMicros | null): string {

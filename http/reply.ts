@@ -14,6 +14,8 @@ export interface Answer {
   readonly body: string | null
   readonly contentType: string
   readonly headers: readonly (readonly [name: string, value: string])[]
+  /** For 429 and 503: when to come back, in whole seconds; null: as the quota, or the code, says. */
+  readonly retryAfterSeconds: number | null
 }
 
 /** What the wrapper adds to an answer. */
@@ -56,17 +58,17 @@ export function json(value: unknown, status = 200): Answer {
 
 /** An answer from finished JSON text. */
 export function jsonText(body: string, status = 200): Answer {
-  return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS }
+  return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
 /** An answer that is not JSON. */
 export function plainText(body: string, contentType: string): Answer {
-  return { status: 200, body, contentType, headers: NO_HEADERS }
+  return { status: 200, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
 /** 204. */
 export function nothing(headers: Answer['headers'] = NO_HEADERS): Answer {
-  return { status: 204, body: null, contentType: '', headers }
+  return { status: 204, body: null, contentType: '', headers, retryAfterSeconds: null }
 }
 
 /** `{"detail": …}` with the status of a code from the catalogue. */
@@ -76,7 +78,12 @@ export function failure(code: ErrorCode, detail: string): Answer {
 
 /** The answer to a refusal that an owner raised. */
 export function refusal(error: EngineError): Answer {
-  return json({ detail: error.detail }, error.status)
+  return retryAfter(json({ detail: error.detail }, error.status), error.retryAfterSeconds)
+}
+
+/** The same answer with a time to come back; null leaves it to the quota. */
+export function retryAfter(answer: Answer, seconds: number | null): Answer {
+  return { ...answer, retryAfterSeconds: seconds }
 }
 
 /** The same answer with one more header. */
@@ -92,8 +99,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): vo
     if (answer.body !== null) res.writeHeader('Content-Type', answer.contentType)
     writeQuota(res, frame.quota)
     if (answer.status === 429 || answer.status === 503) {
-      const seconds = Math.max(1, frame.quota.resetSeconds - frame.nowSeconds)
-      res.writeHeader('Retry-After', answer.status === 503 ? '1' : String(seconds))
+      res.writeHeader('Retry-After', String(secondsToWait(answer, frame)))
     }
     res.writeHeader('X-Content-Type-Options', 'nosniff')
     // Our side drops idle connections after about 11 s; telling clients less avoids the race.
@@ -109,6 +115,12 @@ export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): vo
     else if (frame.isHead) res.endWithoutBody(Buffer.byteLength(answer.body), frame.closes)
     else res.end(answer.body, frame.closes)
   })
+}
+
+/** What the refusing rule says; else a busy server's second, or what is left of the quota's window. */
+function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
+  const seconds = answer.status === 503 ? 1 : quota.resetSeconds - nowSeconds
+  return Math.max(1, answer.retryAfterSeconds ?? seconds)
 }
 
 function writeQuota(res: HttpResponse, quota: Quota): void {

@@ -1,8 +1,8 @@
-// What is removed by age, and in which order: the oldest hour of all markets first, trades and ticks
-// alike, then the runs that no trade names any longer; in slices, never accounts. Days count whole
-// hours: an hour goes when all of it is past. Above the size bound the oldest hours go too, until
-// what was removed would suffice; the pages come free with the next commit, so what is under way
-// is counted. Not for: which markets go (actors/old-markets.ts). Upholds STORE9, STORE20, R37.
+// What is removed by age, and in which order: the oldest hour of all markets first, trades and
+// ticks alike, then the runs that no trade names any longer; in slices, never accounts. Days count
+// whole hours: an hour goes when all of it is past. Above the size bound the oldest hours go too,
+// until what was removed would suffice; the pages come free with the next commit, so what is under
+// way is counted. Not for: which markets go (actors/). Upholds STORE9, STORE20, R37.
 
 import type { Environment } from './environment.ts'
 import type { Hours, MarketHour } from './hours.ts'

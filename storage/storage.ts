@@ -1,8 +1,8 @@
 // The contract that actors see of the disk: one small interface a table. Reads are synchronous and
 // see every put of this process at once (rows not yet committed are merged in). Writes of one event
 // turn are committed together; nobody awaits them on the path of a message. What a user was told
-// is kept (accounts, keys) is awaited to the platter. LmdbStorage and MemoryStorage keep this contract;
-// test/contract/storage.ts proves both. Upholds STORE1 to STORE9.
+// is kept (accounts, keys) is awaited to the platter. LmdbStorage and MemoryStorage keep this
+// contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20.
 
 import type { Level, Trade } from '../engine/events.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'

@@ -13,6 +13,8 @@ import { bodyRoute, type Route, route } from '../route.ts'
 import { lengthProblem } from '../validate.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
+/** Half a surrogate pair would not come back from the disk as it was, so it is refused as well. */
+const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
 const PASSWORD_BYTES_MIN = 8
 const PASSWORD_BYTES_MAX = 1_024
 
@@ -81,7 +83,7 @@ function refineCredentials(value: { email: string; password: string }): readonly
         limit: EMAIL_CHARACTERS_MAX,
       }),
     )
-  } else if (!/^[^@\s]+@[^@\s]+$/.test(email)) {
+  } else if (!EMAIL.test(email)) {
     const reason = 'An email address must have exactly one @-sign, with text on both sides.'
     problems.push({
       type: 'value_error',

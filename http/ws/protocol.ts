@@ -107,6 +107,8 @@ function readCommand(value: Readonly<Record<string, unknown>>): Command | Refusa
   const ids = value.market_ids ?? value.markets ?? value.market_id
   const shaped: unknown = {
     ...value,
+    // Null is how we answer a command without an id, so it is one.
+    id: value.id ?? undefined,
     ...(ids === undefined ? {} : { market_ids: listOf(ids) }),
     ...(value.event_slugs === undefined ? {} : { event_slugs: listOf(value.event_slugs) }),
   }

@@ -18,9 +18,12 @@ import { toSeconds } from '../../engine/units.ts'
 import { identify } from '../auth.ts'
 import { allowedOrigin, remoteAddress } from '../handle.ts'
 import { parseQuery } from '../query.ts'
-import { type Answer, failure, json, writeAnswer } from '../reply.ts'
+import { type Answer, failure, json, retryAfter, writeAnswer } from '../reply.ts'
 import type { Hub } from './hub.ts'
 import { Session } from './session.ts'
+
+/** A place comes back when a connection ends, not when the quota's window does. */
+const PLACE_RETRY_SECONDS = 5
 
 /** What a socket carries from its handshake to its end. */
 interface Holder {
@@ -163,7 +166,7 @@ class Handshake {
     const slot = this.#parts.accounts.openSocket(caller)
     if (slot === null) {
       const detail = `at most ${caller.socketsMax} connections at a time`
-      return this.#answer(failure('RATE_LIMITED', detail))
+      return this.#answer(retryAfter(failure('RATE_LIMITED', detail), PLACE_RETRY_SECONDS))
     }
     let isHeld = true
     const holder: Holder = {

@@ -44,11 +44,12 @@ function openCatalog(
   const clock = new ManualClock()
   const { publisher, updates } = recordingPublisher()
   const metrics = new Metrics()
-  const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
+  const held = { mustHold: false }
+  const system = new System({ clock, log: silentLog, metrics, mustHold: () => held.mustHold })
   const { parts } = marketParts({ publisher, storage })
   const catalog = new Catalog({ names, clock, system, storage, market: parts })
   catalog.take({ markets: listings, events: [] })
-  return { catalog, clock, storage, updates, metrics }
+  return { catalog, clock, storage, updates, metrics, publisher, held }
 }
 
 const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {}): MarketPage => {
@@ -197,7 +198,246 @@ test('[ROUTE1] an event reaches its market by outcome or id, and what nobody own
 
 test('[CAT6] events are known by their venue and id', () => {
   const { catalog } = openCatalog()
-  catalog.take({ markets: [], events: [eventListing('x')] })
+  catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   assert.equal(catalog.event('a', 'event-x')?.title, 'All about x')
   assert.equal(catalog.event('b', 'event-x'), null)
+})
+
+const DAY_MS = 86_400_000
+const DAYS = 30
+const daysAgo = (days: number) => timeMs(NOON - days * DAY_MS)
+
+/** A market of which nothing is left but its listing. */
+const over = (name: string, set: Partial<MarketListing> = {}) =>
+  listing(name, { status: 'resolved', closeAtMs: daysAgo(DAYS + 1), ...set })
+
+const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
+  catalog.forget(nowMs, DAYS, countMax)
+
+test('[CAT7] a market goes when it is resolved and ended over the kept days ago, and no earlier', () => {
+  const { catalog } = openCatalog([
+    over('closed-long-ago'),
+    over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
+    over('closes-later', { closeAtMs: timeMs(NOON + DAY_MS) }),
+    over('not-resolved', { status: 'closed' }),
+    over('still-open', { status: 'open' }),
+    over('created-long-ago', { closeAtMs: null, createdAtMs: daysAgo(DAYS + 1) }),
+    over('created-lately', { closeAtMs: null }),
+    over('without-times', { closeAtMs: null, createdAtMs: null }),
+  ])
+  assert.equal(forget(catalog), 3)
+  assert.deepEqual([...catalog.markets(null)].map(({ ref }) => ref.nativeId).sort(), [
+    'closed-lately',
+    'closes-later',
+    'created-lately',
+    'not-resolved',
+    'still-open',
+  ])
+  assert.equal(forget(catalog), 0)
+  assert.equal(forget(catalog, 1_000, timeMs(NOON + 1)), 1, 'a millisecond later one is too old')
+  assert.equal(forget(catalog, 1_000, timeMs(NOON + 40 * DAY_MS)), 2)
+  assert.equal(catalog.marketCount, 2)
+})
+
+test('[CAT7] a market that resolves before our eyes is kept for the whole time after it', () => {
+  const { catalog } = openCatalog([over('x', { status: 'closed' })])
+  catalog.take({ markets: [over('x')], events: [] })
+  assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
+  assert.equal(forget(catalog), 0)
+  assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS)), 0)
+  assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS + 1)), 1)
+})
+
+test('[CAT7] a market stays while a trade, a tick or a waiting message of it is left', () => {
+  const { catalog, storage, held } = openCatalog([over('x')])
+  const number = catalog.find('venue_a_x')?.ref.number ?? 0
+  const seat = catalog.seatOfNative('a', nativeMarketId('x'))
+  const prune = (days: number) => {
+    const nowMs = timeMs(NOON + days * DAY_MS)
+    const limits = { nowMs, retentionDays: DAYS, sizeBytesMax: Number.MAX_SAFE_INTEGER }
+    assert.equal(storage.prune({ ...limits, rowsMax: 100 }), false)
+  }
+  storage.ticks.put(number, Math.floor(NOON / 3_600_000), { seconds: [], prices: [] })
+  assert.equal(forget(catalog), 0)
+  held.mustHold = true
+  seat?.cell.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
+  prune(DAYS + 1)
+  assert.equal(storage.ticks.oldestHour(number), null)
+  assert.equal(forget(catalog), 0, 'a message waits')
+  held.mustHold = false
+  seat?.cell.tell({ kind: 'void', reason: 'any' })
+})
+
+test('[CAT7] trades that came late keep their market until they go by their own age', () => {
+  const { catalog, storage } = openCatalog([over('x')])
+  const seat = catalog.seatOfNative('a', nativeMarketId('x'))
+  seat?.cell.tell(trade('x', 'late', { source: 'history' }))
+  assert.equal(forget(catalog, 9, timeMs(NOON + 2 * DAYS * DAY_MS)), 0)
+  const nowMs = timeMs(NOON + 2 * DAYS * DAY_MS)
+  storage.prune({ nowMs, retentionDays: DAYS, sizeBytesMax: 1e12, rowsMax: 100 })
+  assert.equal(forget(catalog, 9, nowMs), 1)
+})
+
+test('[CAT8] a forgotten market is found under none of its keys, and nothing of it is stored', () => {
+  const { catalog, storage, publisher, updates } = openCatalog([
+    over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
+    over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
+  ])
+  const gone: number[] = []
+  publisher.watch({
+    name: 'heard',
+    onUpdate: () => undefined,
+    onForget: (market) => gone.push(market),
+  })
+  const number = catalog.find('venue_a_x')?.ref.number ?? 0
+  publisher.stamp('prices', number)
+  const view = catalog.find('venue_a_x')
+  assert.equal(forget(catalog), 1)
+  assert.equal(catalog.find('venue_a_x'), null)
+  assert.equal(catalog.seatOfNative('a', nativeMarketId('x')), null)
+  assert.equal(catalog.seatOfOutcome('a', outcomeId('x-no')), null)
+  assert.equal(catalog.findBySlug('shared')?.ref.venue, 'b')
+  assert.notEqual(catalog.seatOfOutcome('b', outcomeId('x-no')), null)
+  const search = { filter: { ...ANY, search: 'zebras' }, sortBy: 'relevance' } as const
+  assert.deepEqual(
+    page(catalog, search).markets.map(({ ref }) => ref.venue),
+    ['b'],
+  )
+  assert.equal(storage.markets.number('a', nativeMarketId('x')), null)
+  assert.equal(storage.markets.count(), 1)
+  assert.equal(view?.details().description, null)
+  assert.equal(publisher.latest('prices', number).seq, 0)
+  assert.deepEqual(gone, [number])
+  assert.deepEqual(catalog.counts().a, { open: 0, closed: 0, resolved: 0 })
+  assert.deepEqual(updates, [])
+})
+
+test('[CAT8] a market that changed its slug and outcomes is found by the new ones, then by none', () => {
+  const outcomes = [
+    { label: 'Yes', id: outcomeId('new-yes') },
+    { label: 'No', id: outcomeId('new-no') },
+  ]
+  const { catalog } = openCatalog([over('x')])
+  catalog.take({ markets: [over('x', { slug: 'renamed', outcomes })], events: [] })
+  assert.equal(catalog.findBySlug('slug-x'), null)
+  assert.equal(catalog.findBySlug('renamed')?.ref.nativeId, 'x')
+  assert.equal(catalog.seatOfOutcome('a', outcomeId('x-yes')), null)
+  assert.notEqual(catalog.seatOfOutcome('a', outcomeId('new-yes')), null)
+  assert.equal(forget(catalog), 1)
+  assert.equal(catalog.findBySlug('renamed'), null)
+  assert.equal(catalog.seatOfOutcome('a', outcomeId('new-yes')), null)
+})
+
+test('[CAT9] an event goes with its last market, here and in storage, and comes back only with one', () => {
+  const { catalog, storage } = openCatalog()
+  const event = eventListing('both').nativeId
+  const first = over('one', { event })
+  const second = over('two', { event, closeAtMs: daysAgo(DAYS - 1) })
+  catalog.take({ markets: [first, second], events: [eventListing('both'), eventListing('empty')] })
+  assert.equal(catalog.event('a', 'event-empty'), null, 'no market names it')
+  assert.equal(forget(catalog), 1)
+  assert.equal(catalog.event('a', event)?.title, 'All about both')
+  const later = timeMs(NOON + 2 * DAY_MS)
+  assert.equal(forget(catalog, 9, later), 1)
+  assert.equal(catalog.event('a', event), null)
+  assert.equal(storage.events.count(), 0)
+  catalog.take({ markets: [first], events: [eventListing('both')] })
+  assert.equal(storage.events.count(), 0)
+  catalog.take({ markets: [{ ...first, status: 'open' }], events: [eventListing('both')] })
+  assert.equal(catalog.event('a', event)?.title, 'All about both')
+})
+
+test('[CAT9] a market that moves to another event takes the old one along when it was the last', () => {
+  const { catalog, storage } = openCatalog()
+  catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
+  const moved = listing('x', { event: eventListing('y').nativeId })
+  catalog.take({ markets: [moved], events: [eventListing('y')] })
+  assert.deepEqual(
+    [...storage.events.all()].map(({ nativeId }) => nativeId),
+    ['event-y'],
+  )
+  storage.events.put(eventListing('left-behind'))
+  const again = openCatalog([], storage).catalog
+  again.load()
+  assert.notEqual(again.event('a', 'event-y'), null)
+  assert.equal(again.event('a', 'event-left-behind'), null)
+  assert.equal(storage.events.count(), 1)
+})
+
+test('[CAT10] a crawl that still lists a forgotten market does not bring it back', () => {
+  const listings = [over('old'), listing('new')]
+  const { catalog, storage, publisher } = openCatalog(listings)
+  for (let hour = 0; hour < 5; hour += 1) {
+    assert.equal(forget(catalog), hour === 0 ? 1 : 0)
+    assert.deepEqual(catalog.take({ markets: listings, events: [eventListing('old')] }), [])
+    assert.equal(catalog.marketCount, 1)
+  }
+  assert.deepEqual([storage.markets.count(), storage.events.count()], [1, 0])
+  // The next run is told before its first page what is old.
+  const again = openCatalog([], storage)
+  again.catalog.load()
+  assert.equal(forget(again.catalog, 0), 0)
+  assert.deepEqual(again.catalog.take({ markets: listings, events: [] }), [])
+  // One that the venue lists as open again is a new market with a new number.
+  assert.equal(catalog.take({ markets: [over('old', { status: 'open' })], events: [] }).length, 1)
+  assert.equal(catalog.find('venue_a_old')?.ref.number, 3)
+  assert.equal(publisher.latest('trades', 3).seq, 0)
+})
+
+test('[CAT10] however small the slices, every market has its turn, also those that come meanwhile', () => {
+  const random = seededRandom('forgetting')
+  const kept = new Set<string>()
+  const { catalog } = openCatalog()
+  const add = (name: string) => {
+    const isOver = random.below(2) === 0
+    const closeAtMs = daysAgo(DAYS)
+    catalog.take({ markets: [isOver ? over(name, { closeAtMs }) : listing(name)], events: [] })
+    if (!isOver) kept.add(name)
+  }
+  // Not a millisecond too early, while rounds are under way and markets come.
+  for (let call = 0; call < 300; call += 1) {
+    add(`m${call}`)
+    assert.equal(forget(catalog, 1 + random.below(4)), 0)
+  }
+  for (let call = 0; call < 300; call += 1) {
+    const countMax = 1 + random.below(4)
+    assert.ok(forget(catalog, countMax, timeMs(NOON + 1)) <= countMax)
+  }
+  const left = [...catalog.markets(null)].map(({ ref }) => String(ref.nativeId))
+  assert.deepEqual(left, [...kept])
+})
+
+test('[RANK3] pages of a pinned list are every market that is still there once, and has_more is exact', () => {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const random = seededRandom('forgotten pages', seed)
+    const rows = Array.from({ length: 40 }, (_, index) =>
+      over(`m${index}`, {
+        volume24h: usdMicros(random.below(1_000) * 1_000_000),
+        closeAtMs: daysAgo(DAYS - random.below(10)),
+      }),
+    )
+    const { catalog } = openCatalog(rows)
+    const seen: string[] = []
+    let nowMs: number = NOON
+    let next: MarketPage['next'] = { pin: -1, offset: 0 }
+    for (let first = true; next !== null; first = false) {
+      const limit = 1 + random.below(7)
+      const set = { pin: first ? null : next.pin, offset: next.offset, limit }
+      const shown = page(catalog, set)
+      assert.equal(shown.total, 40)
+      if (shown.next !== null) {
+        assert.equal(shown.markets.length, limit)
+        const following = page(catalog, { pin: shown.next.pin, offset: shown.next.offset, limit })
+        assert.ok(following.markets.length > 0, 'a page that was promised has rows')
+      }
+      seen.push(...slugs(shown))
+      next = shown.next
+      nowMs += random.below(2) * DAY_MS
+      forget(catalog, random.below(20), timeMs(nowMs))
+    }
+    assert.equal(new Set(seen).size, seen.length, `seed ${seed}: nothing twice`)
+    for (const { summary } of catalog.markets(null)) {
+      assert.ok(seen.includes(summary.slug), `seed ${seed}: ${summary.slug} was shown`)
+    }
+  }
 })

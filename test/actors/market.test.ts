@@ -267,3 +267,23 @@ test('[MKT12] a subscriber that follows snapshots and updates always holds the a
     }
   }
 })
+
+test('[MKT13] a resolved market has its settlement price also after a restart', () => {
+  const { actor, open } = openMarket()
+  actor.receive(trade('m', 't1'))
+  actor.checkpoint(timeMs(NOON + 1_000))
+  assert.equal(actor.resolvedAtMs, null)
+  actor.receive({
+    kind: 'marketStatus',
+    venue: 'a',
+    market: actor.ref.nativeId,
+    status: 'resolved',
+    settlementPrice: priceMicros(1_000_000),
+    venueTimeMs: NOON,
+    receivedAtMs: timeMs(NOON + 2_000),
+  })
+  assert.equal(actor.resolvedAtMs, NOON + 2_000)
+  actor.checkpoint(timeMs(NOON + 3_000))
+  const again = open()
+  assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
+})

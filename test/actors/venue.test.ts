@@ -237,3 +237,49 @@ test('[VEN9] the newest trade’s time outlives the run, and the next run reads 
   await first.actor.stop()
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
+
+test('[VEN10] trades of a market that the venue never lists are announced as lost, and make room', async () => {
+  const { catalogRows, clock, crawled, router, updates } = openVenue([])
+  await crawled
+  const firstMs = timeMs(clock.nowMs() - 9_000)
+  router.route(trade('never', 't1', { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }))
+  router.route(trade('never', 't2', { venueTimeMs: firstMs, receivedAtMs: clock.nowMs() }))
+  clock.advance(200_000)
+  router.route(trade('later', 't3', { receivedAtMs: clock.nowMs() }))
+  clock.advance(99_000)
+  assert.deepEqual(
+    updates.filter(({ kind }) => kind === 'gap'),
+    [],
+  )
+  clock.advance(2_000)
+  const gaps = updates.flatMap((update) => (update.kind === 'gap' ? [update] : []))
+  assert.deepEqual(
+    gaps.map(({ fromMs, toMs, channel }) => [fromMs, toMs, channel]),
+    [[firstMs, firstMs + 9_000, 'trades']],
+  )
+  const row = listing('later')
+  catalogRows.set(row.nativeId, row)
+  router.route(trade('later', 't4', { receivedAtMs: clock.nowMs() }))
+  for (let round = 0; round < 3; round += 1) {
+    clock.advance(300)
+    await turns()
+  }
+  assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
+})
+
+test('[VEN11] trades of a market too old to be taken do not wait for it', async () => {
+  const { catalog, catalogRows, clock, crawled, router, updates } = openVenue([])
+  await crawled
+  assert.equal(catalog.forget(clock.nowMs(), 1, 1), 0)
+  const row = listing('old', { status: 'resolved', closeAtMs: timeMs(NOON - 2 * 86_400_000) })
+  catalogRows.set(row.nativeId, row)
+  router.route(trade('old', 't1', { receivedAtMs: clock.nowMs() }))
+  clock.advance(300)
+  await turns()
+  assert.equal(catalog.find('venue_a_old'), null)
+  clock.advance(400_000)
+  assert.deepEqual(
+    updates.filter(({ kind }) => kind === 'gap' || kind === 'trade'),
+    [],
+  )
+})

@@ -61,3 +61,31 @@ test('[PUB3] a watcher that throws harms neither the publisher nor the others', 
   publisher.publish(gap)
   assert.equal(count, 2)
 })
+
+test('[PUB4] a forgotten market leaves no counter, offsets go on, and watchers are told once', () => {
+  const publisher = open()
+  const told: number[] = []
+  publisher.watch({ name: 'indifferent', onUpdate: () => undefined })
+  publisher.watch({
+    name: 'broken',
+    onUpdate: () => undefined,
+    onForget: () => {
+      throw new Error('broken')
+    },
+  })
+  publisher.watch({
+    name: 'third',
+    onUpdate: () => undefined,
+    onForget: (market) => told.push(market),
+  })
+  for (const channel of ['orderbook', 'trades', 'prices', 'lifecycle'] as const) {
+    publisher.stamp(channel, 1)
+    publisher.stamp(channel, 2)
+  }
+  publisher.forget(1)
+  for (const channel of ['orderbook', 'trades', 'prices', 'lifecycle'] as const) {
+    assert.deepEqual(publisher.latest(channel, 1), { offset: 2, seq: 0 })
+    assert.deepEqual(publisher.stamp(channel, 2), { offset: 3, seq: 2 })
+  }
+  assert.deepEqual(told, [1])
+})

@@ -226,3 +226,26 @@ test('[STORE1] the cost of a trade is a few microseconds', async (t) => {
   assert.equal(storage.trades.count(), count)
   await storage.close()
 })
+
+test('[STORE17] a restart gives no number of a removed market again, nor shows what it had', async () => {
+  folders += 1
+  const dataDir = join(folder, `removed-${folders}`)
+  let storage = await open(dataDir)
+  for (const id of ['one', 'two', 'three']) storage.markets.put(marketListing(id))
+  storage.markets.remove(3)
+  await storage.close()
+  storage = await open(dataDir)
+  assert.deepEqual(
+    [...storage.markets.all()].map(({ number }) => number),
+    [1, 2],
+  )
+  assert.equal(storage.markets.count(), 2)
+  assert.equal(storage.markets.put(marketListing('three')), 4)
+  for (const number of [1, 2, 4]) storage.markets.remove(number)
+  await storage.close()
+  storage = await open(dataDir)
+  assert.equal(storage.markets.count(), 0)
+  assert.equal(storage.markets.number('a', marketListing('one').nativeId), null)
+  assert.equal(storage.markets.put(marketListing('one')), 5)
+  await storage.close()
+})

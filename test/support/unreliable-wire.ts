@@ -136,5 +136,6 @@ function strangeFor(value: unknown, random: Random): unknown {
     if (typeof value === 'number') return String(value)
     if (typeof value === 'string') return Number(value)
   }
-  return random.pick(STRANGE)
+  // A copy: a later change inside it must not change what is picked next.
+  return structuredClone(random.pick(STRANGE))
 }

@@ -1,0 +1,85 @@
+// The wiring, with memory for a disk and venues that say nothing.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createEngine } from '../../engine/engine.ts'
+import { silentLog } from '../../engine/log.ts'
+import type { MarketListing } from '../../engine/market.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { Venue } from '../../engine/venues/venue.ts'
+import { openMemoryStorage } from '../../storage/memory.ts'
+import { eventListing, listing, NOON } from '../support/builders.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+const SETTINGS = {
+  host: '127.0.0.1',
+  port: 0,
+  venueNames: { a: 'venue_a', b: 'venue_b' },
+  corsOrigins: ['*'],
+  isMetricsPublic: false,
+  retentionDays: 30,
+  dataBytesMax: 1e10,
+  jwtSecret: 'x'.repeat(32),
+}
+const DAY_MS = 86_400_000
+
+/** A venue that lists the same markets at every crawl, and streams nothing. */
+function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
+  const page = { markets, events: markets.map(({ nativeId }) => eventListing(nativeId)) }
+  return {
+    key,
+    catalog: {
+      crawl: async (onPage) => onPage(page),
+      refresh: async () => undefined,
+      fetchMarkets: async () => ({ markets: [], events: [] }),
+    },
+    feed: {
+      start: () => undefined,
+      stop: async () => undefined,
+      watch: () => undefined,
+      unwatch: () => undefined,
+      resync: () => undefined,
+      fetchTrades: async () => ({ completeFromMs: timeMs(0) }),
+      health: () => ({
+        connectionsOpen: 1,
+        connectionsWanted: 1,
+        lastDataAtMs: null,
+        lastSignAtMs: null,
+      }),
+    },
+  }
+}
+
+test('[ENGINE1] old markets are forgotten from the start on, all of them, and stay forgotten', async () => {
+  const clock = new ManualClock(NOON)
+  const storage = openMemoryStorage()
+  const resolved = (name: string, days: number) =>
+    listing(name, { status: 'resolved', closeAtMs: timeMs(NOON - days * DAY_MS) })
+  const old = Array.from({ length: 250 }, (_, index) => resolved(`old${index}`, 31))
+  for (const row of old) storage.markets.put(row)
+  const rows = [...old, resolved('lately', 29.9), listing('open')]
+  const engine = createEngine(SETTINGS, {
+    clock,
+    storage,
+    random: seededRandom('engine'),
+    log: silentLog,
+    metrics: new Metrics(),
+    venues: () => [venueOf('a', rows), venueOf('b', [])],
+    epoch: 'test',
+    version: '0',
+  })
+  await engine.start()
+  try {
+    assert.equal(storage.markets.count(), 152, 'a slice before the first page, which added two')
+    clock.advance(1_000)
+    assert.equal(storage.markets.count(), 2, 'the others soon after')
+    assert.equal(storage.events.count(), 2)
+    clock.advance(DAY_MS / 2)
+    assert.equal(storage.markets.count(), 1)
+    assert.notEqual(engine.view.catalog.find('venue_a_open'), null)
+  } finally {
+    await engine.stop()
+  }
+})
