@@ -14,9 +14,9 @@ import {
   marketFields,
   snapshotMessage,
   tradeMessage,
-} from '../engine/venues/simulator/kalshi-messages.ts'
+} from '../engine/venues/simulator/kalshi/messages.ts'
 import type { SimMarket, SimTrade, WorldChange } from '../engine/venues/simulator/model.ts'
-import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket-frames.ts'
+import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket/frames.ts'
 import { SimulatedWorld } from '../engine/venues/simulator/world.ts'
 import { listing } from '../test/support/builders.ts'
 import { ManualClock } from '../test/support/manual-clock.ts'

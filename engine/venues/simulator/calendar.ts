@@ -4,14 +4,19 @@
 
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
-import { MINUTE_MS } from './eastern.ts'
 import type { SimTeam } from './model.ts'
-import { inCreationOrder, type Numbering, type PlannedEvent, planCycle } from './planning.ts'
-import { createdOf, presentFrom } from './slot-times.ts'
-import { planSlots, type Slot } from './slots.ts'
-import { allTeams } from './teams.ts'
+import { MINUTE_MS } from './questions/eastern.ts'
+import {
+  inCreationOrder,
+  type Numbering,
+  type PlannedEvent,
+  planCycle,
+} from './questions/planning.ts'
+import { createdOf, presentFrom } from './questions/slot-times.ts'
+import { planSlots, type Slot } from './questions/slots.ts'
+import { allTeams } from './questions/teams.ts'
 
-export type { PlannedEvent, PlannedMarket } from './planning.ts'
+export type { PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
 /** createdBetween looks this far ahead at once, so that most calls are a binary search. */
 const HORIZON_MS = 10 * MINUTE_MS

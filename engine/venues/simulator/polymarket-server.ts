@@ -7,11 +7,11 @@ import type { Log } from '../../log.ts'
 import type { Random } from '../../random.ts'
 import type { Faults } from './faults.ts'
 import type { World } from './model.ts'
-import { addClobRoutes } from './polymarket-clob.ts'
-import { addDataRoutes } from './polymarket-data.ts'
-import { addGammaRoutes } from './polymarket-gamma.ts'
-import { MarketChannel } from './polymarket-market-ws.ts'
-import { Rtds } from './polymarket-rtds.ts'
+import { addClobRoutes } from './polymarket/clob.ts'
+import { addDataRoutes } from './polymarket/data-api.ts'
+import { addGammaRoutes } from './polymarket/gamma.ts'
+import { MarketChannel } from './polymarket/market-ws.ts'
+import { Rtds } from './polymarket/rtds.ts'
 import {
   json,
   plainText,

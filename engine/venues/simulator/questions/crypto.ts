@@ -13,7 +13,7 @@ import {
   roundTo,
   strikesAround,
   underRules,
-} from '../answers.ts'
+} from './answers.ts'
 import {
   clockLower,
   clockUpper,
@@ -28,13 +28,13 @@ import {
   stampHour,
   stampMinute,
   zoneWord,
-} from '../eastern.ts'
-import { gridSize } from '../grid-size.ts'
-import { coinName } from '../names.ts'
-import { pathAt, type Wave } from '../path.ts'
-import type { Asked, Family, View } from '../questions.ts'
-import { everyDays, everyPeriod } from '../schedule.ts'
-import { variantOf } from '../variants.ts'
+} from './eastern.ts'
+import { gridSize } from './grid-size.ts'
+import { coinName } from './names.ts'
+import { pathAt, type Wave } from './path.ts'
+import type { Asked, Family, View } from './question.ts'
+import { everyDays, everyPeriod } from './schedule.ts'
+import { variantOf } from './variants.ts'
 
 interface Coin {
   readonly name: string

@@ -11,14 +11,14 @@ import {
   singleAnswer,
   strikesAround,
   underRules,
-} from '../answers.ts'
-import { DAY_MS, easternTime, longDate, shortDate, stampDay } from '../eastern.ts'
-import { gridSize } from '../grid-size.ts'
-import { capitals, person, pickAt, workTitle } from '../names.ts'
-import { chanceOf } from '../path.ts'
-import type { Asked, Family, View } from '../questions.ts'
-import { everyDays } from '../schedule.ts'
-import { variantOf } from '../variants.ts'
+} from './answers.ts'
+import { DAY_MS, easternTime, longDate, shortDate, stampDay } from './eastern.ts'
+import { gridSize } from './grid-size.ts'
+import { capitals, person, pickAt, workTitle } from './names.ts'
+import { chanceOf } from './path.ts'
+import type { Asked, Family, View } from './question.ts'
+import { everyDays } from './schedule.ts'
+import { variantOf } from './variants.ts'
 
 /** "Top song on Spotify this week?", and a hundred other charts: one of some names. */
 export const CHART: Family = {

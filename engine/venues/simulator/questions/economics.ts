@@ -10,7 +10,7 @@ import {
   roundTo,
   strikesAround,
   underRules,
-} from '../answers.ts'
+} from './answers.ts'
 import {
   DAY_MS,
   easternTime,
@@ -19,13 +19,13 @@ import {
   shortDate,
   stampDay,
   stampMonth,
-} from '../eastern.ts'
-import { gridSize } from '../grid-size.ts'
-import { pickAt } from '../names.ts'
-import { pathAt, type Wave } from '../path.ts'
-import type { Asked, Family, View, Words } from '../questions.ts'
-import { everyDays, everyMonths } from '../schedule.ts'
-import { variantOf } from '../variants.ts'
+} from './eastern.ts'
+import { gridSize } from './grid-size.ts'
+import { pickAt } from './names.ts'
+import { pathAt, type Wave } from './path.ts'
+import type { Asked, Family, View, Words } from './question.ts'
+import { everyDays, everyMonths } from './schedule.ts'
+import { variantOf } from './variants.ts'
 
 interface Figure {
   /** "annual inflation". */

@@ -2,16 +2,16 @@
 // asked. Not for: wording (game-style.ts) nor golf (golf.ts). Upholds SIMCAL2, SIMCAL4 and SIMCAL5.
 
 import { hash32, seededRandom } from '../../../random.ts'
-import { clampChance, isVoid, logistic, numberOf } from '../answers.ts'
-import { DAY_MS, easternMs, easternTime, isoDate } from '../eastern.ts'
-import { type GameResult, kalshiGame, type Line, polymarketGame } from '../game-style.ts'
-import { gridSize } from '../grid-size.ts'
 import type { SimGame, SimTeam } from '../model.ts'
-import { chanceOf } from '../path.ts'
-import type { Family, Variant, View, WorldSize } from '../questions.ts'
-import { everyDays } from '../schedule.ts'
-import { LEAGUES, type League, teamsOf } from '../teams.ts'
-import { copiesFor } from '../variants.ts'
+import { clampChance, isVoid, logistic, numberOf } from './answers.ts'
+import { DAY_MS, easternMs, easternTime, isoDate } from './eastern.ts'
+import { type GameResult, kalshiGame, type Line, polymarketGame } from './game-style.ts'
+import { gridSize } from './grid-size.ts'
+import { chanceOf } from './path.ts'
+import type { Family, Variant, View, WorldSize } from './question.ts'
+import { everyDays } from './schedule.ts'
+import { LEAGUES, type League, teamsOf } from './teams.ts'
+import { copiesFor } from './variants.ts'
 
 /** One family a league; golf has no games. */
 export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 'pga').map(

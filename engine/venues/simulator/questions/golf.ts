@@ -1,15 +1,15 @@
 // Golf tournaments, one a week and tour: the winner, the first five, ten, twenty, the cut. One market
 // a golfer at both venues. Upholds SIMCAL4 and SIMCAL5.
 
-import { clampChance, numberOf, payoutOf } from '../answers.ts'
-import { DAY_MS, type EasternTime, easternTime, longDate, twoDigits } from '../eastern.ts'
-import { gridSize } from '../grid-size.ts'
-import { capitals, pickAt, place } from '../names.ts'
-import { chanceOf } from '../path.ts'
-import type { Answer, Asked, Family, View } from '../questions.ts'
-import { everyDays } from '../schedule.ts'
-import { teamsOf } from '../teams.ts'
-import { variantOf } from '../variants.ts'
+import { clampChance, numberOf, payoutOf } from './answers.ts'
+import { DAY_MS, type EasternTime, easternTime, longDate, twoDigits } from './eastern.ts'
+import { gridSize } from './grid-size.ts'
+import { capitals, pickAt, place } from './names.ts'
+import { chanceOf } from './path.ts'
+import type { Answer, Asked, Family, View } from './question.ts'
+import { everyDays } from './schedule.ts'
+import { teamsOf } from './teams.ts'
+import { variantOf } from './variants.ts'
 
 /** "Alderville Classic Winner?" */
 export const GOLF: Family = {

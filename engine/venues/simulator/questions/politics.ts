@@ -10,14 +10,14 @@ import {
   singleAnswer,
   strikesAround,
   underRules,
-} from '../answers.ts'
-import { DAY_MS, easternTime, longDate, longDay, shortDate, stampDay } from '../eastern.ts'
-import { gridSize } from '../grid-size.ts'
-import { capitals, type Person, person, pickAt, place } from '../names.ts'
-import { pathAt, type Wave } from '../path.ts'
-import type { Asked, Family, View, Words } from '../questions.ts'
-import { everyDays } from '../schedule.ts'
-import { variantOf } from '../variants.ts'
+} from './answers.ts'
+import { DAY_MS, easternTime, longDate, longDay, shortDate, stampDay } from './eastern.ts'
+import { gridSize } from './grid-size.ts'
+import { capitals, type Person, person, pickAt, place } from './names.ts'
+import { pathAt, type Wave } from './path.ts'
+import type { Asked, Family, View, Words } from './question.ts'
+import { everyDays } from './schedule.ts'
+import { variantOf } from './variants.ts'
 
 /** "Who will win the Alderville mayoral election?" */
 export const ELECTION: Family = {

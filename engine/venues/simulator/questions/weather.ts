@@ -2,7 +2,7 @@
 // Known cities first, then invented ones. Upholds SIMCAL4 and SIMCAL5.
 
 import { hash32 } from '../../../random.ts'
-import { numberOf, rangeAnswers, singleAnswer, strikesAround, underRules } from '../answers.ts'
+import { numberOf, rangeAnswers, singleAnswer, strikesAround, underRules } from './answers.ts'
 import {
   DAY_MS,
   type EasternTime,
@@ -11,13 +11,13 @@ import {
   longDate,
   shortDate,
   stampDay,
-} from '../eastern.ts'
-import { gridSize } from '../grid-size.ts'
-import { capitals, place } from '../names.ts'
-import { pathAt, type Wave } from '../path.ts'
-import type { Asked, Family, View } from '../questions.ts'
-import { everyDays } from '../schedule.ts'
-import { variantOf } from '../variants.ts'
+} from './eastern.ts'
+import { gridSize } from './grid-size.ts'
+import { capitals, place } from './names.ts'
+import { pathAt, type Wave } from './path.ts'
+import type { Asked, Family, View } from './question.ts'
+import { everyDays } from './schedule.ts'
+import { variantOf } from './variants.ts'
 
 interface City {
   readonly name: string

@@ -8,12 +8,12 @@ import { silentLog } from '../../../../engine/log.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Calendar } from '../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
-import { startPolymarketServer } from '../../../../engine/venues/simulator/polymarket-server.ts'
 import {
   BUFFERED_BYTES_MAX,
   type SimSocket,
   SocketGroup,
-} from '../../../../engine/venues/simulator/polymarket-socket.ts'
+} from '../../../../engine/venues/simulator/polymarket/socket.ts'
+import { startPolymarketServer } from '../../../../engine/venues/simulator/polymarket-server.ts'
 import { RestServer } from '../../../../engine/venues/simulator/rest.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { MICROS, timeMs } from '../../../../engine/units.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
-import { messageCost } from '../../../../engine/venues/simulator/message-cost.ts'
 import type {
   SimBook,
   SimFault,
@@ -13,6 +12,7 @@ import type {
   SimTrade,
   WorldChange,
 } from '../../../../engine/venues/simulator/model.ts'
+import { messageCost } from '../../../../engine/venues/simulator/world/message-cost.ts'
 import { type Plan, SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { NOON, planMany, planMarket, planOf } from '../../../support/sim-plan.ts'

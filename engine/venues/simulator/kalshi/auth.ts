@@ -1,0 +1,72 @@
+// Checks the three signature headers of venue b: RSA-PSS with SHA-256 and a salt of 32 bytes over
+// timestamp + METHOD + path, the path with /trade-api/v2 and without its query.
+// Not for: who is allowed what; a known key may read everything. Upholds SIMK1, SIMK2.
+
+import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { json, type RestAnswer } from '../rest.ts'
+
+/** anonymous: no header of the three was sent. */
+export type KalshiCaller =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'key'; readonly keyId: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** The known keys, parsed once. */
+export class KalshiKeys {
+  readonly #keys = new Map<string, KeyObject>()
+
+  /** Key id → public key PEM. Throws when a PEM is none: that is the configuration's bug. */
+  constructor(keys: ReadonlyMap<string, string>) {
+    for (const [keyId, pem] of keys) this.#keys.set(keyId, createPublicKey(pem))
+  }
+
+  /** Who sent a request with these headers; `path` is without its query. */
+  caller(request: {
+    readonly method: string
+    readonly path: string
+    readonly headers: IncomingHttpHeaders
+  }): KalshiCaller {
+    const keyId = single(request.headers['kalshi-access-key'])
+    const timestamp = single(request.headers['kalshi-access-timestamp'])
+    const signature = single(request.headers['kalshi-access-signature'])
+    if (keyId === '' && timestamp === '' && signature === '') return { kind: 'anonymous' }
+    if (keyId === '' || timestamp === '' || signature === '') return refused('MISSING_HEADERS')
+    // Seconds instead of milliseconds is a common slip, which the venue answers with a 401 too.
+    if (!/^\d{13}$/.test(timestamp)) return refused('INVALID_TIMESTAMP')
+    const key = this.#keys.get(keyId)
+    if (key === undefined) return refused('NOT_FOUND')
+    const text = Buffer.from(`${timestamp}${request.method}${request.path}`)
+    return isSigned(text, { key, signature })
+      ? { kind: 'key', keyId }
+      : refused('INCORRECT_API_KEY_SIGNATURE')
+  }
+}
+
+/** The venue's 401. */
+export function unauthorized(reason: string): RestAnswer {
+  const error = { code: 'authentication_error', message: 'authentication_error', details: reason }
+  return json({ error }, 401)
+}
+
+function refused(reason: string): KalshiCaller {
+  return { kind: 'refused', reason }
+}
+
+function single(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? header : ''
+}
+
+function isSigned(text: Buffer, by: { key: KeyObject; signature: string }): boolean {
+  const options = {
+    key: by.key,
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  }
+  try {
+    return verify('sha256', text, options, Buffer.from(by.signature, 'base64'))
+  } catch {
+    // A key of another kind, or a signature that is no base64: not signed.
+    return false
+  }
+}

@@ -1,0 +1,223 @@
+// Candles of venue b: from this run's trades, and from the fair price for the time before it.
+// A candle covers (end − period, end]; days end at midnight in New York, as recorded answers show.
+// Not for: parameters and limits (rest.ts). Upholds SIMK16, SIMK17.
+
+import { hash32 } from '../../../random.ts'
+import {
+  notionalMicros,
+  PRICE_ONE,
+  type PriceMicros,
+  priceMicros,
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+} from '../../../units.ts'
+import type { SimMarket, SimTrade } from '../model.ts'
+import { DAY_MS, easternMs, easternTime } from '../questions/eastern.ts'
+import { onTick, yesPrice } from './render.ts'
+import { count, dollars } from './text.ts'
+
+export const PERIODS = [1, 60, 1440] as const
+export type PeriodMinutes = (typeof PERIODS)[number]
+
+export interface CandleRequest {
+  /** Unix seconds; candles that end in [startSeconds, endSeconds] are given. */
+  readonly startSeconds: number
+  readonly endSeconds: number
+  readonly period: PeriodMinutes
+  readonly nowMs: TimeMs
+  /** Before this the world had no trades. */
+  readonly runStartedMs: TimeMs
+  /**
+   * Puts a candle without prices at the range's first boundary when it has none of its own: it
+   * carries the last price before the range.
+   */
+  readonly hasLatestBefore: boolean
+}
+
+/** The candles of a market, oldest first; none outside its trading hours. */
+export function candlesOf(market: SimMarket, request: CandleRequest): Record<string, unknown>[] {
+  const { period, runStartedMs, nowMs } = request
+  const ends = candleEnds(market, request)
+  const boundaryMs = periodEnd(request.startSeconds * 1000, period)
+  let beginMs = periodBefore(ends[0] ?? boundaryMs, period)
+  let previous = priceAt(market, { atMs: beginMs, runStartedMs })
+  const candles: Record<string, unknown>[] = []
+  if (request.hasLatestBefore && previous !== null && ends[0] !== boundaryMs) {
+    candles.push(renderCandle(market, { nowMs, beginMs, endMs: boundaryMs, fills: [], previous }))
+  }
+  let position = firstAfter(market.trades, beginMs)
+  for (const endMs of ends) {
+    const fills: Fill[] = []
+    if (endMs <= runStartedMs) fills.push(...inventedFills(market, { beginMs, endMs }))
+    for (let trade = market.trades[position]; trade !== undefined && trade.atMs <= endMs; ) {
+      fills.push({ price: yesPrice(trade), size: trade.size })
+      position += 1
+      trade = market.trades[position]
+    }
+    candles.push(renderCandle(market, { nowMs, beginMs, endMs, fills, previous }))
+    previous = fills.at(-1)?.price ?? previous
+    beginMs = endMs
+  }
+  return candles
+}
+
+/** How many candles a request gives of a market, give or take one; to be asked before making them. */
+export function candleCount(market: SimMarket, request: CandleRequest): number {
+  const { openMs, closeMs } = market.listing
+  const fromMs = Math.max(request.startSeconds * 1000, openMs)
+  const toMs = Math.min(request.endSeconds * 1000, request.nowMs, closeMs)
+  return toMs < fromMs ? 0 : Math.ceil((toMs - fromMs) / (request.period * 60_000))
+}
+
+interface Fill {
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+}
+
+interface CandleParts {
+  readonly beginMs: number
+  readonly endMs: number
+  readonly fills: readonly Fill[]
+  readonly previous: PriceMicros | null
+  readonly nowMs: TimeMs
+}
+
+function renderCandle(market: SimMarket, parts: CandleParts): Record<string, unknown> {
+  const openMs = Math.max(parts.beginMs, market.listing.openMs)
+  const closeMs = Math.min(parts.endMs, parts.nowMs, market.listing.closeMs)
+  const open = onTick(market, market.fairPrice(timeMs(Math.min(openMs, closeMs))))
+  const close = onTick(market, market.fairPrice(timeMs(closeMs)))
+  const { book } = market
+  const isLatest = parts.endMs >= parts.nowMs && market.status === 'open'
+  return {
+    end_period_ts: parts.endMs / 1000,
+    yes_bid: quoteRange({
+      open: quoted(market, open, -1),
+      close: (isLatest ? book.bestBid : null) ?? quoted(market, close, -1),
+    }),
+    yes_ask: quoteRange({
+      open: quoted(market, open, 1),
+      close: (isLatest ? book.bestAsk : null) ?? quoted(market, close, 1),
+    }),
+    price: priceRange(parts.fills, parts.previous),
+    volume_fp: count(sizeMicros(parts.fills.reduce((sum, fill) => sum + fill.size, 0))),
+    open_interest_fp: count(openInterestAt(market, { atMs: closeMs, nowMs: parts.nowMs })),
+  }
+}
+
+/** All prices are absent, but for `previous`, when nothing traded. */
+function priceRange(fills: readonly Fill[], previous: PriceMicros | null): Record<string, string> {
+  const before = previous === null ? {} : { previous_dollars: dollars(previous) }
+  const first = fills[0]
+  const last = fills.at(-1)
+  if (first === undefined || last === undefined) return before
+  let low = first.price
+  let high = first.price
+  let paid = 0
+  let size = 0
+  for (const fill of fills) {
+    if (fill.price < low) low = fill.price
+    if (fill.price > high) high = fill.price
+    paid += notionalMicros(fill)
+    size += fill.size
+  }
+  const mean = size === 0 ? last.price : (paid / size) * PRICE_ONE
+  return {
+    open_dollars: dollars(first.price),
+    low_dollars: dollars(low),
+    high_dollars: dollars(high),
+    close_dollars: dollars(last.price),
+    mean_dollars: dollars(priceMicros(Math.min(PRICE_ONE, Math.round(mean / 100) * 100))),
+    ...before,
+  }
+}
+
+function quoteRange(range: { open: PriceMicros; close: PriceMicros }): Record<string, string> {
+  const isRising = range.close >= range.open
+  return {
+    open_dollars: dollars(range.open),
+    low_dollars: dollars(isRising ? range.open : range.close),
+    high_dollars: dollars(isRising ? range.close : range.open),
+    close_dollars: dollars(range.close),
+  }
+}
+
+/** One tick beside a price, kept between 0 and 1. */
+function quoted(market: SimMarket, price: PriceMicros, ticks: number): PriceMicros {
+  return onTick(market, priceMicros(Math.max(0, price + ticks * market.tickMicros)))
+}
+
+/** The trades of a period before this run: never stored, but the same at every call. */
+function inventedFills(market: SimMarket, period: { beginMs: number; endMs: number }): Fill[] {
+  const { listing } = market
+  const openMs = Math.max(period.beginMs, listing.openMs)
+  const closeMs = Math.min(period.endMs, listing.closeMs)
+  if (openMs >= closeMs) return []
+  const draw = hash32(listing.nativeId, period.endMs) / 2 ** 32
+  const minutes = (closeMs - openMs) / 60_000
+  const contracts = Math.floor(minutes * listing.activity * draw * 2)
+  if (contracts < 1) return []
+  const times = contracts < 3 ? [closeMs] : [openMs, (openMs + closeMs) / 2, closeMs]
+  const size = sizeMicros(Math.floor(contracts / times.length) * 1_000_000)
+  return times.map((atMs) => ({ price: onTick(market, market.fairPrice(timeMs(atMs))), size }))
+}
+
+/** The last traded price at a time; null when there was none. */
+function priceAt(
+  market: SimMarket,
+  at: { atMs: number; runStartedMs: TimeMs },
+): PriceMicros | null {
+  const trade = market.trades[firstAfter(market.trades, at.atMs) - 1]
+  if (trade !== undefined) return yesPrice(trade)
+  const beforeMs = Math.min(at.atMs, at.runStartedMs)
+  if (beforeMs <= market.listing.openMs) return null
+  return onTick(market, market.fairPrice(timeMs(beforeMs)))
+}
+
+/** Open interest grows evenly over a market's life; only the present one is known. */
+function openInterestAt(market: SimMarket, at: { atMs: number; nowMs: TimeMs }): SizeMicros {
+  const { openMs } = market.listing
+  const part = (at.atMs - openMs) / Math.max(1, at.nowMs - openMs)
+  return sizeMicros(Math.round(market.openInterest * Math.min(1, Math.max(0, part))))
+}
+
+/** The ends, in milliseconds, of the periods a request covers within the market's trading hours. */
+function candleEnds(market: SimMarket, request: CandleRequest): number[] {
+  const { openMs, closeMs } = market.listing
+  const untilMs = Math.min(request.nowMs, closeMs)
+  const ends: number[] = []
+  let endMs = periodEnd(Math.max(request.startSeconds * 1000, openMs + 1), request.period)
+  while (endMs <= request.endSeconds * 1000 && periodBefore(endMs, request.period) < untilMs) {
+    ends.push(endMs)
+    endMs = periodEnd(endMs + 1, request.period)
+  }
+  return ends
+}
+
+/** The first end of a period at or after a time. */
+function periodEnd(atMs: number, period: PeriodMinutes): number {
+  if (period !== 1440) return Math.ceil(atMs / (period * 60_000)) * period * 60_000
+  const { dayNumber } = easternTime(atMs - 1)
+  return easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })
+}
+
+function periodBefore(endMs: number, period: PeriodMinutes): number {
+  if (period !== 1440) return endMs - period * 60_000
+  // Half a day back is always within the day that ends here, whatever the clock change.
+  return easternMs({ dayNumber: easternTime(endMs - DAY_MS / 2).dayNumber, minuteOfDay: 0 })
+}
+
+/** The position of the first trade after a time; trades are oldest first. */
+function firstAfter(trades: readonly SimTrade[], atMs: number): number {
+  let low = 0
+  let high = trades.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const trade = trades[middle]
+    if (trade !== undefined && trade.atMs <= atMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}

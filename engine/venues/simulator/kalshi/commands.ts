@@ -1,0 +1,172 @@
+// The commands of venue b's stream: text → a typed command, or the error the venue would send.
+// Not for: carrying them out (ws.ts). Nothing throws; what the world sends is only refused.
+// Upholds SIMK10 (each malformed command has its own error code).
+
+/** The venue's error codes and their texts, as far as a simulated venue can meet them. */
+export const ERRORS = {
+  1: 'Unable to process message',
+  2: 'Params required',
+  3: 'Channels required',
+  4: 'Subscription IDs required',
+  5: 'Unknown command',
+  7: 'Unknown subscription ID',
+  8: 'Unknown channel name',
+  11: 'Invalid parameter',
+  12: 'Exactly one subscription ID is required',
+  13: 'Unsupported action',
+  14: 'Market Ticker required',
+  15: 'Action required',
+  19: 'shard_factor must be > 0',
+  20: 'shard_factor is required when shard_key is set',
+  21: 'shard_key must be >= 0 and < shard_factor',
+  22: 'shard_factor must be <= 100',
+  24: 'Index IDs required',
+  26: 'Subscription market limit exceeded',
+  27: 'Too many requests',
+  28: 'Underlying tickers required',
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** `ids` are market UUIDs; `isAbsent` when the command names no market at all. */
+export interface MarketNames {
+  readonly tickers: readonly string[]
+  readonly ids: readonly string[]
+  readonly isAbsent: boolean
+}
+
+export type Command =
+  | {
+      readonly kind: 'subscribe'
+      readonly id: number
+      readonly channels: readonly string[]
+      readonly names: MarketNames
+      readonly hasInitialSnapshot: boolean
+      readonly isAckShort: boolean
+      readonly isYesPriced: boolean
+      /** Index ids or underlying tickers of the value feeds. */
+      readonly values: readonly string[]
+    }
+  | { readonly kind: 'unsubscribe'; readonly id: number; readonly sids: readonly number[] }
+  | {
+      readonly kind: 'update'
+      readonly id: number
+      readonly sid: number
+      /** Empty when absent. */
+      readonly action: string
+      /** Null when malformed. */
+      readonly names: MarketNames | null
+      readonly hasInitialSnapshot: boolean
+      readonly values: readonly string[]
+    }
+  | { readonly kind: 'list'; readonly id: number }
+  | { readonly kind: 'error'; readonly id: number; readonly code: ErrorCode }
+
+/** Parses one frame of a client. */
+export function parseCommand(text: string): Command {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { kind: 'error', id: 0, code: 1 }
+  }
+  if (!isRecord(value)) return { kind: 'error', id: 0, code: 1 }
+  const id = isWhole(value.id) ? value.id : 0
+  if (value.cmd === 'list_subscriptions') return { kind: 'list', id }
+  const parse = typeof value.cmd === 'string' ? PARSERS.get(value.cmd) : undefined
+  if (parse === undefined) return { kind: 'error', id, code: 5 }
+  return isRecord(value.params) ? parse(id, value.params) : { kind: 'error', id, code: 2 }
+}
+
+type Params = Readonly<Record<string, unknown>>
+
+function parseSubscribe(id: number, params: Params): Command {
+  const channels = texts(params.channels)
+  if (channels === null || channels.length === 0) return { kind: 'error', id, code: 3 }
+  const shards = shardError(params)
+  if (shards !== null) return { kind: 'error', id, code: shards }
+  const names = marketNames(params)
+  const values = texts(params.index_ids ?? params.underlying_tickers ?? [])
+  if (names === null || values === null) return { kind: 'error', id, code: 11 }
+  return {
+    kind: 'subscribe',
+    id,
+    channels,
+    names,
+    values,
+    hasInitialSnapshot: params.send_initial_snapshot === true,
+    isAckShort: params.skip_ticker_ack === true,
+    isYesPriced: params.use_yes_price === true,
+  }
+}
+
+function parseUnsubscribe(id: number, params: Params): Command {
+  const sids = sidList(params)
+  return sids.length === 0 ? { kind: 'error', id, code: 4 } : { kind: 'unsubscribe', id, sids }
+}
+
+function parseUpdate(id: number, params: Params): Command {
+  const sids = sidList(params)
+  const sid = sids[0]
+  if (sid === undefined || sids.length !== 1) return { kind: 'error', id, code: 12 }
+  return {
+    kind: 'update',
+    id,
+    sid,
+    action: typeof params.action === 'string' ? params.action : '',
+    names: marketNames(params),
+    hasInitialSnapshot: params.send_initial_snapshot === true,
+    values: texts(params.index_ids ?? params.underlying_tickers ?? []) ?? [],
+  }
+}
+
+const PARSERS: ReadonlyMap<string, (id: number, params: Params) => Command> = new Map([
+  ['subscribe', parseSubscribe],
+  ['unsubscribe', parseUnsubscribe],
+  ['update_subscription', parseUpdate],
+])
+
+/** `sid` and `sids` together; empty when neither is a list of whole numbers. */
+function sidList(params: Params): readonly number[] {
+  const listed = Array.isArray(params.sids) ? params.sids : []
+  const all = params.sid === undefined ? listed : [params.sid, ...listed]
+  return all.every(isWhole) ? all : []
+}
+
+/** Null when a field has the wrong type, is empty, or both the single and the list form are given. */
+function marketNames(params: Params): MarketNames | null {
+  const tickers = oneOrMany(params.market_ticker, params.market_tickers)
+  const ids = oneOrMany(params.market_id, params.market_ids)
+  if (tickers === null || ids === null) return null
+  if (tickers.length > 0 && ids.length > 0) return null
+  return { tickers, ids, isAbsent: tickers.length === 0 && ids.length === 0 }
+}
+
+function oneOrMany(one: unknown, many: unknown): readonly string[] | null {
+  if (one === undefined) return many === undefined ? [] : texts(many)
+  if (many !== undefined || typeof one !== 'string' || one === '') return null
+  return [one]
+}
+
+/** Sharding belongs to `communications`, but its parameters are checked wherever they are sent. */
+function shardError(params: Params): ErrorCode | null {
+  const factor = params.shard_factor
+  const key = params.shard_key
+  if (factor === undefined) return key === undefined ? null : 20
+  if (typeof factor !== 'number' || factor <= 0) return 19
+  if (factor > 100) return 22
+  if (key === undefined) return null
+  return typeof key === 'number' && key >= 0 && key < factor ? null : 21
+}
+
+function texts(value: unknown): readonly string[] | null {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isRecord(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,188 @@
+// World objects as venue b's REST objects: events, their metadata, and series, which the world knows
+// only through their events. Not for: markets (render.ts) or games (sports.ts).
+// Upholds SIMK5.
+
+import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
+import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'
+import { count, rfc3339 } from './text.ts'
+
+/** The venue's names of competitions (wire.md C2). */
+const COMPETITIONS: Readonly<Record<SimSport, string>> = {
+  nfl: 'Pro Football',
+  nba: 'Pro Basketball (M)',
+  mlb: 'Pro Baseball',
+  nhl: 'NHL',
+  cfb: 'College Football',
+  cbb: 'College Basketball (M)',
+  pga: 'PGA',
+  tennis: 'Tennis',
+}
+
+const DOCUMENTS = 'https://kalshi-public-docs.s3.amazonaws.com'
+/** The big leagues, on which makers pay a fee too. */
+const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
+
+/** An event object; `markets` only when they are to be nested. */
+export function renderEvent(
+  event: SimEvent,
+  details: { readonly updatedMs: TimeMs; readonly markets: readonly unknown[] | null },
+): Record<string, unknown> {
+  const isGame = event.game !== null
+  return {
+    event_ticker: event.nativeId,
+    series_ticker: event.series,
+    title: event.title,
+    sub_title: event.subtitle,
+    collateral_return_type: event.isMutuallyExclusive ? 'MECNET' : '',
+    mutually_exclusive: event.isMutuallyExclusive,
+    category: event.category,
+    ...(isGame ? { strike_period: '' } : { strike_date: rfc3339(event.endMs), strike_period: '' }),
+    product_metadata: isGame ? competitionOf(event) : {},
+    settlement_sources: sourcesOf(event),
+    available_on_brokers: true,
+    last_updated_ts: rfc3339(details.updatedMs),
+    exchange_index: 0,
+    ...(details.markets === null ? {} : { markets: details.markets }),
+  }
+}
+
+/** The answer of `/events/{t}/metadata`. */
+export function renderEventMetadata(event: SimEvent): Record<string, unknown> {
+  const image = `${DOCUMENTS}/series-images-webp/${event.series}.webp`
+  return {
+    image_url: image,
+    featured_image_url: '',
+    market_details: event.markets.map((market, position) => ({
+      market_ticker: market.listing.nativeId,
+      image_url: image,
+      color_code: COLORS[position % COLORS.length],
+    })),
+    settlement_sources: sourcesOf(event),
+    ...(event.game === null ? {} : competitionOf(event)),
+  }
+}
+
+/** The series of the world's events, by ticker; grouped again only when the events have changed. */
+export class SeriesTable {
+  readonly #world: World
+  #events: readonly SimEvent[] = []
+  #count = 0
+  #last: SimEvent | undefined
+  #series = new Map<string, SimEvent[]>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Series ticker → its events, oldest first. */
+  all(): ReadonlyMap<string, readonly SimEvent[]> {
+    const events = this.#world.events('b')
+    const last = events.at(-1)
+    if (events === this.#events && events.length === this.#count && last === this.#last) {
+      return this.#series
+    }
+    this.#events = events
+    this.#count = events.length
+    this.#last = last
+    this.#series = new Map()
+    for (const event of events) {
+      const group = this.#series.get(event.series)
+      if (group === undefined) this.#series.set(event.series, [event])
+      else group.push(event)
+    }
+    return this.#series
+  }
+}
+
+/** A series object. */
+export function renderSeries(
+  ticker: string,
+  events: readonly SimEvent[],
+  options: { hasVolume: boolean; hasMetadata: boolean },
+): Record<string, unknown> {
+  const newest = events.at(-1)
+  const categories = [...new Set(events.map((event) => event.category))]
+  return {
+    ticker,
+    title: newest?.seriesTitle ?? ticker,
+    frequency: newest === undefined ? 'custom' : frequencyOf(newest),
+    category: newest?.category ?? '',
+    categories,
+    tags: newest === undefined || newest.tags.length === 0 ? null : newest.tags,
+    settlement_sources: newest === undefined ? null : sourcesOf(newest),
+    contract_url: `${DOCUMENTS}/regulatory/product-certifications/${ticker}.pdf`,
+    contract_terms_url: `${DOCUMENTS}/contract_terms/${ticker}.pdf`,
+    fee_type: MAKER_FEE_SERIES.test(ticker) ? 'quadratic_with_maker_fees' : 'quadratic',
+    fee_multiplier: 1,
+    additional_prohibitions: null,
+    ...(options.hasMetadata ? { product_metadata: productMetadata(newest) } : {}),
+    ...(options.hasVolume ? { volume_fp: count(volumeOf(events)) } : {}),
+    ...(newest === undefined ? {} : { last_updated_ts: rfc3339(newest.createdMs) }),
+  }
+}
+
+/** The answer of `/search/tags_by_categories`. */
+export function renderTags(events: readonly SimEvent[]): Record<string, unknown> {
+  const tags = new Map<string, Set<string>>()
+  for (const event of events) {
+    const known = tags.get(event.category) ?? new Set<string>()
+    tags.set(event.category, known)
+    for (const tag of event.tags) known.add(tag)
+  }
+  const entries = [...tags].map(([category, known]) => [
+    category,
+    known.size === 0 ? null : [...known],
+  ])
+  return { tags_by_categories: Object.fromEntries(entries) }
+}
+
+/** The venue's name of a game's competition. */
+export function competitionName(event: SimEvent): string {
+  if (event.game === null) return ''
+  return COMPETITIONS[event.game.sport]
+}
+
+const COLORS = ['#0066CC', '#CC3300', '#009966', '#AA00FF', '#FF9900']
+
+function competitionOf(event: SimEvent): Record<string, string> {
+  return { competition: competitionName(event), competition_scope: scopeOf(event.markets[0]) }
+}
+
+function productMetadata(event: SimEvent | undefined): Record<string, string> {
+  return event === undefined || event.game === null ? {} : competitionOf(event)
+}
+
+function scopeOf(market: SimMarket | undefined): string {
+  const type = market?.listing.sportsMarketType ?? null
+  if (type === 'spreads') return 'Spread'
+  return type === 'totals' ? 'Total' : 'Game'
+}
+
+function sourcesOf(event: SimEvent): readonly { name: string; url: string }[] {
+  switch (event.topic) {
+    case 'sports':
+      return [{ name: 'the Governing League', url: 'https://www.espn.com' }]
+    case 'crypto':
+      return [{ name: 'CF Benchmarks', url: 'https://www.cfbenchmarks.com' }]
+    case 'weather':
+      return [{ name: 'National Weather Service', url: 'https://www.weather.gov' }]
+    case 'economics':
+      return [{ name: 'Bureau of Labor Statistics', url: 'https://www.bls.gov' }]
+    default:
+      return [{ name: 'The New York Times', url: 'https://www.nytimes.com' }]
+  }
+}
+
+function frequencyOf(event: SimEvent): string {
+  if (event.topic === 'weather') return 'daily'
+  if (event.topic === 'crypto') return 'hourly'
+  return event.topic === 'economics' ? 'monthly' : 'custom'
+}
+
+function volumeOf(events: readonly SimEvent[]): SizeMicros {
+  let total = 0
+  for (const event of events) {
+    for (const market of event.markets) total += market.volumeTotalContracts
+  }
+  return sizeMicros(Math.min(total, Number.MAX_SAFE_INTEGER))
+}

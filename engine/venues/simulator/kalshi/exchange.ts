@@ -1,0 +1,70 @@
+// The pages of venue b that are about the exchange itself, and those that are always empty here:
+// the simulated venue has no combos, no archive and no programmes. Not for: markets (rest.ts).
+
+import { type TimeMs, timeMs } from '../../../units.ts'
+import { DAY_MS } from '../questions/eastern.ts'
+import { json, type RestServer } from '../rest.ts'
+import { rfc3339 } from './text.ts'
+
+/** The live window: older rows would be under /historical. */
+const LIVE_WINDOW_MS = 90 * DAY_MS
+const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'friday', 'saturday', 'sunday'] as const
+
+/** Adds the routes under a prefix. */
+export function addExchangeRoutes(rest: RestServer, prefix: string, nowMs: () => TimeMs): void {
+  const status = {
+    exchange_active: true,
+    trading_active: true,
+    intra_exchange_transfers_active: true,
+  }
+  rest.get(`${prefix}/exchange/status`, () =>
+    json({
+      ...status,
+      exchange_estimated_resume_time: null,
+      exchange_index_statuses: [{ exchange_index: 0, description: 'Main exchange', ...status }],
+    }),
+  )
+  rest.get(`${prefix}/exchange/schedule`, () => json({ schedule: schedule() }))
+  rest.get(`${prefix}/exchange/user_data_timestamp`, () => json({ as_of_time: rfc3339(nowMs()) }))
+  rest.get(`${prefix}/historical/cutoff`, () => {
+    const cutoff = rfc3339(timeMs(Math.floor((nowMs() - LIVE_WINDOW_MS) / DAY_MS) * DAY_MS))
+    return json({
+      market_settled_ts: cutoff,
+      trades_created_ts: cutoff,
+      orders_updated_ts: cutoff,
+      market_positions_last_updated_ts: cutoff,
+    })
+  })
+  rest.get(`${prefix}/account/endpoint_costs`, () => json({ default_cost: 10, endpoint_costs: [] }))
+  for (const [path, body] of EMPTY) rest.get(`${prefix}${path}`, () => json(body))
+}
+
+const EMPTY: readonly (readonly [string, unknown])[] = [
+  ['/events/multivariate', { events: [], cursor: '' }],
+  ['/historical/markets', { markets: [], cursor: '' }],
+  ['/historical/trades', { trades: [], cursor: '' }],
+  ['/multivariate_event_collections', { multivariate_contracts: [], cursor: '' }],
+  ['/incentive_programs', { incentive_programs: [], next_cursor: '' }],
+  ['/series/fee_changes', { series_fee_change_arr: [] }],
+  ['/events/fee_changes', { event_fee_changes: [], cursor: '' }],
+]
+
+/** Always open, but for maintenance on Thursdays from 3 to 5 in the morning, Eastern time. */
+function schedule(): Record<string, unknown> {
+  const allDay = [{ open_time: '00:00', close_time: '00:00' }]
+  const thursday = [
+    { open_time: '00:00', close_time: '03:00' },
+    { open_time: '05:00', close_time: '00:00' },
+  ]
+  return {
+    standard_hours: [
+      {
+        start_time: '2026-01-01T05:00:00Z',
+        end_time: '2036-01-01T05:00:00Z',
+        ...Object.fromEntries(WEEKDAYS.map((day) => [day, allDay])),
+        thursday,
+      },
+    ],
+    maintenance_windows: [],
+  }
+}

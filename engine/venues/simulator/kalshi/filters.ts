@@ -1,0 +1,132 @@
+// Which markets, events and trades a query of venue b selects, and which filters may be combined.
+// Not for: rendering or paging. Upholds SIMK14 (status words of queries), SIMK15 (combinations).
+
+import { type TimeMs, toSeconds } from '../../../units.ts'
+import type { SimEvent, SimMarket, SimStatus, SimTrade } from '../model.ts'
+import type { QueryReader } from './paging.ts'
+
+const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
+type QueryStatus = (typeof STATUSES)[number]
+
+/** A query's status → ours. `closed` is everything past its close that is not final. */
+const SELECTED: Readonly<Record<QueryStatus, readonly SimStatus[]>> = {
+  unopened: ['unopened'],
+  open: ['open'],
+  paused: [],
+  closed: ['closed', 'determined'],
+  settled: ['resolved'],
+}
+
+/** Which statuses each family of time filters goes with, besides none. */
+const FAMILIES = [
+  { name: 'created', statuses: ['unopened', 'open'] },
+  { name: 'close', statuses: ['closed'] },
+  { name: 'settled', statuses: ['settled'] },
+] as const
+
+type Family = (typeof FAMILIES)[number]['name']
+
+/** Reads the filters of `/markets`; complaints are left in the reader. */
+export function marketFilter(
+  reader: QueryReader,
+  metadataMs: (market: SimMarket) => TimeMs,
+): (market: SimMarket) => boolean {
+  const status = reader.oneOf('status', STATUSES)
+  const combos = reader.oneOf('mve_filter', ['only', 'exclude'])
+  const event = reader.text('event_ticker')
+  const series = reader.text('series_ticker')
+  const tickers = reader.commaSeparated('tickers')
+  const range = readRange(reader, status)
+  const minUpdated = reader.seconds('min_updated_ts')
+  if (minUpdated !== null) {
+    const isMixed = status !== null || event !== null || tickers !== null || range !== null
+    if (isMixed || combos === 'only') {
+      reader.reject('min_updated_ts only goes with mve_filter=exclude and series_ticker')
+    }
+  }
+  return (market) => {
+    if (status !== null && !SELECTED[status].includes(market.status)) return false
+    if (event !== null && market.event.nativeId !== event) return false
+    if (series !== null && market.event.series !== series) return false
+    if (tickers !== null && !tickers.has(market.listing.nativeId)) return false
+    if (combos !== null && isCombo(market.event) !== (combos === 'only')) return false
+    if (minUpdated !== null && toSeconds(metadataMs(market)) < minUpdated) return false
+    return range === null || isInRange(market, range)
+  }
+}
+
+/** Reads the filters of `/events`. An event has no status: it matches with any child that has it. */
+export function eventFilter(
+  reader: QueryReader,
+  metadataMs: (market: SimMarket) => TimeMs,
+): (event: SimEvent) => boolean {
+  const status = reader.oneOf('status', ['unopened', 'open', 'closed', 'settled'])
+  const series = reader.text('series_ticker')
+  const tickers = reader.commaSeparated('tickers')
+  const minClose = reader.seconds('min_close_ts')
+  const minUpdated = reader.seconds('min_updated_ts')
+  return (event) => {
+    if (isCombo(event)) return false
+    if (series !== null && event.series !== series) return false
+    if (tickers !== null && !tickers.has(event.nativeId)) return false
+    const { markets } = event
+    if (status !== null && !markets.some((m) => SELECTED[status].includes(m.status))) return false
+    if (minClose !== null && !markets.some((m) => toSeconds(m.listing.closeMs) >= minClose)) {
+      return false
+    }
+    return minUpdated === null || markets.some((m) => toSeconds(metadataMs(m)) >= minUpdated)
+  }
+}
+
+/** Reads the time filters of `/markets/trades`; both ends belong to the range. */
+export function tradeFilter(reader: QueryReader): {
+  isMatch: (trade: SimTrade) => boolean
+  isBeyond: (trade: SimTrade) => boolean
+} {
+  const minSeconds = reader.seconds('min_ts') ?? 0
+  const maxSeconds = reader.seconds('max_ts') ?? Number.POSITIVE_INFINITY
+  const isBlockWanted = reader.has('is_block_trade') ? reader.flag('is_block_trade') : false
+  return {
+    // The simulated venue prints no block trades.
+    isMatch: (trade) => !isBlockWanted && toSeconds(trade.atMs) <= maxSeconds,
+    // Newest first: the first trade before the range ends the walk.
+    isBeyond: (trade) => isBlockWanted || toSeconds(trade.atMs) < minSeconds,
+  }
+}
+
+/** Whether an event is a multivariate one ("combo"). */
+export function isCombo(event: SimEvent): boolean {
+  return event.nativeId.startsWith('KXMVE')
+}
+
+interface Range {
+  readonly family: Family
+  readonly min: number
+  readonly max: number
+}
+
+/** The one family of time filters in use; null when there is none. */
+function readRange(reader: QueryReader, status: QueryStatus | null): Range | null {
+  let range: Range | null = null
+  for (const { name, statuses } of FAMILIES) {
+    const min = reader.seconds(`min_${name}_ts`)
+    const max = reader.seconds(`max_${name}_ts`)
+    if (min === null && max === null) continue
+    if (range !== null) reader.reject('timestamp filters are mutually exclusive')
+    const isAllowed = status === null || statuses.some((allowed) => allowed === status)
+    if (!isAllowed) reader.reject(`${name} timestamp filters do not go with status ${status}`)
+    range = { family: name, min: min ?? 0, max: max ?? Number.POSITIVE_INFINITY }
+  }
+  return range
+}
+
+function isInRange({ listing, status }: SimMarket, range: Range): boolean {
+  if (range.family === 'settled' && status !== 'resolved') return false
+  const atMs = {
+    created: listing.createdMs,
+    close: listing.closeMs,
+    settled: listing.resolveMs,
+  }[range.family]
+  const seconds = toSeconds(atMs)
+  return seconds >= range.min && seconds <= range.max
+}

@@ -1,0 +1,159 @@
+// The texts of venue b's stream: the `msg` part of each kind of message, written by template, since
+// only `sid` and `seq` differ between its receivers. Not for: who receives (stream.ts).
+// Levels on the No side are the Yes asks, priced on the No leg unless asked otherwise (SIMK9).
+
+import type { LevelChange } from '../../../events.ts'
+import {
+  complement,
+  PRICE_ONE,
+  type PriceMicros,
+  type SizeMicros,
+  type TimeMs,
+  toSeconds,
+} from '../../../units.ts'
+import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
+import { resultOf, strikeFields, takerOutcome, tickFields, yesPrice } from './render.ts'
+import { count, countDifference, dollars, levelsText, rfc3339 } from './text.ts'
+
+/** The kinds of stream messages, answers to commands apart. */
+export type MessageKind =
+  | 'orderbook_delta'
+  | 'ticker'
+  | 'trade'
+  | 'market_lifecycle_v2'
+  | 'event_lifecycle'
+
+/** The two fields every book and ticker message begins with; made once per market. */
+export function marketFields(market: SimMarket): string {
+  const { nativeId, uuid } = market.listing
+  return `"market_ticker":${JSON.stringify(nativeId)},"market_id":"${uuid}"`
+}
+
+/** `orderbook_snapshot`: ascending bids of both legs; the key of an empty side is absent. */
+export function snapshotMessage(
+  market: SimMarket,
+  form: { fields: string; isYesPriced: boolean },
+): string {
+  const { bids, asks } = market.book
+  const yes = levelsText(bids, { isReversed: true, isComplement: false })
+  // Best ask first is, on the No leg, the highest bid first; on the Yes leg it already ascends.
+  const no = levelsText(asks, { isReversed: !form.isYesPriced, isComplement: !form.isYesPriced })
+  const yesPart = yes === '' ? '' : `,"yes_dollars_fp":[${yes}]`
+  const noPart = no === '' ? '' : `,"no_dollars_fp":[${no}]`
+  return `{${form.fields}${yesPart}${noPart}}`
+}
+
+/** `orderbook_delta`, or null when the difference rounds to nothing. */
+export function deltaMessage(
+  change: LevelChange,
+  form: { fields: string; previous: SizeMicros; atMs: TimeMs; isYesPriced: boolean },
+): string | null {
+  const difference = countDifference({ from: form.previous, to: change.size })
+  if (difference === '0.00') return null
+  const isBid = change.side === 'bid'
+  const price = isBid || form.isYesPriced ? change.price : complement(change.price)
+  return `{${form.fields},"price_dollars":"${dollars(price)}","delta_fp":"${difference}","side":"${
+    isBid ? 'yes' : 'no'
+  }","ts":"${rfc3339(form.atMs)}","ts_ms":${form.atMs}}`
+}
+
+/** `ticker`: the market's figures now. */
+export function tickerMessage(market: SimMarket, form: { fields: string; atMs: TimeMs }): string {
+  const { book, lastTrade } = market
+  const bid = book.bestBid
+  const ask = book.bestAsk
+  const price = lastTrade === null ? 0 : yesPrice(lastTrade)
+  const interest = Math.floor((market.openInterest / 1e12) * price)
+  return `{${form.fields},"price_dollars":"${
+    lastTrade === null ? '0.0000' : dollars(yesPrice(lastTrade))
+  }","yes_bid_dollars":"${bid === null ? '0.0000' : dollars(bid)}","yes_ask_dollars":"${dollars(
+    ask ?? PRICE_ONE,
+  )}","yes_bid_size_fp":"${bid === null ? '0.00' : count(book.sizeAt('bid', bid))}","yes_ask_size_fp":"${
+    ask === null ? '0.00' : count(book.sizeAt('ask', ask))
+  }","last_trade_size_fp":"${lastTrade === null ? '0.00' : count(lastTrade.size)}","volume_fp":"${count(
+    market.volumeTotalContracts,
+  )}","open_interest_fp":"${count(market.openInterest)}","dollar_volume":${Math.floor(
+    market.volumeTotal / 1e6,
+  )},"dollar_open_interest":${interest},"ts":${toSeconds(form.atMs)},"ts_ms":${form.atMs},"time":"${rfc3339(
+    form.atMs,
+  )}"}`
+}
+
+/** `trade`. */
+export function tradeMessage(trade: SimTrade): string {
+  const price = yesPrice(trade)
+  const side = takerOutcome(trade)
+  return `{"trade_id":"${trade.id}","market_ticker":${JSON.stringify(
+    trade.market.listing.nativeId,
+  )},"yes_price_dollars":"${dollars(price)}","no_price_dollars":"${dollars(
+    complement(price),
+  )}","count_fp":"${count(trade.size)}","taker_side":"${side}","taker_outcome_side":"${side}","taker_book_side":"${
+    side === 'yes' ? 'bid' : 'ask'
+  }","is_block_trade":false,"ts":${toSeconds(trade.atMs)},"ts_ms":${trade.atMs}}`
+}
+
+/** `market_lifecycle_v2` of a market that has just been announced. */
+export function createdMessage(market: SimMarket): string {
+  const { listing, event } = market
+  return JSON.stringify({
+    market_ticker: listing.nativeId,
+    event_type: 'created',
+    exchange_index: 0,
+    open_ts: toSeconds(listing.openMs),
+    close_ts: toSeconds(listing.closeMs),
+    additional_metadata: {
+      name: listing.shortTitle,
+      title: listing.question,
+      yes_sub_title: listing.shortTitle,
+      no_sub_title: listing.noShortTitle,
+      rules_primary: listing.rules,
+      rules_secondary: listing.rulesSecondary,
+      can_close_early: true,
+      event_ticker: event.nativeId,
+      expected_expiration_ts: toSeconds(listing.determineMs),
+      ...strikeFields(market),
+    },
+    ...tickFields(market.tickMicros),
+  })
+}
+
+/** `market_lifecycle_v2` of a market whose result is known. */
+export function determinedMessage(market: SimMarket): string {
+  return JSON.stringify({
+    market_ticker: market.listing.nativeId,
+    event_type: 'determined',
+    determination_ts: toSeconds(market.listing.determineMs),
+    result: resultOf(market),
+    settlement_value: dollars(market.listing.payout),
+  })
+}
+
+/** `market_lifecycle_v2` of a market that has been paid out. */
+export function settledMessage(market: SimMarket): string {
+  return JSON.stringify({
+    market_ticker: market.listing.nativeId,
+    event_type: 'settled',
+    settled_ts: toSeconds(market.listing.resolveMs),
+  })
+}
+
+/** `market_lifecycle_v2` of a market whose tick changed. */
+export function tickMessage(market: SimMarket, tick: PriceMicros): string {
+  return JSON.stringify({
+    market_ticker: market.listing.nativeId,
+    event_type: 'price_level_structure_updated',
+    ...tickFields(tick),
+  })
+}
+
+/** `event_lifecycle`: an event was created. */
+export function eventMessage(event: SimEvent): string {
+  return JSON.stringify({
+    event_ticker: event.nativeId,
+    exchange_index: 0,
+    title: event.title,
+    subtitle: event.subtitle,
+    collateral_return_type: event.isMutuallyExclusive ? 'MECNET' : '',
+    series_ticker: event.series,
+  })
+}

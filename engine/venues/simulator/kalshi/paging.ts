@@ -1,0 +1,154 @@
+// Query parameters and cursors of venue b's REST side. A bad parameter is a sentence for the 400,
+// never a throw; a cursor is opaque to clients and names the last row they were given.
+// Not for: which rows match (filters.ts). Upholds SIMK3.
+
+/** Reads parameters one by one and keeps the first complaint. */
+export class QueryReader {
+  /** What was wrong, in the venue's manner; null while everything was well. */
+  problem: string | null = null
+  readonly #query: URLSearchParams
+
+  constructor(query: URLSearchParams) {
+    this.#query = query
+  }
+
+  /** A text; null when absent or empty. Of a repeated parameter only the first counts. */
+  text(name: string): string | null {
+    const value = this.#query.get(name)
+    return value === null || value === '' ? null : value
+  }
+
+  /** Whether a parameter was sent at all. */
+  has(name: string): boolean {
+    return this.text(name) !== null
+  }
+
+  /** A whole number in a range. */
+  whole(name: string, range: { min: number; max: number; fallback: number }): number {
+    const text = this.text(name)
+    if (text === null) return range.fallback
+    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= range.min && value <= range.max) return value
+    this.#complain(`${name} must be an integer between ${range.min} and ${range.max}`)
+    return range.fallback
+  }
+
+  /** Unix seconds; null when absent. */
+  seconds(name: string): number | null {
+    if (!this.has(name)) return null
+    return this.whole(name, { min: 0, max: 99_999_999_999, fallback: 0 })
+  }
+
+  /** Unix seconds that must be there. */
+  requiredSeconds(name: string): number {
+    const value = this.seconds(name)
+    if (value === null) this.#complain(`${name} is required`)
+    return value ?? 0
+  }
+
+  /** true or false; absent is false. */
+  flag(name: string): boolean {
+    const text = this.text(name)
+    if (text === null || text === 'false' || text === '0') return false
+    if (text !== 'true' && text !== '1') this.#complain(`${name} must be true or false`)
+    return true
+  }
+
+  /** One of a list of words; null when absent. */
+  oneOf<Word extends string>(name: string, words: readonly Word[]): Word | null {
+    const text = this.text(name)
+    if (text === null) return null
+    const word = words.find((candidate) => candidate === text)
+    if (word === undefined) this.#complain(`${name} must be one of ${words.join(', ')}`)
+    return word ?? null
+  }
+
+  /** "a,b,c" as a set; null when absent. */
+  commaSeparated(name: string): ReadonlySet<string> | null {
+    const text = this.text(name)
+    return text === null ? null : new Set(text.split(',').map((part) => part.trim()))
+  }
+
+  /** `name=a&name=b`; commas are part of a value. */
+  repeated(name: string): readonly string[] {
+    return this.#query.getAll(name).filter((value) => value !== '')
+  }
+
+  /** Takes a complaint of the caller's, unless there is one already. */
+  reject(problem: string): void {
+    this.#complain(problem)
+  }
+
+  #complain(problem: string): void {
+    this.problem ??= problem
+  }
+}
+
+export interface PageOptions<Row> {
+  /** Null: the first page. */
+  readonly cursor: string | null
+  readonly limit: number
+  readonly idOf: (row: Row) => string
+  readonly isMatch: (row: Row) => boolean
+  /** Last row first. */
+  readonly isReversed?: boolean
+  /** A row after which no further one can match. */
+  readonly isBeyond?: (row: Row) => boolean
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  /** Empty when there are no more rows. */
+  readonly cursor: string
+}
+
+/**
+ * One page of a list that grows at its end and may lose rows anywhere in between.
+ * Null when the cursor is none of ours.
+ */
+export function pageOf<Row>(items: readonly Row[], options: PageOptions<Row>): Page<Row> | null {
+  const step = options.isReversed === true ? -1 : 1
+  let position = step === 1 ? 0 : items.length - 1
+  if (options.cursor !== null) {
+    const found = locate(items, options)
+    if (found === null) return null
+    position = found
+  }
+  const rows: Row[] = []
+  let lastPosition = position
+  for (; position >= 0 && position < items.length; position += step) {
+    const row = items[position]
+    if (row === undefined || options.isBeyond?.(row) === true) break
+    if (!options.isMatch(row)) continue
+    const last = rows.at(-1)
+    if (rows.length === options.limit && last !== undefined) {
+      return { rows, cursor: writeCursor(lastPosition, options.idOf(last)) }
+    }
+    rows.push(row)
+    lastPosition = position
+  }
+  return { rows, cursor: '' }
+}
+
+/** Where to go on after the cursor's row; rows before it may have gone, so it is looked for. */
+function locate<Row>(items: readonly Row[], options: PageOptions<Row>): number | null {
+  const cursor = readCursor(options.cursor ?? '')
+  if (cursor === null) return null
+  const step = options.isReversed === true ? -1 : 1
+  for (let position = Math.min(cursor.position, items.length - 1); position >= 0; position -= 1) {
+    const row = items[position]
+    if (row !== undefined && options.idOf(row) === cursor.id) return position + step
+  }
+  // The row itself has gone. Rows may then repeat, but none is left out.
+  return step === 1 ? Math.max(0, cursor.position - 1_000) : Math.min(cursor.position, items.length)
+}
+
+function writeCursor(position: number, id: string): string {
+  return Buffer.from(`${position}:${id}`).toString('base64url')
+}
+
+function readCursor(cursor: string): { position: number; id: string } | null {
+  const match = /^(\d{1,9}):(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))
+  if (match === null) return null
+  return { position: Number(match[1]), id: match[2] ?? '' }
+}

@@ -1,0 +1,242 @@
+// The REST routes of venue b about series, events, markets, books, trades and games: each reads its
+// parameters, picks rows of the world and renders them. Not for: signatures and limits, which guard
+// every route (kalshi-server.ts). Upholds SIMK3 (cursors), SIMK5 (shapes), SIMK19, SIMK20.
+
+import type { TimeMs } from '../../../units.ts'
+import type { SimEvent, SimMarket, World } from '../model.ts'
+import { json, jsonText, type RestAnswer, type RestRequest, type RestServer } from '../rest.ts'
+import { badRequest, notFound } from './errors.ts'
+import {
+  renderEvent,
+  renderEventMetadata,
+  renderSeries,
+  renderTags,
+  SeriesTable,
+} from './events.ts'
+import { eventFilter, marketFilter, tradeFilter } from './filters.ts'
+import { pageOf, QueryReader } from './paging.ts'
+import { bookText, renderMarket, renderTrade } from './render.ts'
+import { milestoneFilter, milestonesOf, renderMilestone, targetsOf } from './sports.ts'
+import type { KalshiStream } from './stream.ts'
+
+const BAD_CURSOR = 'cursor must be a cursor of the previous page'
+
+/** Handlers over one world. `add` mounts them; nothing is kept between requests. */
+export class KalshiRest {
+  readonly #world: World
+  readonly #stream: KalshiStream
+  readonly #series: SeriesTable
+
+  constructor(parts: { world: World; stream: KalshiStream }) {
+    this.#world = parts.world
+    this.#stream = parts.stream
+    this.#series = new SeriesTable(parts.world)
+  }
+
+  /** Adds the routes under a prefix. */
+  add(rest: RestServer, prefix: string): void {
+    rest.get(`${prefix}/series`, (request) => this.#listSeries(request))
+    rest.get(`${prefix}/series/{ticker}`, (request) => this.#oneSeries(request))
+    rest.get(`${prefix}/events`, (request) => this.#listEvents(request))
+    rest.get(`${prefix}/events/{ticker}`, (request) => this.#oneEvent(request))
+    rest.get(`${prefix}/events/{ticker}/metadata`, ({ params }) => {
+      const event = this.#world.event('b', params.ticker ?? '')
+      return event === null ? notFound() : json(renderEventMetadata(event))
+    })
+    rest.get(`${prefix}/markets`, (request) => this.#listMarkets(request))
+    rest.get(`${prefix}/markets/trades`, (request) => this.#listTrades(request))
+    rest.get(`${prefix}/markets/orderbooks`, (request) => this.#books(request))
+    rest.get(`${prefix}/markets/{ticker}`, ({ params }) => {
+      const market = this.#world.market('b', params.ticker ?? '')
+      // The venue's pages lag behind its stream: a market just announced is not there yet.
+      if (market === null || this.#stream.isHidden(market)) return notFound()
+      return json({ market: this.#market(market, this.#world.nowMs()) })
+    })
+    rest.get(`${prefix}/markets/{ticker}/orderbook`, (request) => this.#book(request))
+    rest.get(`${prefix}/milestones`, (request) => this.#listMilestones(request))
+    rest.get(`${prefix}/milestones/{id}`, ({ params }) => {
+      const found = milestonesOf(this.#world.events('b')).find(({ id }) => id === params.id)
+      if (found === undefined) return notFound()
+      return json({ milestone: renderMilestone(found, this.#world.nowMs()) })
+    })
+    rest.get(`${prefix}/structured_targets`, (request) => this.#listTargets(request))
+    rest.get(`${prefix}/structured_targets/{id}`, ({ params }) => {
+      const found = targetsOf(this.#world).find(({ id }) => id === params.id)
+      return found === undefined ? notFound() : json({ structured_target: found.json })
+    })
+    rest.get(`${prefix}/search/tags_by_categories`, () => json(renderTags(this.#world.events('b'))))
+  }
+
+  #listSeries({ query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const category = reader.text('category')
+    const tags = reader.commaSeparated('tags')
+    const minUpdated = reader.seconds('min_updated_ts')
+    const options = {
+      hasVolume: reader.flag('include_volume'),
+      hasMetadata: reader.flag('include_product_metadata'),
+    }
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const series: unknown[] = []
+    for (const [ticker, events] of this.#series.all()) {
+      if (category !== null && events.every((event) => event.category !== category)) continue
+      if (tags !== null && !events.some((event) => event.tags.some((tag) => tags.has(tag))))
+        continue
+      const updatedMs = events.at(-1)?.createdMs ?? 0
+      if (minUpdated !== null && updatedMs / 1000 < minUpdated) continue
+      series.push(renderSeries(ticker, events, options))
+    }
+    return json({ series })
+  }
+
+  #oneSeries({ params, query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const hasVolume = reader.flag('include_volume')
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const ticker = params.ticker ?? ''
+    const events = this.#series.all().get(ticker)
+    if (events === undefined) return notFound()
+    return json({ series: renderSeries(ticker, events, { hasVolume, hasMetadata: true }) })
+  }
+
+  #listEvents({ query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const isMatch = eventFilter(reader, (market) => this.#stream.metadataMs(market))
+    const limit = reader.whole('limit', { min: 1, max: 200, fallback: 200 })
+    const isNested = reader.flag('with_nested_markets')
+    const hasMilestones = reader.flag('with_milestones')
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const cursor = reader.text('cursor')
+    const idOf = (event: SimEvent) => event.nativeId
+    const page = pageOf(this.#world.events('b'), { cursor, limit, idOf, isMatch })
+    if (page === null) return badRequest(BAD_CURSOR)
+    const nowMs = this.#world.nowMs()
+    const milestones = hasMilestones
+      ? milestonesOf(page.rows).map((milestone) => renderMilestone(milestone, nowMs))
+      : []
+    return json({
+      events: page.rows.map((event) => this.#event(event, { isNested, nowMs })),
+      milestones,
+      cursor: page.cursor,
+    })
+  }
+
+  #oneEvent({ params, query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const isNested = reader.flag('with_nested_markets')
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const event = this.#world.event('b', params.ticker ?? '')
+    if (event === null) return notFound()
+    const nowMs = this.#world.nowMs()
+    const rendered = this.#event(event, { isNested, nowMs })
+    const markets = isNested ? [] : event.markets.map((market) => this.#market(market, nowMs))
+    return json({ event: rendered, markets })
+  }
+
+  #listMarkets({ query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const isMatch = marketFilter(reader, (market) => this.#stream.metadataMs(market))
+    const limit = reader.whole('limit', { min: 1, max: 1000, fallback: 100 })
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const cursor = reader.text('cursor')
+    const idOf = (market: SimMarket) => market.listing.nativeId
+    const page = pageOf(this.#world.markets('b'), { cursor, limit, idOf, isMatch })
+    if (page === null) return badRequest(BAD_CURSOR)
+    const nowMs = this.#world.nowMs()
+    const markets = page.rows.map((market) => this.#market(market, nowMs))
+    return json({ markets, cursor: page.cursor })
+  }
+
+  #listTrades({ query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const filter = tradeFilter(reader)
+    const limit = reader.whole('limit', { min: 1, max: 1000, fallback: 100 })
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const ticker = reader.text('ticker')
+    const trades =
+      ticker === null ? this.#world.trades('b') : (this.#world.market('b', ticker)?.trades ?? [])
+    const page = pageOf(trades, {
+      ...filter,
+      limit,
+      cursor: reader.text('cursor'),
+      idOf: (trade) => trade.id,
+      isReversed: true,
+    })
+    if (page === null) return badRequest(BAD_CURSOR)
+    return json({ trades: page.rows.map(renderTrade), cursor: page.cursor })
+  }
+
+  #book({ params, query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const depth = reader.whole('depth', { min: 0, max: 100, fallback: 0 })
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const market = this.#world.market('b', params.ticker ?? '')
+    if (market === null) return notFound()
+    return jsonText(`{"orderbook_fp":${bookText(market, depth)}}`)
+  }
+
+  #books({ query }: RestRequest): RestAnswer {
+    const tickers = new QueryReader(query).repeated('tickers')
+    if (tickers.length === 0 || tickers.length > 100) {
+      return badRequest('tickers must be repeated 1 to 100 times')
+    }
+    const books: string[] = []
+    for (const ticker of tickers) {
+      const market = this.#world.market('b', ticker)
+      if (market === null) continue
+      books.push(`{"ticker":${JSON.stringify(ticker)},"orderbook_fp":${bookText(market, 0)}}`)
+    }
+    return jsonText(`{"orderbooks":[${books.join(',')}]}`)
+  }
+
+  #listMilestones({ query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const isMatch = milestoneFilter(reader)
+    if (!reader.has('limit')) reader.reject('limit is required')
+    const limit = reader.whole('limit', { min: 1, max: 500, fallback: 100 })
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const cursor = reader.text('cursor')
+    const all = milestonesOf(this.#world.events('b'))
+    const page = pageOf(all, { cursor, limit, idOf: ({ id }) => id, isMatch })
+    if (page === null) return badRequest(BAD_CURSOR)
+    const nowMs = this.#world.nowMs()
+    const milestones = page.rows.map((milestone) => renderMilestone(milestone, nowMs))
+    return json({ milestones, cursor: page.cursor })
+  }
+
+  #listTargets({ query }: RestRequest): RestAnswer {
+    const reader = new QueryReader(query)
+    const ids = new Set(reader.repeated('ids'))
+    const type = reader.text('type')
+    const competition = reader.text('competition')?.toLowerCase() ?? null
+    const limit = reader.whole('page_size', { min: 1, max: 2000, fallback: 100 })
+    if (reader.problem !== null) return badRequest(reader.problem)
+    const page = pageOf(targetsOf(this.#world), {
+      cursor: reader.text('cursor'),
+      limit,
+      idOf: ({ id }) => id,
+      isMatch: (target) =>
+        (ids.size === 0 || ids.has(target.id)) &&
+        (type === null || target.type === type) &&
+        (competition === null || target.league === competition),
+    })
+    if (page === null) return badRequest(BAD_CURSOR)
+    return json({ structured_targets: page.rows.map(({ json }) => json), cursor: page.cursor })
+  }
+
+  #event(event: SimEvent, form: { isNested: boolean; nowMs: TimeMs }): Record<string, unknown> {
+    let updatedMs = event.createdMs
+    for (const market of event.markets) {
+      const metadataMs = this.#stream.metadataMs(market)
+      if (metadataMs > updatedMs) updatedMs = metadataMs
+    }
+    const markets = form.isNested
+      ? event.markets.map((market) => this.#market(market, form.nowMs))
+      : null
+    return renderEvent(event, { updatedMs, markets })
+  }
+
+  #market(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
+    return renderMarket(market, { nowMs, metadataMs: this.#stream.metadataMs(market) })
+  }
+}

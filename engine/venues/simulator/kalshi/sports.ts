@@ -1,0 +1,135 @@
+// Games as venue b's milestones, and teams as its structured targets.
+// Not for: events and markets of games, which are like all others (events.ts).
+// Upholds SIMK18: a game's milestone names every event about it.
+
+import { type TimeMs, toSeconds } from '../../../units.ts'
+import type { SimEvent, SimGame, SimSport, World } from '../model.ts'
+import { uuidOf } from '../questions/identity.ts'
+import { competitionName } from './events.ts'
+import type { QueryReader } from './paging.ts'
+import { targetId, targetType } from './render.ts'
+import { rfc3339 } from './text.ts'
+
+const MILESTONE_TYPES: Readonly<Record<SimSport, string>> = {
+  nfl: 'football_game',
+  cfb: 'football_game',
+  nba: 'basketball_game',
+  cbb: 'basketball_game',
+  mlb: 'baseball_game',
+  nhl: 'hockey_match',
+  pga: 'golf_tournament',
+  tennis: 'tennis_tournament_singles',
+}
+
+/** A game with every event that is about it. */
+export interface Milestone {
+  readonly id: string
+  readonly game: SimGame
+  readonly events: readonly SimEvent[]
+}
+
+/** All games of some events, in the order of their first event. */
+export function milestonesOf(events: readonly SimEvent[]): readonly Milestone[] {
+  const byGame = new Map<string, { game: SimGame; events: SimEvent[] }>()
+  for (const event of events) {
+    const { game } = event
+    if (game === null) continue
+    const key = `${game.league}/${game.date}/${game.away.kalshiCode}/${game.home.kalshiCode}/${game.startMs}`
+    const known = byGame.get(key)
+    if (known === undefined) byGame.set(key, { game, events: [event] })
+    else known.events.push(event)
+  }
+  return [...byGame].map(([key, found]) => ({ id: uuidOf(`milestone/${key}`), ...found }))
+}
+
+/** A milestone object. */
+export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<string, unknown> {
+  const { game, events, id } = milestone
+  const main = events.find(isWinnerEvent) ?? events[0]
+  return {
+    id,
+    category: 'Sports',
+    type: MILESTONE_TYPES[game.sport],
+    start_date: rfc3339(game.startMs),
+    end_date: null,
+    title: main?.title ?? `${game.away.place} at ${game.home.place}`,
+    related_event_tickers: events.map((event) => event.nativeId),
+    primary_event_tickers: main === undefined ? [] : [main.nativeId],
+    notification_message: 'Who will emerge victorious?',
+    source_id: uuidOf(`source of ${id}`),
+    details: {
+      league: game.league.toUpperCase(),
+      away_team_id: targetId(game.league, game.away.kalshiCode),
+      home_team_id: targetId(game.league, game.home.kalshiCode),
+      status: nowMs < game.startMs ? 'created' : statusOf(events),
+    },
+    last_updated_ts: rfc3339(main?.createdMs ?? game.startMs),
+  }
+}
+
+/** Reads the filters of `/milestones`. */
+export function milestoneFilter(reader: QueryReader): (milestone: Milestone) => boolean {
+  const category = reader.text('category')
+  const competition = reader.text('competition')
+  const type = reader.text('type')
+  const related = reader.text('related_event_ticker')
+  const sourceId = reader.text('source_id')
+  const minUpdated = reader.seconds('min_updated_ts')
+  const startText = reader.text('minimum_start_date')
+  const startMs = startText === null ? null : Date.parse(startText)
+  if (Number.isNaN(startMs)) reader.reject('minimum_start_date must be an RFC 3339 time')
+  return ({ game, events, id }) => {
+    const main = events[0]
+    if (category !== null && category !== 'Sports') return false
+    if (competition !== null && events.every((e) => competitionName(e) !== competition))
+      return false
+    if (type !== null && MILESTONE_TYPES[game.sport] !== type) return false
+    if (related !== null && events.every((event) => event.nativeId !== related)) return false
+    if (sourceId !== null && uuidOf(`source of ${id}`) !== sourceId) return false
+    if (startMs !== null && game.startMs < startMs) return false
+    return minUpdated === null || main === undefined || toSeconds(main.createdMs) >= minUpdated
+  }
+}
+
+/** A structured target object, with what it can be filtered by. */
+export interface Target {
+  readonly id: string
+  readonly type: string
+  readonly league: string
+  readonly json: Record<string, unknown>
+}
+
+/** Every team of every league, with the sport as the games show it. */
+export function targetsOf(world: World): readonly Target[] {
+  const sports = new Map<string, SimSport>()
+  for (const { game } of world.events('b')) if (game !== null) sports.set(game.league, game.sport)
+  return world.teams().map(({ league, team }) => {
+    const id = targetId(league, team.kalshiCode)
+    const type = targetType(sports.get(league) ?? league)
+    const json = {
+      id,
+      name: team.name,
+      type,
+      details: {
+        league: league.toUpperCase(),
+        abbreviation: team.kalshiCode,
+        market: team.place,
+        nickname: team.nickname,
+      },
+      source_id: uuidOf(`source of ${id}`),
+      last_updated_ts: rfc3339(world.startedMs),
+    }
+    return { id, type, league, json }
+  })
+}
+
+function isWinnerEvent(event: SimEvent): boolean {
+  return event.markets.some((market) => market.listing.sportsMarketType === 'moneyline')
+}
+
+function statusOf(events: readonly SimEvent[]): string {
+  const isOver = events.every((event) =>
+    event.markets.every((m) => m.status === 'determined' || m.status === 'resolved'),
+  )
+  return isOver ? 'closed' : 'inprogress'
+}

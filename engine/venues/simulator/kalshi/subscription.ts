@@ -1,0 +1,67 @@
+// One `sid` of one connection of venue b's stream: what it covers and how far it has counted.
+// Not for: sending (outbox.ts) or commands (ws.ts). Upholds SIMK8, SIMK11.
+
+import type { MessageKind } from './messages.ts'
+import type { KalshiOutbox } from './outbox.ts'
+
+export interface KalshiSubscriptionOptions {
+  readonly outbox: KalshiOutbox
+  readonly channel: string
+  readonly sid: number
+  /** Whether it covers markets by name, or the whole exchange. */
+  readonly isByMarket: boolean
+  readonly isYesPriced: boolean
+  /** Whether an `ok` leaves out the list of markets. */
+  readonly isAckShort: boolean
+}
+
+/** A subscription; the connection changes what it covers, the stream delivers to it. */
+export class KalshiSubscription {
+  readonly channel: string
+  readonly sid: number
+  /** Tickers covered; null: the whole exchange. */
+  readonly tickers: Set<string> | null
+  readonly isYesPriced: boolean
+  /** Index ids or underlyings of the value feeds. */
+  readonly values = new Set<string>()
+  readonly #outbox: KalshiOutbox
+  readonly #isAckShort: boolean
+  #seq = 0
+
+  constructor(options: KalshiSubscriptionOptions) {
+    this.channel = options.channel
+    this.sid = options.sid
+    this.tickers = options.isByMarket ? new Set() : null
+    this.isYesPriced = options.isYesPriced
+    this.#outbox = options.outbox
+    this.#isAckShort = options.isAckShort
+  }
+
+  /** Whether it is one of the index and underlying feeds. */
+  get isValueFeed(): boolean {
+    return this.channel === 'pyth_value' || this.channel.startsWith('cfbenchmarks_value')
+  }
+
+  /** Takes the number of the next message of this sid. */
+  nextSeq(): number {
+    this.#seq += 1
+    return this.#seq
+  }
+
+  /** Numbers and sends a stream message; `ticker` messages alone carry no number. */
+  deliver(kind: MessageKind, body: string): void {
+    const head = `{"type":"${kind}","sid":${this.sid},`
+    const number = kind === 'ticker' ? '' : `"seq":${this.nextSeq()},`
+    this.#outbox.stream(kind, `${head}${number}"msg":${body}}`)
+  }
+
+  /** The `msg` of an `ok`: everything now covered, sorted. */
+  listText(): string {
+    if (this.#isAckShort) return '{}'
+    if (this.isValueFeed) {
+      const name = this.channel === 'pyth_value' ? 'underlying_tickers' : 'index_ids'
+      return JSON.stringify({ [name]: [...this.values].sort() })
+    }
+    return JSON.stringify({ market_tickers: [...(this.tickers ?? [])].sort() })
+  }
+}

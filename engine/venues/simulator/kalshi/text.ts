@@ -1,0 +1,86 @@
+// How venue b writes numbers, times and ids: dollars with four decimals or more, counts with two,
+// RFC 3339 times, levels. Not for: objects and messages (render.ts, messages.ts).
+// Written for the hot path: prices come from a table, the last time is remembered. Upholds SIMK4.
+
+import type { Level } from '../../../events.ts'
+import {
+  complement,
+  formatTime,
+  PRICE_ONE,
+  type PriceMicros,
+  type SizeMicros,
+  type TimeMs,
+  toDecimal,
+} from '../../../units.ts'
+
+/** The finest step with a prepared text: 0.0001 dollars. */
+const TABLE_STEP_MICROS = 100
+const priceTexts: (string | undefined)[] = new Array(PRICE_ONE / TABLE_STEP_MICROS + 1)
+
+/** "0.4400"; up to six decimals when the price is finer than 0.0001. */
+export function dollars(price: PriceMicros): string {
+  const position = price / TABLE_STEP_MICROS
+  if (!Number.isInteger(position)) return toDecimal(price, 4)
+  const known = priceTexts[position]
+  if (known !== undefined) return known
+  const text = toDecimal(price, 4)
+  priceTexts[position] = text
+  return text
+}
+
+/** "10.00": contracts with exactly two decimals, rounded to the nearest hundredth. */
+export function count(size: SizeMicros): string {
+  return hundredthsText(hundredths(size))
+}
+
+/**
+ * The signed difference of two level sizes, "-4.00", each rounded first: adding the texts of all
+ * differences to the text of a snapshot gives exactly the text of the next snapshot.
+ */
+export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): string {
+  return hundredthsText(hundredths(sizes.to) - hundredths(sizes.from))
+}
+
+/** Whether a level shows at all: below half a hundredth it would read "0.00". */
+export function isShown(size: SizeMicros): boolean {
+  return hundredths(size) > 0
+}
+
+/** "2026-09-21T17:00:00.000Z". Many changes share a millisecond, so the last text is kept. */
+export function rfc3339(time: TimeMs): string {
+  if (time !== lastTime) {
+    lastTime = time
+    lastTimeText = formatTime(time)
+  }
+  return lastTimeText
+}
+
+/** `["0.4400","10.00"],…` of levels that show. */
+export function levelsText(
+  levels: readonly Level[],
+  form: { isReversed: boolean; isComplement: boolean },
+): string {
+  let text = ''
+  for (const level of levels) {
+    if (!isShown(level.size)) continue
+    const price = form.isComplement ? complement(level.price) : level.price
+    const entry = `["${dollars(price)}","${count(level.size)}"]`
+    if (text === '') text = entry
+    else text = form.isReversed ? `${entry},${text}` : `${text},${entry}`
+  }
+  return text
+}
+
+let lastTime = -1
+let lastTimeText = ''
+
+function hundredths(size: SizeMicros): number {
+  return Math.round(size / 10_000)
+}
+
+function hundredthsText(value: number): string {
+  const absolute = value < 0 ? -value : value
+  const whole = Math.floor(absolute / 100)
+  const rest = absolute - whole * 100
+  return `${value < 0 ? '-' : ''}${whole}.${rest < 10 ? '0' : ''}${rest}`
+}

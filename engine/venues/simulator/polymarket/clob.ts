@@ -1,0 +1,274 @@
+// Venue a's CLOB REST, the public part (wire.md A3): books, prices, ticks, market lists.
+// Not for: price history (history.ts), the market channel (market-ws.ts).
+// Upholds SIMPM11 to SIMPM13.
+
+import type { Clock } from '../../../clock.ts'
+import { complement, midPrice, type PriceMicros, priceMicros, toNumber } from '../../../units.ts'
+import type { SimMarket, World } from '../model.ts'
+import {
+  json,
+  jsonText,
+  plainText,
+  type RestAnswer,
+  type RestRequest,
+  type RestServer,
+} from '../rest.ts'
+import { feeBps, isActive, isOver } from './facts.ts'
+import { bookText, priceText } from './frames.ts'
+import { pricesHistory } from './history.ts'
+import { clobMarket, simplifiedMarket } from './render.ts'
+
+/** Adds the CLOB's routes to a listener. */
+export function addClobRoutes(server: RestServer, parts: { world: World; clock: Clock }): void {
+  const { world, clock } = parts
+  server.get('/', () => plainText('OK'))
+  server.get('/ok', () => json('OK'))
+  server.get('/time', () => json(Math.floor(clock.nowMs() / 1000)))
+  server.get('/prices-history', (request) => pricesHistory(world, clock, request.query))
+  addTokenRoutes(server, world)
+  addBatchRoutes(server, world)
+  const lists = [
+    ['/markets', () => true, clobMarket],
+    ['/simplified-markets', () => true, simplifiedMarket],
+    ['/sampling-markets', isSampled, clobMarket],
+    ['/sampling-simplified-markets', isSampled, simplifiedMarket],
+  ] as const
+  for (const [path, isListed, render] of lists) {
+    server.get(path, (request) => listMarkets(world, request.query, { isListed, render }))
+  }
+  server.get('/markets/{condition_id}', (request) => {
+    const market = world.market('a', request.params.condition_id ?? '')
+    return market === null ? json({ error: 'market not found' }, 404) : json(clobMarket(market))
+  })
+  server.get('/markets-by-token/{token_id}', (request) => {
+    const found = world.marketOfToken(request.params.token_id ?? '')
+    if (found === null) return json({ error: 'market not found' }, 404)
+    const [primary_token_id, secondary_token_id] = found.market.listing.tokens
+    return json({
+      condition_id: found.market.listing.nativeId,
+      primary_token_id,
+      secondary_token_id,
+    })
+  })
+  server.get('/clob-markets/{condition_id}', (request) => {
+    const market = world.market('a', request.params.condition_id ?? '')
+    return market === null ? json({ error: 'market not found' }, 404) : json(shortMarket(market))
+  })
+}
+
+type Found = { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 }
+
+/** What one token shows: null when its side, or the whole book, does not exist. */
+interface Quote {
+  readonly bid: PriceMicros | null
+  readonly ask: PriceMicros | null
+}
+
+const NO_BOOK = { error: 'No orderbook exists for the requested token id' }
+const BATCH_MAX = 500
+
+function addTokenRoutes(server: RestServer, world: World): void {
+  const withToken = (
+    answer: (found: Found, request: RestRequest) => RestAnswer,
+    isBookNeeded = true,
+  ) => {
+    return (request: RestRequest): RestAnswer => {
+      const token = request.query.get('token_id') ?? ''
+      if (token === '') return json({ error: 'Invalid token id' }, 400)
+      const found = world.marketOfToken(token)
+      if (found === null || (isBookNeeded && !hasBook(found))) return json(NO_BOOK, 404)
+      return answer(found, request)
+    }
+  }
+  server.get(
+    '/book',
+    withToken((found) => jsonText(bookText(found.market, found.outcomeIndex))),
+  )
+  server.get(
+    '/midpoint',
+    withToken((found) => oneOf('mid', midOf(quoteOf(found)))),
+  )
+  server.get(
+    '/spread',
+    withToken((found) => oneOf('spread', spreadOf(quoteOf(found)))),
+  )
+  server.get(
+    '/price',
+    withToken((found, request) => {
+      const side = (request.query.get('side') ?? '').toUpperCase()
+      if (side !== 'BUY' && side !== 'SELL') return json({ error: 'Invalid side' }, 400)
+      return oneOf('price', sideOf(quoteOf(found), side))
+    }),
+  )
+  server.get(
+    '/last-trade-price',
+    withToken((found) => json(lastTrade(found)), false),
+  )
+  server.get(
+    '/tick-size',
+    withToken((found) => json({ minimum_tick_size: toNumber(found.market.tickMicros) }), false),
+  )
+  server.get(
+    '/neg-risk',
+    withToken((found) => json({ neg_risk: found.market.event.isMutuallyExclusive }), false),
+  )
+  server.get(
+    '/fee-rate',
+    withToken((found) => json({ base_fee: String(feeBps(found.market)) }), false),
+  )
+}
+
+function addBatchRoutes(server: RestServer, world: World): void {
+  // Tokens without a book are left out, in every batch.
+  const batch = (path: string, answer: (asked: readonly Asked[]) => RestAnswer) => {
+    server.post(path, (request) => {
+      const asked = parseBatch(request.body, world)
+      return asked === null ? json({ error: 'Invalid payload' }, 400) : answer(asked)
+    })
+  }
+  batch('/books', (asked) => {
+    const books = asked.map(({ found }) => bookText(found.market, found.outcomeIndex))
+    return jsonText(`[${books.join(',')}]`)
+  })
+  batch('/midpoints', (asked) => mapOf(asked, ({ found }) => textOrNull(midOf(quoteOf(found)))))
+  batch('/spreads', (asked) => mapOf(asked, ({ found }) => textOrNull(spreadOf(quoteOf(found)))))
+  batch('/prices', (asked) => {
+    const prices: Record<string, Record<string, string>> = {}
+    for (const { token, found, side } of asked) {
+      for (const wanted of side === null ? (['BUY', 'SELL'] as const) : [side]) {
+        const price = sideOf(quoteOf(found), wanted)
+        if (price === null) continue
+        const row = prices[token] ?? {}
+        row[wanted] = priceText(price)
+        prices[token] = row
+      }
+    }
+    return json(prices)
+  })
+  // Tokens that never traded are left out, while the single answer has a placeholder.
+  batch('/last-trades-prices', (asked) => {
+    const traded = asked.filter(({ found }) => found.market.lastTrade !== null)
+    return json(traded.map(({ token, found }) => ({ token_id: token, ...lastTrade(found) })))
+  })
+}
+
+interface Asked {
+  readonly token: string
+  readonly found: Found
+  readonly side: 'BUY' | 'SELL' | null
+}
+
+function parseBatch(body: string, world: World): readonly Asked[] | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return null
+  }
+  if (!Array.isArray(parsed) || parsed.length > BATCH_MAX) return null
+  const asked: Asked[] = []
+  for (const item of parsed) {
+    if (typeof item !== 'object' || item === null) return null
+    const fields = new Map<string, unknown>(Object.entries(item))
+    const token = fields.get('token_id')
+    if (typeof token !== 'string') return null
+    const found = world.marketOfToken(token)
+    if (found === null || !hasBook(found)) continue
+    const side = fields.get('side')
+    asked.push({ token, found, side: side === 'BUY' || side === 'SELL' ? side : null })
+  }
+  return asked
+}
+
+function mapOf(asked: readonly Asked[], value: (asked: Asked) => string | null): RestAnswer {
+  const map: Record<string, string> = {}
+  for (const each of asked) {
+    const text = value(each)
+    if (text !== null) map[each.token] = text
+  }
+  return json(map)
+}
+
+function hasBook(found: Found): boolean {
+  return found.market.status === 'open'
+}
+
+function quoteOf(found: Found): Quote {
+  const { bestBid, bestAsk } = found.market.book
+  if (found.outcomeIndex === 0) return { bid: bestBid, ask: bestAsk }
+  return {
+    bid: bestAsk === null ? null : complement(bestAsk),
+    ask: bestBid === null ? null : complement(bestBid),
+  }
+}
+
+// wire.md E5: not established which side is which; as in its example BUY is the lower, the bid.
+function sideOf(quote: Quote, side: 'BUY' | 'SELL'): PriceMicros | null {
+  return side === 'BUY' ? quote.bid : quote.ask
+}
+
+function midOf(quote: Quote): PriceMicros | null {
+  return quote.bid === null || quote.ask === null ? null : midPrice(quote.bid, quote.ask)
+}
+
+function spreadOf(quote: Quote): PriceMicros | null {
+  if (quote.bid === null || quote.ask === null || quote.ask < quote.bid) return null
+  return priceMicros(quote.ask - quote.bid)
+}
+
+function textOrNull(price: PriceMicros | null): string | null {
+  return price === null ? null : priceText(price)
+}
+
+function oneOf(key: string, price: PriceMicros | null): RestAnswer {
+  return price === null ? json(NO_BOOK, 404) : json({ [key]: priceText(price) })
+}
+
+// Market-level: quoted in whichever token traded last. A market that never traded has no side and
+// a half for its price, as live (Polymarket/ts-sdk#253).
+function lastTrade(found: Found): { price: string; side: string } {
+  const trade = found.market.lastTrade
+  if (trade === null) return { price: '0.5', side: '' }
+  return { price: priceText(trade.price), side: trade.side === 'buy' ? 'BUY' : 'SELL' }
+}
+
+function isSampled(market: SimMarket): boolean {
+  return isActive(market) && !isOver(market)
+}
+
+const PAGE_ROWS = 1_000
+const LAST_CURSOR = 'LTE='
+
+// Cursors are the offset in base64: "MA==" is 0, and "LTE=" (−1) says that this was the last page.
+function listMarkets(
+  world: World,
+  query: URLSearchParams,
+  list: {
+    readonly isListed: (market: SimMarket) => boolean
+    readonly render: (market: SimMarket) => Record<string, unknown>
+  },
+): RestAnswer {
+  const cursor = query.get('next_cursor') ?? ''
+  const text = cursor === '' ? '0' : Buffer.from(cursor, 'base64').toString('latin1')
+  if (!/^(?:\d{1,9}|-1)$/.test(text)) return json({ error: 'invalid next_cursor' }, 400)
+  const offset = Number(text)
+  const all = world.markets('a').filter(list.isListed)
+  const rows = offset < 0 ? [] : all.slice(offset, offset + PAGE_ROWS)
+  const next = offset < 0 || offset + PAGE_ROWS >= all.length ? null : String(offset + PAGE_ROWS)
+  return json({
+    limit: PAGE_ROWS,
+    count: rows.length,
+    next_cursor: next === null ? LAST_CURSOR : Buffer.from(next).toString('base64'),
+    data: rows.map(list.render),
+  })
+}
+
+function shortMarket(market: SimMarket): Record<string, unknown> {
+  const { listing } = market
+  return {
+    t: listing.tokens.map((t, outcome) => ({ t, o: listing.outcomes[outcome] ?? '' })),
+    fd: feeBps(market) > 0 ? { r: 0.07, e: 1 } : null,
+    mts: toNumber(market.tickMicros),
+    nr: market.event.isMutuallyExclusive,
+  }
+}

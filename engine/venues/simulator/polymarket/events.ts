@@ -1,0 +1,249 @@
+// World objects → Gamma's event, series, tag, team and sport rows (wire.md A2.3 to A2.5).
+// Ids of tags, series and teams are made from their words, so that a seed repeats them; the few that
+// are well known keep the venue's own number. Upholds SIMPM1, SIMPM4 and SIMPM10.
+
+import { hash32 } from '../../../random.ts'
+import { formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
+import type { SimEvent, SimMarket, SimTeam } from '../model.ts'
+import {
+  competitiveness,
+  gameId,
+  hexId,
+  imageUrl,
+  isActive,
+  isOver,
+  liquidityUsd,
+  volumeWithin,
+} from './facts.ts'
+
+/** A Gamma event object without its markets. */
+export function eventRow(
+  event: SimEvent,
+  parts: { readonly nowMs: TimeMs; readonly hasTags: boolean },
+): Record<string, unknown> {
+  const isClosed = isEventClosed(event)
+  const image = imageUrl(event.nativeId)
+  return {
+    id: String(event.number),
+    ticker: event.nativeId,
+    slug: event.nativeId,
+    title: event.title,
+    description: event.description,
+    resolutionSource: '',
+    startDate: formatTime(event.createdMs),
+    creationDate: formatTime(event.createdMs),
+    endDate: formatTime(eventEndMs(event)),
+    image,
+    icon: image,
+    active: event.markets.some(isActive),
+    closed: isClosed,
+    archived: false,
+    new: false,
+    featured: false,
+    restricted: true,
+    ...eventFigures(event, parts.nowMs),
+    createdAt: formatTime(event.createdMs),
+    updatedAt: formatTime(eventUpdatedMs(event)),
+    enableOrderBook: true,
+    negRisk: event.isMutuallyExclusive,
+    ...(event.isMutuallyExclusive ? { negRiskMarketID: hexId('negrisk', event.nativeId) } : {}),
+    commentCount: 0,
+    series: [seriesRow(event)],
+    ...(parts.hasTags ? { tags: event.tags.map((label) => tagRow(label)) } : {}),
+    cyom: false,
+    showAllOutcomes: true,
+    showMarketImages: event.markets.length > 1,
+    enableNegRisk: event.isMutuallyExclusive,
+    automaticallyActive: true,
+    negRiskAugmented: false,
+    cumulativeMarkets: false,
+    estimateValue: false,
+    pendingDeployment: false,
+    deploying: false,
+    requiresTranslation: false,
+    seriesSlug: event.series,
+    ...(event.subtitle === '' ? {} : { subtitle: event.subtitle }),
+    ...(isClosed ? { closedTime: formatTime(lastCloseMs(event)) } : {}),
+    ...gameFields(event, parts.nowMs),
+  }
+}
+
+/** A Gamma tag object. */
+export function tagRow(label: string): Record<string, unknown> {
+  return {
+    id: String(tagId(label)),
+    label,
+    slug: tagSlug(label),
+    forceShow: false,
+    createdAt: ROW_TIME,
+    updatedAt: ROW_TIME,
+    requiresTranslation: false,
+  }
+}
+
+/** A Gamma team row. */
+export function teamRow(league: string, team: SimTeam): Record<string, unknown> {
+  return {
+    id: numberOf('team', `${league}:${team.polymarketCode}:${team.name}`),
+    name: team.name,
+    league,
+    record: '0-0',
+    logo: imageUrl(`${league}-${team.polymarketCode}`),
+    abbreviation: team.polymarketCode,
+    alias: team.nickname,
+    createdAt: ROW_TIME,
+    updatedAt: ROW_TIME,
+    providerId: numberOf('provider', `${league}:${team.polymarketCode}`),
+    color: '#002244',
+  }
+}
+
+/** A row of `/sports`; the series is that of the league's events in sight. */
+export function sportRow(league: string, series: string | null): Record<string, unknown> {
+  const primary = tagId(league.toUpperCase())
+  return {
+    id: numberOf('sport', league),
+    sport: league,
+    name: league.toUpperCase(),
+    image: imageUrl(league),
+    resolution: 'https://example.com/',
+    ordering: 'away',
+    tags: `${tagId('Sports')},${primary},${tagId('Games')}`,
+    primaryTagId: primary,
+    series: String(seriesId(series ?? league)),
+    createdAt: ROW_TIME,
+  }
+}
+
+/** The tag's id: the venue's own for the well-known ones, else made from its slug. */
+export function tagId(label: string): number {
+  const slug = tagSlug(label)
+  return KNOWN_TAGS[slug] ?? numberOf('tag', slug)
+}
+
+/** The tag's slug: lower case, with dashes. */
+export function tagSlug(label: string): string {
+  return label
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+}
+
+/** The series' id, made from its slug. */
+export function seriesId(slug: string): number {
+  return numberOf('series', slug)
+}
+
+/** All of an event's markets have ended. */
+export function isEventClosed(event: SimEvent): boolean {
+  return event.markets.length > 0 && event.markets.every(isOver)
+}
+
+/** Gamma's `endDate` of an event: a game's start, else the planned end. */
+export function eventEndMs(event: SimEvent): TimeMs {
+  return event.game?.startMs ?? event.endMs
+}
+
+/** The sum of a figure over an event's markets. */
+export function sumOf(event: SimEvent, figure: (market: SimMarket) => number): number {
+  let sum = 0
+  for (const market of event.markets) sum += figure(market)
+  return Math.round(sum * 1e6) / 1e6
+}
+
+/** The game is being played: it has begun and its markets are not all over. */
+export function isLive(event: SimEvent, nowMs: TimeMs): boolean {
+  return event.game !== null && nowMs >= event.game.startMs && !isEventClosed(event)
+}
+
+const ROW_TIME = '2025-11-05T19:27:45.000Z'
+const DAY_MS = 86_400_000
+const KNOWN_TAGS: Readonly<Record<string, number>> = {
+  sports: 1,
+  games: 100_639,
+  nba: 745,
+  basketball: 28,
+  nfl: 450,
+  cfb: 100_351,
+  bitcoin: 235,
+  nhl: 899,
+}
+
+// Large enough that two words of one run practically never share a number.
+function numberOf(kind: string, word: string): number {
+  return 200_000 + (hash32(kind, word) % 900_000_000)
+}
+
+function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {
+  const liquidity = sumOf(event, liquidityUsd)
+  const within = (days: number) => sumOf(event, (each) => volumeWithin(each, days * DAY_MS, nowMs))
+  return {
+    liquidity,
+    liquidityClob: liquidity,
+    volume: sumOf(event, (market) => toNumber(market.volumeTotal)),
+    volume24hr: sumOf(event, (market) => toNumber(market.volume24h)),
+    volume1wk: within(7),
+    volume1mo: within(30),
+    volume1yr: within(365),
+    // Live rows show 0 here for most events; the figure is Data's /oi.
+    openInterest: 0,
+    competitive: Math.max(0, ...event.markets.map(competitiveness)),
+  }
+}
+
+function eventUpdatedMs(event: SimEvent): TimeMs {
+  return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
+}
+
+function lastCloseMs(event: SimEvent): TimeMs {
+  return timeMs(Math.max(...event.markets.map((market) => market.listing.closeMs)))
+}
+
+function seriesRow(event: SimEvent): Record<string, unknown> {
+  const image = imageUrl(event.series)
+  return {
+    id: String(seriesId(event.series)),
+    ticker: event.series,
+    slug: event.series,
+    title: event.seriesTitle,
+    seriesType: 'single',
+    recurrence: 'daily',
+    image,
+    icon: image,
+    active: true,
+    closed: false,
+    archived: false,
+    featured: false,
+    restricted: true,
+    createdAt: ROW_TIME,
+    updatedAt: formatTime(eventUpdatedMs(event)),
+    volume24hr: sumOf(event, (market) => toNumber(market.volume24h)),
+    volume: sumOf(event, (market) => toNumber(market.volumeTotal)),
+    liquidity: sumOf(event, liquidityUsd),
+    commentCount: 0,
+    requiresTranslation: false,
+  }
+}
+
+function gameFields(event: SimEvent, nowMs: TimeMs): Record<string, unknown> {
+  const { game } = event
+  // Only price windows carry a start time besides games.
+  if (game === null) return event.topic === 'crypto' ? { startTime: startText(event) } : {}
+  const isOngoing = isLive(event, nowMs)
+  return {
+    startTime: formatTime(game.startMs),
+    eventDate: game.date,
+    gameId: gameId(event),
+    live: isOngoing,
+    ended: isEventClosed(event),
+    elapsed: '',
+    period: isEventClosed(event) ? 'VFT' : '',
+    homeTeamName: game.home.name,
+    awayTeamName: game.away.name,
+    teams: [teamRow(game.league, game.away), teamRow(game.league, game.home)],
+  }
+}
+
+function startText(event: SimEvent): string {
+  return formatTime(event.markets[0]?.listing.openMs ?? event.createdMs)
+}

@@ -1,0 +1,115 @@
+// What venue a says about a market, derived from the world: prices shown, volumes, states, ids.
+// Used by the REST rows (render.ts, events.ts) and by filters and orders of
+// lists; it knows no JSON. Upholds SIMPM2 and SIMPM3.
+
+import { createHash } from 'node:crypto'
+import {
+  complement,
+  formatTime,
+  MICROS,
+  midPrice,
+  PRICE_ONE,
+  type PriceMicros,
+  priceMicros,
+  type TimeMs,
+  toNumber,
+} from '../../../units.ts'
+import type { SimEvent, SimMarket } from '../model.ts'
+
+/** Smallest order in contracts, at every market. */
+export const ORDER_SIZE_MIN = 5
+
+/** The fee of crypto markets, makers and takers alike, in basis points. */
+export const CRYPTO_FEE_BPS = 1000
+
+/** Trading has ended, with or without a result: Gamma's `closed`. */
+export function isOver(market: SimMarket): boolean {
+  return market.status !== 'open' && market.status !== 'unopened'
+}
+
+/** Gamma's `active`: from the opening on, and still true after resolution. */
+export function isActive(market: SimMarket): boolean {
+  return market.status !== 'unopened'
+}
+
+/** Gamma's `endDate`, which is not the close of trading: a game's start, else the planned close. */
+export function endMs(market: SimMarket): TimeMs {
+  return market.event.game?.startMs ?? market.listing.closeMs
+}
+
+/** The outcome that won, once final; null before and for a void market. */
+export function winnerIndex(market: SimMarket): 0 | 1 | null {
+  if (market.status !== 'resolved') return null
+  if (market.listing.payout === PRICE_ONE) return 0
+  return market.listing.payout === 0 ? 1 : null
+}
+
+/** Both outcomes' prices: exact payouts once resolved, else middle, last trade or fair price. */
+export function outcomePrices(market: SimMarket): readonly [PriceMicros, PriceMicros] {
+  const first = firstPrice(market)
+  return [first, complement(first)]
+}
+
+/** The last trade's price for the first outcome; null before any trade. */
+export function lastFirstPrice(market: SimMarket): PriceMicros | null {
+  const trade = market.lastTrade
+  if (trade === null) return null
+  return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
+}
+
+/** Fee in basis points, of makers and takers alike; only crypto markets have one. */
+export function feeBps(market: SimMarket): number {
+  return market.event.topic === 'crypto' ? CRYPTO_FEE_BPS : 0
+}
+
+/** What resting orders are worth, in dollars: bids at their price, asks at the price of the other side. */
+export function liquidityUsd(market: SimMarket): number {
+  let micros = 0
+  for (const level of market.book.bids) micros += (level.size / MICROS) * level.price
+  for (const level of market.book.asks) micros += (level.size / MICROS) * (MICROS - level.price)
+  return Math.round(micros) / MICROS
+}
+
+/** Volume of the last `windowMs`, estimated from the total and the market's age; in dollars. */
+export function volumeWithin(market: SimMarket, windowMs: number, nowMs: TimeMs): number {
+  const ageMs = Math.max(1, nowMs - market.listing.openMs)
+  const total = toNumber(market.volumeTotal)
+  const share = Math.round(total * Math.min(1, windowMs / ageMs) * MICROS) / MICROS
+  return Math.max(Math.min(total, toNumber(market.volume24h)), share)
+}
+
+/** How near to even a price is, 0.8 to 1: Gamma's `competitive`. */
+export function competitiveness(market: SimMarket): number {
+  const distance = toNumber(outcomePrices(market)[0]) - 0.5
+  return 1 / (1 + distance * distance)
+}
+
+/** 0x and 64 hex digits, made from a kind and a native id. */
+export function hexId(kind: string, nativeId: string): string {
+  return `0x${createHash('sha256').update(`${kind}:${nativeId}`).digest('hex')}`
+}
+
+export function imageUrl(slug: string): string {
+  return `https://polymarket-upload.s3.us-east-2.amazonaws.com/${slug}.png`
+}
+
+/** Gamma's other spelling of a time: "2026-01-09 06:36:50+00". */
+export function spacedTime(time: TimeMs): string {
+  const text = formatTime(time)
+  return `${text.slice(0, 10)} ${text.slice(11, 19)}+00`
+}
+
+/** An id that Gamma shows for a game, on markets as text and on events as a number. */
+export function gameId(event: SimEvent): number {
+  return 20_000_000 + event.number
+}
+
+function firstPrice(market: SimMarket): PriceMicros {
+  const { payout } = market.listing
+  if (market.status === 'resolved') return payout
+  // A proposed result is shown at the edge of the book, as live rows do, and not as an exact payout.
+  if (market.status === 'determined') return priceMicros(Math.min(999_500, Math.max(500, payout)))
+  const { bestBid, bestAsk } = market.book
+  if (bestBid !== null && bestAsk !== null) return midPrice(bestBid, bestAsk)
+  return lastFirstPrice(market) ?? market.fairPrice(market.updatedMs)
+}

@@ -1,0 +1,263 @@
+// World changes → the text of venue a's books and market-channel frames (wire.md A3, A4), by string
+// templates: this is the simulator's hot path, thousands of frames a second. Not for: who gets a
+// frame (market-ws.ts). Upholds SIMPM11 and SIMPM20 to SIMPM25.
+
+import { createHash } from 'node:crypto'
+import type { Level, LevelChange } from '../../../events.ts'
+import {
+  complement,
+  MICROS,
+  type PriceMicros,
+  priceMicros,
+  type SizeMicros,
+  type TimeMs,
+  toDecimal,
+} from '../../../units.ts'
+import type { SimMarket, SimTrade } from '../model.ts'
+import { tagSlug } from './events.ts'
+import { feeBps, ORDER_SIZE_MIN, winnerIndex } from './facts.ts'
+
+/** A price as venue a writes it: the shortest decimal. */
+export function priceText(price: PriceMicros): string {
+  return price % TABLE_STEP === 0 ? (PRICE_TEXTS[price / TABLE_STEP] ?? '') : toDecimal(price)
+}
+
+/** A size as the shortest decimal; exact below a billion contracts. */
+export function sizeText(size: SizeMicros): string {
+  return String(size / MICROS)
+}
+
+/**
+ * One outcome's book as REST shows it: levels from worst to best, and the hash of wire.md A3, which
+ * is the SHA-1 of the same text with an empty hash. An absent last price is empty text.
+ */
+export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {
+  const { listing, book, lastTrade } = market
+  const isFirst = outcomeIndex === 0
+  const bids = isFirst ? levelTexts(book.bids) : mirroredTexts(book.asks)
+  const asks = isFirst ? levelTexts(book.asks) : mirroredTexts(book.bids)
+  const head =
+    `{"market":"${listing.nativeId}","asset_id":"${listing.tokens[outcomeIndex]}",` +
+    `"timestamp":"${market.updatedMs}","hash":"`
+  const tail =
+    `","bids":[${bids}],"asks":[${asks}],"min_order_size":"${ORDER_SIZE_MIN}",` +
+    `"tick_size":"${priceText(market.tickMicros)}","neg_risk":${market.event.isMutuallyExclusive},` +
+    `"last_trade_price":"${lastTrade === null ? '' : priceText(lastTrade.price)}"}`
+  return `${head}${sha1(head + tail)}${tail}`
+}
+
+/** The same book as a market-channel message. */
+export function bookFrame(market: SimMarket, outcomeIndex: 0 | 1): string {
+  return `{"event_type":"book",${bookText(market, outcomeIndex).slice(1)}`
+}
+
+/** What one market's frames have in common, and the running hash of its book. */
+export class MarketFrames {
+  readonly #market: SimMarket
+  readonly #id: string
+  readonly #entryHeads: readonly [string, string]
+  readonly #hashHeads: readonly [string, string]
+  // Two 32-bit lanes, each the exclusive or over all levels of a mix of side, price and size: equal
+  // books have equal hashes, and a change costs nothing like a SHA-1 of the whole book (40 µs).
+  #laneA = 0
+  #laneB = 0
+
+  constructor(market: SimMarket) {
+    this.#market = market
+    const { nativeId, tokens } = market.listing
+    this.#id = `"market":"${nativeId}"`
+    this.#entryHeads = [
+      `{"asset_id":"${tokens[0]}","price":"`,
+      `{"asset_id":"${tokens[1]}","price":"`,
+    ]
+    this.#hashHeads = [sha1(tokens[0]).slice(0, 24), sha1(tokens[1]).slice(0, 24)]
+    for (const level of market.book.bids) this.#mix('bid', level.price, level.size)
+    for (const level of market.book.asks) this.#mix('ask', level.price, level.size)
+  }
+
+  /** Takes changed levels into the running hash; to be called for every change of the book. */
+  note(changes: readonly LevelChange[], previousSizes: readonly SizeMicros[]): void {
+    for (let position = 0; position < changes.length; position += 1) {
+      const change = changes[position]
+      const previous = previousSizes[position]
+      if (change === undefined || previous === undefined) continue
+      this.#mix(change.side, change.price, previous)
+      this.#mix(change.side, change.price, change.size)
+    }
+  }
+
+  /** One `price_change` with both tokens' entries; best prices are those after the change. */
+  priceChange(changes: readonly LevelChange[], atMs: TimeMs): string {
+    const { bestBid, bestAsk } = this.#market.book
+    const lanes = hexText(this.#laneA) + hexText(this.#laneB)
+    const bid = bestBid === null ? '' : priceText(bestBid)
+    const ask = bestAsk === null ? '' : priceText(bestAsk)
+    const otherBid = bestAsk === null ? '' : priceText(complement(bestAsk))
+    const otherAsk = bestBid === null ? '' : priceText(complement(bestBid))
+    const end0 = `","hash":"${this.#hashHeads[0]}${lanes}","best_bid":"${bid}","best_ask":"${ask}"}`
+    const end1 = `","hash":"${this.#hashHeads[1]}${lanes}","best_bid":"${otherBid}","best_ask":"${otherAsk}"}`
+    let entries = ''
+    for (const change of changes) {
+      const isBid = change.side === 'bid'
+      const size = sizeText(change.size)
+      const first = `${priceText(change.price)}","size":"${size}","side":"${isBid ? 'BUY' : 'SELL'}`
+      const other = `${priceText(complement(change.price))}","size":"${size}","side":"${isBid ? 'SELL' : 'BUY'}`
+      const both = `${this.#entryHeads[0]}${first}${end0},${this.#entryHeads[1]}${other}${end1}`
+      entries = entries === '' ? both : `${entries},${both}`
+    }
+    return `{"event_type":"price_change",${this.#id},"price_changes":[${entries}],"timestamp":"${atMs}"}`
+  }
+
+  /** The `last_trade_price` of the token traded. */
+  lastTradePrice(trade: SimTrade): string {
+    return (
+      `{"event_type":"last_trade_price",${this.#id},` +
+      `"asset_id":"${this.#market.listing.tokens[trade.outcomeIndex]}",` +
+      `"price":"${priceText(trade.price)}","size":"${sizeText(trade.size)}",` +
+      `"side":"${trade.side === 'buy' ? 'BUY' : 'SELL'}","fee_rate_bps":"${feeBps(this.#market)}",` +
+      `"timestamp":"${trade.atMs}","transaction_hash":"${trade.txHash}"}`
+    )
+  }
+
+  /** One token's `tick_size_change`. */
+  tickSizeChange(
+    outcomeIndex: 0 | 1,
+    change: { oldTick: PriceMicros; newTick: PriceMicros; atMs: TimeMs },
+  ): string {
+    return (
+      `{"event_type":"tick_size_change",${this.#id},` +
+      `"asset_id":"${this.#market.listing.tokens[outcomeIndex]}",` +
+      `"old_tick_size":"${priceText(change.oldTick)}","new_tick_size":"${priceText(change.newTick)}",` +
+      `"timestamp":"${change.atMs}"}`
+    )
+  }
+
+  /** One token's `best_bid_ask`; empty text for a side without orders. */
+  bestBidAsk(outcomeIndex: 0 | 1, atMs: TimeMs): string {
+    const { bestBid, bestAsk } = this.#market.book
+    const isFirst = outcomeIndex === 0
+    const bid = isFirst ? bestBid : bestAsk === null ? null : complement(bestAsk)
+    const ask = isFirst ? bestAsk : bestBid === null ? null : complement(bestBid)
+    const spread =
+      bid === null || ask === null || ask < bid ? '' : priceText(priceMicros(ask - bid))
+    return (
+      `{"event_type":"best_bid_ask",${this.#id},` +
+      `"asset_id":"${this.#market.listing.tokens[outcomeIndex]}",` +
+      `"best_bid":"${bid === null ? '' : priceText(bid)}",` +
+      `"best_ask":"${ask === null ? '' : priceText(ask)}","spread":"${spread}","timestamp":"${atMs}"}`
+    )
+  }
+
+  #mix(side: 'bid' | 'ask', price: PriceMicros, size: SizeMicros): void {
+    if (size === 0) return
+    let mixed = Math.imul(price ^ (side === 'bid' ? 0x9e3779b9 : 0x3c6ef372), 0x85ebca6b)
+    mixed = Math.imul(mixed ^ (mixed >>> 15) ^ (size % 4_294_967_291), 0xc2b2ae35)
+    mixed ^= mixed >>> 13
+    this.#laneA ^= mixed
+    this.#laneB ^= Math.imul(mixed ^ 0x165667b1, 0x27d4eb2f) ^ (mixed >>> 16)
+  }
+}
+
+/** The `new_market` broadcast. */
+export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
+  const { listing, event } = market
+  return JSON.stringify({
+    event_type: 'new_market',
+    id: String(listing.number),
+    question: listing.question,
+    market: listing.nativeId,
+    slug: listing.slug,
+    description: listing.rules,
+    assets_ids: listing.tokens,
+    outcomes: listing.outcomes,
+    event_message: eventMessage(market),
+    timestamp: String(atMs),
+    tags: event.tags.map(tagSlug),
+    condition_id: listing.nativeId,
+    active: true,
+    clob_token_ids: listing.tokens,
+    sports_market_type: listing.sportsMarketType ?? '',
+    line: listing.line === null ? '' : String(listing.line),
+    game_start_time: event.game === null ? '' : String(event.game.startMs),
+    order_price_min_tick_size: priceText(market.tickMicros),
+    group_item_title: listing.shortTitle,
+    taker_base_fee: String(feeBps(market)),
+    fees_enabled: feeBps(market) > 0,
+    fee_schedule: null,
+  })
+}
+
+/** The `market_resolved` message; a void market names no winner. */
+export function marketResolvedFrame(market: SimMarket, atMs: TimeMs): string {
+  const { listing, event } = market
+  const winner = winnerIndex(market)
+  return JSON.stringify({
+    event_type: 'market_resolved',
+    id: String(listing.number),
+    market: listing.nativeId,
+    assets_ids: listing.tokens,
+    ...(winner === null
+      ? {}
+      : { winning_asset_id: listing.tokens[winner], winning_outcome: listing.outcomes[winner] }),
+    event_message: eventMessage(market),
+    timestamp: String(atMs),
+    tags: event.tags.map(tagSlug),
+  })
+}
+
+const TABLE_STEP = 100
+// Every price on the finest tick (0.0001), written once.
+const PRICE_TEXTS: readonly string[] = Array.from({ length: MICROS / TABLE_STEP + 1 }, (_, step) =>
+  toDecimal(priceMicros(step * TABLE_STEP)),
+)
+const HEX_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+)
+
+function hexText(lane: number): string {
+  return (
+    (HEX_BYTES[lane >>> 24] ?? '') +
+    (HEX_BYTES[(lane >>> 16) & 255] ?? '') +
+    (HEX_BYTES[(lane >>> 8) & 255] ?? '') +
+    (HEX_BYTES[lane & 255] ?? '')
+  )
+}
+
+function sha1(text: string): string {
+  return createHash('sha1').update(text).digest('hex')
+}
+
+// Best first in, worst first out.
+function levelTexts(levels: readonly Level[]): string {
+  let text = ''
+  for (let position = levels.length - 1; position >= 0; position -= 1) {
+    const level = levels[position]
+    if (level === undefined) continue
+    const part = `{"price":"${priceText(level.price)}","size":"${sizeText(level.size)}"}`
+    text = text === '' ? part : `${text},${part}`
+  }
+  return text
+}
+
+function mirroredTexts(levels: readonly Level[]): string {
+  let text = ''
+  for (let position = levels.length - 1; position >= 0; position -= 1) {
+    const level = levels[position]
+    if (level === undefined) continue
+    const price = priceText(complement(level.price))
+    const part = `{"price":"${price}","size":"${sizeText(level.size)}"}`
+    text = text === '' ? part : `${text},${part}`
+  }
+  return text
+}
+
+function eventMessage(market: SimMarket): Record<string, string> {
+  const { event } = market
+  return {
+    id: String(event.number),
+    ticker: event.nativeId,
+    slug: event.nativeId,
+    title: event.title,
+    description: event.description,
+  }
+}

@@ -1,0 +1,298 @@
+// Venue a's market channel (`/ws/market`): who subscribed to which token, and which frames follow a
+// change of the world (wire.md A4). One frame is rendered once and shared by all its readers; without
+// readers nothing is rendered. Not for: the frames' text (frames.ts).
+// Upholds SIMPM20 to SIMPM30.
+
+import type { Clock } from '../../../clock.ts'
+import type { Log } from '../../../log.ts'
+import type { PriceMicros } from '../../../units.ts'
+import type { Faults } from '../faults.ts'
+import type { SimMarket, World, WorldChange } from '../model.ts'
+import type { UpgradeHandler } from '../rest.ts'
+import { bookFrame, MarketFrames, marketResolvedFrame, newMarketFrame } from './frames.ts'
+import { type Conversation, type SimSocket, SocketGroup } from './socket.ts'
+
+export interface MarketChannelOptions {
+  readonly world: World
+  readonly faults: Faults
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The channel with all its connections; listens to the world until stopped. */
+export class MarketChannel {
+  readonly #world: World
+  readonly #faults: Faults
+  readonly #rooms = new Map<SimMarket, Room>()
+  readonly #readers = new Set<Reader>()
+  // Markets whose new_market went out at their creation, so that their opening does not repeat it.
+  readonly #announced = new WeakSet<SimMarket>()
+  readonly #sockets: SocketGroup
+  readonly #stopListening: () => void
+
+  constructor(options: MarketChannelOptions) {
+    this.#world = options.world
+    this.#faults = options.faults
+    this.#sockets = new SocketGroup({
+      clock: options.clock,
+      faults: options.faults,
+      log: options.log,
+      pingPeriodSeconds: 0,
+      open: (socket) => this.#open(socket),
+    })
+    this.#stopListening = options.world.onChange((change) => this.#tell(change))
+  }
+
+  get connectionCount(): number {
+    return this.#sockets.count
+  }
+
+  readonly accept: UpgradeHandler = (request, raw, head) => {
+    this.#sockets.accept(request, raw, head)
+  }
+
+  stop(): void {
+    this.#stopListening()
+    this.#sockets.stop()
+  }
+
+  #open(socket: SimSocket): Conversation {
+    const reader: Reader = { socket, tokens: new Map(), isCustom: false }
+    this.#readers.add(reader)
+    return {
+      receive: (text) => this.#receive(reader, text),
+      tick: () => {},
+      closed: () => {
+        this.#readers.delete(reader)
+        this.#unsubscribe(reader, [...reader.tokens.keys()])
+      },
+    }
+  }
+
+  #receive(reader: Reader, text: string): void {
+    const request = text === 'PING' ? null : parseRequest(text)
+    if (request === null) {
+      reader.socket.reply(text === 'PING' ? 'PONG' : 'INVALID OPERATION')
+      return
+    }
+    if (request.isCustom !== null) reader.isCustom = request.isCustom
+    if (request.operation === 'unsubscribe') {
+      this.#unsubscribe(reader, request.tokens)
+      return
+    }
+    const fresh = request.tokens.filter((token) => !reader.tokens.has(token))
+    if (fresh.length > 0) this.#subscribe(reader, fresh, request.hasDump)
+    else if (request.tokens.length > 0) reader.socket.reply('NO NEW ASSETS')
+  }
+
+  // Books and subscription belong to one synchronous turn: no change can fall between them.
+  #subscribe(reader: Reader, tokens: readonly string[], hasDump: boolean): void {
+    const books: string[] = []
+    for (const token of tokens) {
+      if (reader.tokens.has(token)) continue
+      const found = this.#world.marketOfToken(token)
+      if (found === null) {
+        reader.tokens.set(token, null)
+        continue
+      }
+      this.#seat(reader, token, found)
+      const isShown = hasDump && found.market.status === 'open'
+      if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
+    }
+    if (!hasDump) return
+    // One array frame, as live; only a subscription beyond its asset limit needs several.
+    for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
+      reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
+    }
+  }
+
+  #seat(reader: Reader, token: string, of: { market: SimMarket; outcomeIndex: 0 | 1 }): void {
+    const room = this.#room(of.market)
+    const bit = BITS[of.outcomeIndex]
+    reader.tokens.set(token, { room, bit })
+    room.readers.set(reader, (room.readers.get(reader) ?? 0) | bit)
+  }
+
+  /** Seats those who subscribed to a token before its market was known. */
+  #seatWaiting(market: SimMarket): void {
+    for (const reader of this.#readers) {
+      for (const outcomeIndex of OUTCOMES) {
+        const token = market.listing.tokens[outcomeIndex]
+        if (reader.tokens.get(token) === null) this.#seat(reader, token, { market, outcomeIndex })
+      }
+    }
+  }
+
+  #unsubscribe(reader: Reader, tokens: readonly string[]): void {
+    for (const token of tokens) {
+      const seat = reader.tokens.get(token) ?? null
+      reader.tokens.delete(token)
+      if (seat === null) continue
+      const { room, bit } = seat
+      const left = (room.readers.get(reader) ?? 0) & ~bit
+      if (left === 0) room.readers.delete(reader)
+      else room.readers.set(reader, left)
+      if (room.readers.size === 0) this.#rooms.delete(room.market)
+    }
+  }
+
+  #room(market: SimMarket): Room {
+    let room = this.#rooms.get(market)
+    if (room === undefined) {
+      const { bestBid, bestAsk } = market.book
+      room = { market, frames: new MarketFrames(market), readers: new Map(), bestBid, bestAsk }
+      this.#rooms.set(market, room)
+    }
+    return room
+  }
+
+  #tell(change: WorldChange): void {
+    if (change.market.listing.venue !== 'a') return
+    if (change.kind === 'created' || change.kind === 'opened') {
+      this.#seatWaiting(change.market)
+      this.#announce(change)
+      if (change.kind === 'opened') this.#tellOpening(change)
+      return
+    }
+    const room = this.#rooms.get(change.market)
+    if (room === undefined) return
+    if (change.kind === 'levels') this.#tellLevels(room, change)
+    else if (change.kind === 'trade') this.#tellTrade(room, change)
+    else if (change.kind === 'tick') {
+      for (const outcome of OUTCOMES) {
+        this.#send(room, BITS[outcome], () => room.frames.tickSizeChange(outcome, change))
+      }
+    } else if (change.kind === 'resolved') {
+      this.#sendCustom(room, BOTH, () => marketResolvedFrame(change.market, change.atMs))
+    }
+  }
+
+  #tellLevels(room: Room, change: Extract<WorldChange, { kind: 'levels' }>): void {
+    if (change.changes.length === 0) return
+    room.frames.note(change.changes, change.previousSizes)
+    const frame = shared(room.frames.priceChange(change.changes, change.atMs), room.readers.size)
+    for (const reader of room.readers.keys()) {
+      if (!this.#faults.strikes('lost_delta')) this.#deliver(reader, frame)
+    }
+    this.#tellTop(room, change)
+  }
+
+  #tellTrade(room: Room, change: Extract<WorldChange, { kind: 'trade' }>): void {
+    room.frames.note(change.changes, change.previousSizes)
+    for (const outcome of OUTCOMES) {
+      this.#send(room, BITS[outcome], () => bookFrame(room.market, outcome))
+    }
+    const bit = BITS[change.trade.outcomeIndex]
+    this.#send(room, bit, () => room.frames.lastTradePrice(change.trade))
+    this.#tellTop(room, change)
+  }
+
+  #tellTop(room: Room, change: WorldChange): void {
+    const { bestBid, bestAsk } = room.market.book
+    if (bestBid === room.bestBid && bestAsk === room.bestAsk) return
+    room.bestBid = bestBid
+    room.bestAsk = bestAsk
+    for (const outcome of OUTCOMES) {
+      this.#sendCustom(room, BITS[outcome], () => room.frames.bestBidAsk(outcome, change.atMs))
+    }
+  }
+
+  /** Who subscribed before the market had a book gets it now. */
+  #tellOpening(change: WorldChange): void {
+    const room = this.#rooms.get(change.market)
+    if (room === undefined) return
+    // The running hash began with no levels at all.
+    room.frames = new MarketFrames(change.market)
+    for (const outcome of OUTCOMES) {
+      this.#send(room, BITS[outcome], () => bookFrame(room.market, outcome))
+    }
+    this.#tellTop(room, change)
+  }
+
+  #announce(change: WorldChange): void {
+    const { market } = change
+    if (market.status === 'unopened' || this.#announced.has(market)) return
+    this.#announced.add(market)
+    let frame: string | null = null
+    for (const reader of this.#readers) {
+      if (!reader.isCustom) continue
+      frame ??= newMarketFrame(market, change.atMs)
+      this.#deliver(reader, frame)
+    }
+  }
+
+  // Renders only when the first reader of one of these tokens is met.
+  #send(room: Room, bits: number, render: () => string, isCustomOnly = false): void {
+    let frame: string | Buffer | null = null
+    for (const [reader, mask] of room.readers) {
+      if ((mask & bits) === 0 || (isCustomOnly && !reader.isCustom)) continue
+      frame ??= shared(render(), room.readers.size)
+      this.#deliver(reader, frame)
+    }
+  }
+
+  #sendCustom(room: Room, bits: number, render: () => string): void {
+    this.#send(room, bits, render, true)
+  }
+
+  #deliver(reader: Reader, frame: string | Buffer): void {
+    reader.socket.send(frame)
+    if (this.#faults.strikes('duplicate')) reader.socket.send(frame)
+  }
+}
+
+const OUTCOMES = [0, 1] as const
+const BITS = [1, 2] as const
+const BOTH = 3
+const DUMP_BOOKS_MAX = 1_000
+
+/** One connection's subscription; bounded by the frames it may send. */
+interface Reader {
+  readonly socket: SimSocket
+  /** Where each token is read; null for a token of no market. */
+  readonly tokens: Map<string, { readonly room: Room; readonly bit: number } | null>
+  /** `custom_feature_enabled`: a flag of the connection, not of a token. */
+  isCustom: boolean
+}
+
+/** A market somebody reads; the number is a bit for each of its two tokens. */
+interface Room {
+  readonly market: SimMarket
+  frames: MarketFrames
+  readonly readers: Map<Reader, number>
+  bestBid: PriceMicros | null
+  bestAsk: PriceMicros | null
+}
+
+interface Request {
+  readonly operation: 'subscribe' | 'unsubscribe'
+  readonly tokens: readonly string[]
+  readonly isCustom: boolean | null
+  readonly hasDump: boolean
+}
+
+// Encoded to bytes once when several readers share it.
+function shared(text: string, readerCount: number): string | Buffer {
+  return readerCount > 1 ? Buffer.from(text) : text
+}
+
+function parseRequest(text: string): Request | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+  const fields = new Map<string, unknown>(Object.entries(parsed))
+  const operation = fields.get('operation') ?? 'subscribe'
+  if (operation !== 'subscribe' && operation !== 'unsubscribe') return null
+  const type = fields.get('type') ?? 'market'
+  if (typeof type !== 'string' || type.toLowerCase() !== 'market') return null
+  const list: unknown = fields.get('assets_ids') ?? []
+  if (!Array.isArray(list)) return null
+  const tokens = list.filter((token): token is string => typeof token === 'string')
+  const custom = fields.get('custom_feature_enabled')
+  const isCustom = typeof custom === 'boolean' ? custom : null
+  return { operation, tokens, isCustom, hasDump: fields.get('initial_dump') !== false }
+}

@@ -1,0 +1,293 @@
+// World objects → Gamma and CLOB market objects, as venue a's REST shows them (wire.md A2, A3).
+// Plain objects with the venue's own keys and JSON types; the callers turn them into text.
+// Not for: tags, series, teams (events.ts), books and stream frames
+// (frames.ts), trades (data-api.ts). Upholds SIMPM1 to SIMPM5.
+
+import {
+  formatTime,
+  MICROS,
+  PRICE_HALF,
+  type TimeMs,
+  timeMs,
+  toDecimal,
+  toNumber,
+} from '../../../units.ts'
+import type { SimEvent, SimMarket } from '../model.ts'
+import { eventRow, tagRow } from './events.ts'
+import {
+  CRYPTO_FEE_BPS,
+  competitiveness,
+  endMs,
+  feeBps,
+  gameId,
+  hexId,
+  imageUrl,
+  isActive,
+  isOver,
+  lastFirstPrice,
+  liquidityUsd,
+  ORDER_SIZE_MIN,
+  outcomePrices,
+  spacedTime,
+  volumeWithin,
+  winnerIndex,
+} from './facts.ts'
+
+/** What a Gamma market row carries besides itself. */
+export interface MarketParts {
+  readonly nowMs: TimeMs
+  /** The parent event, without its markets. */
+  readonly hasEvent: boolean
+  /** The parent event's tags (`include_tag=true`). */
+  readonly hasTags: boolean
+}
+
+/** A Gamma market object; keys without a value are absent, never null. */
+export function gammaMarket(market: SimMarket, parts: MarketParts): Record<string, unknown> {
+  const { listing, event } = market
+  return {
+    id: String(listing.number),
+    question: listing.question,
+    conditionId: listing.nativeId,
+    slug: listing.slug,
+    resolutionSource: '',
+    endDate: formatTime(endMs(market)),
+    liquidity: String(liquidityUsd(market)),
+    startDate: formatTime(listing.openMs),
+    image: imageUrl(event.nativeId),
+    icon: imageUrl(event.nativeId),
+    description: listing.rules,
+    outcomes: listText(listing.outcomes),
+    outcomePrices: listText(outcomePrices(market).map((price) => toDecimal(price))),
+    volume: String(toNumber(market.volumeTotal)),
+    marketMakerAddress: '',
+    createdAt: formatTime(listing.createdMs),
+    updatedAt: formatTime(market.updatedMs),
+    submitted_by: SUBMITTER,
+    resolvedBy: RESOLVER,
+    groupItemTitle: listing.shortTitle,
+    groupItemThreshold: String(Math.max(0, event.markets.indexOf(market))),
+    questionID: hexId('question', listing.nativeId),
+    orderPriceMinTickSize: toNumber(market.tickMicros),
+    orderMinSize: ORDER_SIZE_MIN,
+    endDateIso: formatTime(endMs(market)).slice(0, 10),
+    startDateIso: formatTime(listing.openMs).slice(0, 10),
+    clobTokenIds: listText(listing.tokens),
+    umaBond: '500',
+    umaReward: '5',
+    customLiveness: 0,
+    negRiskRequestID: event.isMutuallyExclusive ? hexId('request', listing.nativeId) : '',
+    ...marketFlags(market),
+    ...marketVolumes(market, parts.nowMs),
+    ...marketPrices(market, parts.nowMs),
+    ...feeFields(market),
+    ...lifeFields(market),
+    ...gameFields(market),
+    ...(event.isMutuallyExclusive ? { negRiskMarketID: hexId('negrisk', event.nativeId) } : {}),
+    ...(parts.hasEvent
+      ? { events: [eventRow(event, { nowMs: parts.nowMs, hasTags: false })] }
+      : {}),
+    ...(parts.hasTags ? { tags: event.tags.map((label) => tagRow(label)) } : {}),
+  }
+}
+
+/** A Gamma event object with its markets and tags. */
+export function gammaEvent(event: SimEvent, nowMs: TimeMs): Record<string, unknown> {
+  const markets = event.markets.map((market) =>
+    gammaMarket(market, { nowMs, hasEvent: false, hasTags: false }),
+  )
+  return { ...eventRow(event, { nowMs, hasTags: true }), markets }
+}
+
+/** A CLOB market object (`/markets/{condition_id}`); `tokens[].winner` is the resolution. */
+export function clobMarket(market: SimMarket): Record<string, unknown> {
+  const { listing, event } = market
+  const prices = outcomePrices(market)
+  return {
+    enable_order_book: market.status === 'open',
+    active: isActive(market),
+    closed: isOver(market),
+    archived: false,
+    accepting_orders: market.status === 'open',
+    accepting_order_timestamp: formatTime(listing.openMs),
+    minimum_order_size: ORDER_SIZE_MIN,
+    minimum_tick_size: toNumber(market.tickMicros),
+    condition_id: listing.nativeId,
+    question_id: hexId('question', listing.nativeId),
+    question: listing.question,
+    description: listing.rules,
+    market_slug: listing.slug,
+    end_date_iso: formatTime(endMs(market)),
+    game_start_time: event.game === null ? null : formatTime(event.game.startMs),
+    seconds_delay: event.game === null ? 0 : GAME_DELAY_SECONDS,
+    fpmm: '',
+    maker_base_fee: feeBps(market),
+    taker_base_fee: feeBps(market),
+    notifications_enabled: true,
+    neg_risk: event.isMutuallyExclusive,
+    neg_risk_market_id: event.isMutuallyExclusive ? hexId('negrisk', event.nativeId) : '',
+    neg_risk_request_id: event.isMutuallyExclusive ? hexId('request', listing.nativeId) : '',
+    icon: imageUrl(event.nativeId),
+    image: imageUrl(event.nativeId),
+    rewards: { rates: null, min_size: REWARDS_SIZE_MIN, max_spread: REWARDS_SPREAD_MAX },
+    is_50_50_outcome: market.status === 'resolved' && listing.payout === PRICE_HALF,
+    tokens: ([0, 1] as const).map((outcomeIndex) => ({
+      token_id: listing.tokens[outcomeIndex],
+      outcome: listing.outcomes[outcomeIndex],
+      price: toNumber(prices[outcomeIndex]),
+      winner: winnerIndex(market) === outcomeIndex,
+    })),
+    tags: [...event.tags, 'All'],
+  }
+}
+
+/** The short form of `/simplified-markets`. */
+export function simplifiedMarket(market: SimMarket): Record<string, unknown> {
+  const { condition_id, rewards, tokens, active, closed, archived, accepting_orders } =
+    clobMarket(market)
+  return { condition_id, rewards, tokens, active, closed, archived, accepting_orders }
+}
+
+const REWARDS_SIZE_MIN = 50
+const REWARDS_SPREAD_MAX = 4.5
+const GAME_DELAY_SECONDS = 3
+const SUBMITTER = `0x${'51b0'.repeat(10)}`
+const RESOLVER = `0x${'07ac1e50'.repeat(5)}`
+const DAY_MS = 86_400_000
+
+// Gamma writes these lists with a space after the comma, as text inside a string.
+function listText(items: readonly string[]): string {
+  return `[${items.map((item) => JSON.stringify(item)).join(', ')}]`
+}
+
+function marketFlags(market: SimMarket): Record<string, unknown> {
+  return {
+    active: isActive(market),
+    closed: isOver(market),
+    archived: false,
+    new: false,
+    featured: false,
+    restricted: true,
+    hasReviewedDates: true,
+    enableOrderBook: true,
+    acceptingOrders: market.status === 'open',
+    acceptingOrdersTimestamp: formatTime(market.listing.openMs),
+    negRisk: market.event.isMutuallyExclusive,
+    negRiskOther: false,
+    ready: false,
+    funded: false,
+    approved: true,
+    cyom: false,
+    pagerDutyNotificationEnabled: false,
+    automaticallyActive: true,
+    clearBookOnStart: false,
+    showGmpSeries: false,
+    showGmpOutcome: false,
+    manualActivation: false,
+    pendingDeployment: false,
+    deploying: false,
+    rfqEnabled: false,
+    holdingRewardsEnabled: false,
+    requiresTranslation: false,
+    rewardsMinSize: REWARDS_SIZE_MIN,
+    rewardsMaxSpread: REWARDS_SPREAD_MAX,
+  }
+}
+
+function marketVolumes(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
+  const day = toNumber(market.volume24h)
+  const week = volumeWithin(market, 7 * DAY_MS, nowMs)
+  const month = volumeWithin(market, 30 * DAY_MS, nowMs)
+  const year = volumeWithin(market, 365 * DAY_MS, nowMs)
+  const liquidity = liquidityUsd(market)
+  return {
+    volumeNum: toNumber(market.volumeTotal),
+    liquidityNum: liquidity,
+    volume24hr: day,
+    volume1wk: week,
+    volume1mo: month,
+    volume1yr: year,
+    volume24hrClob: day,
+    volume1wkClob: week,
+    volume1moClob: month,
+    volume1yrClob: year,
+    volumeClob: toNumber(market.volumeTotal),
+    liquidityClob: liquidity,
+  }
+}
+
+function marketPrices(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
+  const { bestBid, bestAsk } = market.book
+  const last = lastFirstPrice(market)
+  return {
+    spread: ((bestAsk ?? MICROS) - (bestBid ?? 0)) / MICROS,
+    competitive: competitiveness(market),
+    ...(bestBid === null ? {} : { bestBid: toNumber(bestBid) }),
+    ...(bestAsk === null ? {} : { bestAsk: toNumber(bestAsk) }),
+    ...(last === null ? {} : { lastTradePrice: toNumber(last) }),
+    ...(isOver(market) ? {} : priceMoves(market, nowMs)),
+  }
+}
+
+const MOVES: readonly (readonly [string, number])[] = [
+  ['oneHourPriceChange', 3_600_000],
+  ['oneDayPriceChange', DAY_MS],
+  ['oneWeekPriceChange', 7 * DAY_MS],
+]
+
+function priceMoves(market: SimMarket, nowMs: TimeMs): Record<string, number> {
+  const moves: Record<string, number> = {}
+  const now = market.fairPrice(nowMs)
+  for (const [key, backMs] of MOVES) {
+    if (nowMs - backMs < market.listing.openMs) break
+    const then = market.fairPrice(timeMs(nowMs - backMs))
+    moves[key] = (now - then) / MICROS
+  }
+  return moves
+}
+
+function feeFields(market: SimMarket): Record<string, unknown> {
+  if (feeBps(market) === 0) return { feesEnabled: false, feeType: null }
+  return {
+    feesEnabled: true,
+    feeType: 'crypto_fees_v2',
+    feeSchedule: { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 },
+    makerBaseFee: CRYPTO_FEE_BPS,
+    takerBaseFee: CRYPTO_FEE_BPS,
+    makerRebatesFeeShareBps: 10_000,
+    eventStartTime: formatTime(market.listing.openMs),
+  }
+}
+
+function lifeFields(market: SimMarket): Record<string, unknown> {
+  const { listing, status } = market
+  const closed = isOver(market) ? { closedTime: spacedTime(listing.closeMs) } : {}
+  if (status === 'determined') {
+    return { ...closed, umaResolutionStatus: 'proposed', umaResolutionStatuses: '["proposed"]' }
+  }
+  if (status !== 'resolved') return { ...closed, umaResolutionStatuses: '[]' }
+  return {
+    ...closed,
+    umaResolutionStatus: 'resolved',
+    umaResolutionStatuses: '["proposed"]',
+    umaEndDate: formatTime(listing.resolveMs),
+    automaticallyResolved: true,
+  }
+}
+
+function gameFields(market: SimMarket): Record<string, unknown> {
+  const { game } = market.event
+  const { sportsMarketType, line } = market.listing
+  return {
+    ...(game === null
+      ? {}
+      : {
+          gameStartTime: spacedTime(game.startMs),
+          eventStartTime: formatTime(game.startMs),
+          secondsDelay: GAME_DELAY_SECONDS,
+          gameId: String(gameId(market.event)),
+        }),
+    ...(sportsMarketType === null ? {} : { sportsMarketType }),
+    ...(line === null ? {} : { line }),
+  }
+}

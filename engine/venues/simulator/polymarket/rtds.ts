@@ -1,0 +1,237 @@
+// Venue a's real-time data stream, topic `activity` (wire.md A6): a `trades` row for every wallet of
+// a trade and one `orders_matched` for its taker. One filter per topic and connection, replaced by
+// the next subscribe. Not for: other topics, which are accepted and stay silent.
+// Upholds SIMPM31 to SIMPM35.
+
+import type { Clock } from '../../../clock.ts'
+import type { Log } from '../../../log.ts'
+import type { Faults } from '../faults.ts'
+import type { SimTrade, World } from '../model.ts'
+import type { UpgradeHandler } from '../rest.ts'
+import { type Conversation, type SimSocket, SocketGroup } from './socket.ts'
+import { participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
+
+const PING_PERIOD_SECONDS = 5
+
+export interface RtdsOptions {
+  readonly world: World
+  readonly faults: Faults
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The stream with all its connections; listens to the world until stopped. */
+export class Rtds {
+  readonly #clock: Clock
+  readonly #faults: Faults
+  readonly #listeners = new Set<Listener>()
+  readonly #sockets: SocketGroup
+  readonly #stopListening: () => void
+
+  constructor(options: RtdsOptions) {
+    this.#clock = options.clock
+    this.#faults = options.faults
+    this.#sockets = new SocketGroup({
+      clock: options.clock,
+      faults: options.faults,
+      log: options.log,
+      pingPeriodSeconds: PING_PERIOD_SECONDS,
+      open: (socket) => this.#open(socket),
+    })
+    this.#stopListening = options.world.onChange((change) => {
+      if (change.kind === 'trade' && change.market.listing.venue === 'a') this.#tell(change.trade)
+    })
+  }
+
+  get connectionCount(): number {
+    return this.#sockets.count
+  }
+
+  readonly accept: UpgradeHandler = (request, raw, head) => {
+    this.#sockets.accept(request, raw, head)
+  }
+
+  stop(): void {
+    this.#stopListening()
+    this.#sockets.stop()
+  }
+
+  #open(socket: SimSocket): Conversation {
+    const listener: Listener = { socket, topics: new Map(), held: null }
+    this.#listeners.add(listener)
+    return {
+      receive: (text) => this.#receive(listener, text),
+      // A row held back for a swap waits for its second to end at most.
+      tick: () => this.#release(listener),
+      closed: () => this.#listeners.delete(listener),
+    }
+  }
+
+  #receive(listener: Listener, text: string): void {
+    // The npm client sends `ping` and reports any answer as an error; newer ones send `PING`.
+    if (text === 'ping') return
+    const request = text === 'PING' ? null : parseRequest(text)
+    if (request === null) {
+      const { id } = listener.socket
+      const refusal = { message: 'Invalid request body', connectionId: id, requestId: id }
+      listener.socket.reply(text === 'PING' ? 'PONG' : JSON.stringify(refusal))
+      return
+    }
+    for (const entry of request.entries) {
+      if (request.action === 'unsubscribe') unsubscribe(listener, entry)
+      else subscribe(listener, entry)
+    }
+  }
+
+  #tell(trade: SimTrade): void {
+    if (this.#listeners.size === 0) return
+    const second = Math.floor(trade.atMs / 1000)
+    const count = participantCount(trade)
+    for (let participant = 0; participant < count; participant += 1) {
+      const row = tradeRow(trade, participant)
+      if (participant === 0) this.#tellRow({ type: 'orders_matched', row, second })
+      this.#tellRow({ type: 'trades', row, second })
+    }
+  }
+
+  #tellRow(event: { type: string; row: TradeRow; second: number }): void {
+    let body: string | null = null
+    for (const listener of this.#listeners) {
+      const topic = listener.topics.get('activity')
+      if (topic === undefined || !wants(topic, event.type, event.row)) continue
+      body ??=
+        `"topic":"activity","type":"${event.type}","timestamp":${this.#clock.nowMs()},` +
+        `"payload":${JSON.stringify(event.row)}}`
+      this.#deliver(listener, `{"connection_id":"${listener.socket.id}",${body}`, event.second)
+    }
+  }
+
+  #deliver(listener: Listener, frame: string, second: number): void {
+    const { held } = listener
+    if (held !== null && held.second === second) {
+      listener.held = null
+      listener.socket.send(frame)
+      listener.socket.send(held.frame)
+      return
+    }
+    this.#release(listener)
+    if (this.#faults.strikes('reorder')) {
+      listener.held = { frame, second }
+      return
+    }
+    listener.socket.send(frame)
+    if (this.#faults.strikes('duplicate')) listener.socket.send(frame)
+  }
+
+  #release(listener: Listener): void {
+    const { held } = listener
+    if (held === null) return
+    listener.held = null
+    listener.socket.send(held.frame)
+  }
+}
+
+/** One connection; `held` is the row that waits to change places with the next. */
+interface Listener {
+  readonly socket: SimSocket
+  readonly topics: Map<string, Topic>
+  held: { readonly frame: string; readonly second: number } | null
+}
+
+/** What a connection hears of a topic: its types, and the one filter that stands for all of them. */
+interface Topic {
+  readonly types: Set<string>
+  filter: Filter | null
+}
+
+interface Filter {
+  readonly eventSlug: string | null
+  readonly marketSlug: string | null
+}
+
+interface Entry {
+  readonly topic: string
+  readonly type: string
+  readonly filter: Filter | null
+}
+
+const TOPICS_MAX = 64
+const ALL_TYPES = '*'
+
+function subscribe(listener: Listener, entry: Entry): void {
+  let topic = listener.topics.get(entry.topic)
+  if (topic === undefined) {
+    if (listener.topics.size >= TOPICS_MAX) return
+    topic = { types: new Set(), filter: null }
+    listener.topics.set(entry.topic, topic)
+  }
+  if (topic.types.size < TOPICS_MAX) topic.types.add(entry.type)
+  topic.filter = entry.filter
+}
+
+function unsubscribe(listener: Listener, entry: Entry): void {
+  const topic = listener.topics.get(entry.topic)
+  if (topic === undefined) return
+  if (entry.type === ALL_TYPES) topic.types.clear()
+  else topic.types.delete(entry.type)
+  if (topic.types.size === 0) listener.topics.delete(entry.topic)
+}
+
+// The live server compares slugs as parts of one another, so a filter may let more through.
+function wants(topic: Topic, type: string, row: TradeRow): boolean {
+  if (!topic.types.has(ALL_TYPES) && !topic.types.has(type)) return false
+  if (topic.filter === null) return true
+  const { eventSlug, marketSlug } = topic.filter
+  if (eventSlug !== null && !row.eventSlug.includes(eventSlug)) return false
+  return marketSlug === null || row.slug.includes(marketSlug)
+}
+
+function parseRequest(
+  text: string,
+): { action: 'subscribe' | 'unsubscribe'; entries: readonly Entry[] } | null {
+  const fields = parseObject(text)
+  const action = fields?.get('action')
+  const list: unknown = fields?.get('subscriptions')
+  if ((action !== 'subscribe' && action !== 'unsubscribe') || !Array.isArray(list)) return null
+  const entries: Entry[] = []
+  for (const item of list) {
+    const entry = parseEntry(item)
+    if (entry === null) return null
+    entries.push(entry)
+  }
+  return { action, entries }
+}
+
+function parseEntry(item: unknown): Entry | null {
+  if (typeof item !== 'object' || item === null) return null
+  const fields = new Map<string, unknown>(Object.entries(item))
+  const topic = fields.get('topic')
+  const type = fields.get('type') ?? ALL_TYPES
+  const filters = fields.get('filters') ?? ''
+  if (typeof topic !== 'string' || typeof type !== 'string') return null
+  // Filters are JSON text inside a string; an object in their place is refused, as live.
+  if (typeof filters !== 'string') return null
+  if (filters === '') return { topic, type, filter: null }
+  const parsed = parseObject(filters)
+  if (parsed === null) return topic === 'activity' ? null : { topic, type, filter: null }
+  const filter = {
+    eventSlug: textIn(parsed, 'event_slug'),
+    marketSlug: textIn(parsed, 'market_slug'),
+  }
+  return { topic, type, filter }
+}
+
+function textIn(fields: ReadonlyMap<string, unknown>, key: string): string | null {
+  const value = fields.get(key)
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function parseObject(text: string): ReadonlyMap<string, unknown> | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+    return new Map<string, unknown>(Object.entries(parsed))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,171 @@
+// The WebSocket connections of a simulated Polymarket channel: accepting, writing in batches, slow
+// readers, and the faults that hit a connection (silence, disconnect). Not for: what is said on them
+// (market-ws.ts, rtds.ts). Upholds SIMPM29, SIMPM33 and SIMPM36.
+
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import type { Clock, StopTimer } from '../../../clock.ts'
+import type { Log } from '../../../log.ts'
+import type { Faults } from '../faults.ts'
+
+/** How long a struck connection says nothing. */
+export const SILENCE_MS = 20_000
+/** A reader this far behind is cut off: what it has not read would otherwise fill the memory. */
+export const BUFFERED_BYTES_MAX = 64 * 1_048_576
+
+const FRAME_BYTES_MAX = 16 * 1_048_576
+const TEXT = { binary: false }
+
+/** What a channel does with a connection's messages; made anew for each connection. */
+export interface Conversation {
+  receive(text: string): void
+  /** Once a second, after the faults of that second. */
+  tick(): void
+  closed(): void
+}
+
+export interface SocketGroupOptions {
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly log: Log
+  readonly open: (socket: SimSocket) => Conversation
+  /** Period of protocol ping frames in whole seconds; 0 for none. Missing pongs are never punished. */
+  readonly pingPeriodSeconds: number
+}
+
+/** All connections of one channel. */
+export class SocketGroup {
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: FRAME_BYTES_MAX,
+  })
+  readonly #members = new Map<SimSocket, Conversation>()
+  readonly #options: SocketGroupOptions
+  readonly #stopTicking: StopTimer
+  #seconds = 0
+
+  constructor(options: SocketGroupOptions) {
+    this.#options = options
+    this.#stopTicking = options.clock.every(1000, () => this.#tick())
+  }
+
+  get count(): number {
+    return this.#members.size
+  }
+
+  /** For RestServer.upgrade. */
+  accept(request: IncomingMessage, raw: Duplex, head: Buffer): void {
+    this.#server.handleUpgrade(request, raw, head, (ws) => this.#join(ws, raw))
+  }
+
+  /** Cuts every connection and refuses new ones. */
+  stop(): void {
+    this.#stopTicking()
+    for (const socket of this.#members.keys()) socket.cut()
+    this.#server.close()
+  }
+
+  #join(ws: WebSocket, raw: Duplex): void {
+    const { clock, log } = this.#options
+    const socket = new SimSocket({ ws, raw, clock, log })
+    const conversation = this.#options.open(socket)
+    this.#members.set(socket, conversation)
+    ws.on('message', (data, isBinary) => {
+      if (!isBinary) conversation.receive(textOf(data))
+    })
+    // Broken frames and resets: `ws` closes the socket by itself, and 'close' follows.
+    ws.on('error', () => {})
+    ws.on('close', () => {
+      this.#members.delete(socket)
+      conversation.closed()
+    })
+  }
+
+  #tick(): void {
+    this.#seconds += 1
+    const { faults, pingPeriodSeconds } = this.#options
+    const isPingTime = pingPeriodSeconds > 0 && this.#seconds % pingPeriodSeconds === 0
+    for (const [socket, conversation] of this.#members) {
+      if (faults.strikes('disconnect')) {
+        socket.cut()
+        continue
+      }
+      if (faults.strikes('silence')) socket.silence(SILENCE_MS)
+      if (isPingTime) socket.ping()
+      conversation.tick()
+    }
+  }
+}
+
+/** One connection. */
+export class SimSocket {
+  /** Shown to clients in RTDS envelopes. */
+  readonly id = randomUUID()
+  readonly #ws: WebSocket
+  readonly #raw: Duplex
+  readonly #clock: Clock
+  readonly #log: Log
+  #silentUntilMs = 0
+  #isCorked = false
+
+  constructor(parts: { ws: WebSocket; raw: Duplex; clock: Clock; log: Log }) {
+    this.#ws = parts.ws
+    this.#raw = parts.raw
+    this.#clock = parts.clock
+    this.#log = parts.log
+  }
+
+  /** Sends market data, unless the connection is struck with silence: then it is lost. */
+  send(frame: string | Buffer): void {
+    if (this.#silentUntilMs > 0) {
+      if (this.#clock.monotonicMs() < this.#silentUntilMs) return
+      this.#silentUntilMs = 0
+    }
+    this.reply(frame)
+  }
+
+  /** Sends a control answer (PONG …), silence or not. */
+  reply(frame: string | Buffer): void {
+    if (this.#ws.readyState !== this.#ws.OPEN) return
+    if (this.#ws.bufferedAmount > BUFFERED_BYTES_MAX) {
+      this.#log.warn(
+        { bufferedBytes: this.#ws.bufferedAmount },
+        'simulated venue cut a slow reader',
+      )
+      this.cut()
+      return
+    }
+    // All frames of one turn leave in one system call: at 20,000 a second that is most of the cost.
+    if (!this.#isCorked) {
+      this.#isCorked = true
+      this.#raw.cork()
+      queueMicrotask(() => {
+        this.#isCorked = false
+        this.#raw.uncork()
+      })
+    }
+    this.#ws.send(frame, TEXT)
+  }
+
+  ping(): void {
+    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping()
+  }
+
+  /** From now on data is lost for so long, while the socket stays open. */
+  silence(durationMs: number): void {
+    this.#silentUntilMs = this.#clock.monotonicMs() + durationMs
+  }
+
+  /** Ends the connection without a close frame. */
+  cut(): void {
+    this.#ws.terminate()
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+}

@@ -1,0 +1,70 @@
+// A trade → venue a's trade rows, one per wallet: Data API `/trades` and RTDS `activity` show the
+// same fields (wire.md A6, A7). Not for: who asks and in what order.
+// Upholds SIMPM16, SIMPM31 and SIMPM35.
+
+import { toNumber } from '../../../units.ts'
+import type { SimTrade } from '../model.ts'
+import { imageUrl } from './facts.ts'
+
+/** The fields that RTDS and the Data API have in common, in the venue's words. */
+export interface TradeRow {
+  readonly proxyWallet: string
+  readonly side: 'BUY' | 'SELL'
+  readonly asset: string
+  readonly conditionId: string
+  readonly size: number
+  readonly price: number
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly title: string
+  readonly slug: string
+  readonly icon: string
+  readonly eventSlug: string
+  readonly outcome: string
+  readonly outcomeIndex: number
+  readonly name: string
+  readonly pseudonym: string
+  readonly bio: string
+  readonly profileImage: string
+  readonly transactionHash: string
+}
+
+/** How many wallets took part: the taker and each maker. */
+export function participantCount(trade: SimTrade): number {
+  return 1 + trade.makers.length
+}
+
+/** The row of one participant: 0 is the taker, then the makers, who took the other side. */
+export function tradeRow(trade: SimTrade, participant: number): TradeRow {
+  const { listing, event } = trade.market
+  const maker = participant === 0 ? undefined : trade.makers[participant - 1]
+  const wallet = maker?.wallet ?? trade.taker
+  const isBuy = (trade.side === 'buy') === (maker === undefined)
+  return {
+    proxyWallet: wallet.address,
+    side: isBuy ? 'BUY' : 'SELL',
+    asset: listing.tokens[trade.outcomeIndex],
+    conditionId: listing.nativeId,
+    size: toNumber(maker?.size ?? trade.size),
+    price: shownPrice(trade),
+    timestamp: Math.floor(trade.atMs / 1000),
+    title: listing.question,
+    slug: listing.slug,
+    icon: imageUrl(event.nativeId),
+    eventSlug: event.nativeId,
+    outcome: listing.outcomes[trade.outcomeIndex],
+    outcomeIndex: trade.outcomeIndex,
+    name: wallet.name,
+    pseudonym: wallet.pseudonym,
+    bio: '',
+    profileImage: '',
+    transactionHash: trade.txHash,
+  }
+}
+
+// Live prices are quotients of amounts and often just beside the tick (0.5199999923664122): one
+// transaction in sixteen shows that. It rounds to the true price at a millionth.
+function shownPrice(trade: SimTrade): number {
+  const price = toNumber(trade.price)
+  return trade.txHash.endsWith('0') ? Math.fround(price) : price
+}

@@ -1,0 +1,197 @@
+// Draws answers: chances and payouts that agree with one another (strikes of one value are
+// monotone, one bucket or name is right). Not for: words. Upholds SIMCAL5.
+
+import { hash32 } from '../../../random.ts'
+import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'
+import type { SimPairKind } from '../model.ts'
+import { chanceOf } from './path.ts'
+import type { Answer, View } from './question.ts'
+
+export const PRICE_ZERO = priceMicros(0)
+
+/** What is known of a measured value: its guess at opening, the guess's spread, what it became. */
+export interface Measured {
+  readonly guess: number
+  readonly spread: number
+  readonly result: number
+}
+
+/** Yes when the value is above the strike; at or below it when the view's trap is opposite_side. */
+export function aboveAnswers(
+  view: View,
+  strikes: readonly number[],
+  value: Measured,
+): readonly Answer[] {
+  const isInverted = view.trap === 'opposite_side'
+  return strikes.map((strike, index) => {
+    const yes = clampChance(logistic((1.7 * (value.guess - strike)) / value.spread))
+    const isYes = value.result > strike !== isInverted
+    return {
+      key: `strike${index}`,
+      code: '',
+      label: '',
+      floor: isInverted ? null : strike,
+      cap: isInverted ? strike : null,
+      chance: isInverted ? 1 - yes : yes,
+      payout: isYes ? PRICE_ONE : PRICE_ZERO,
+      isInverted,
+      weight: 0.3 + 4 * yes * (1 - yes),
+    }
+  })
+}
+
+/**
+ * Buckets of whole steps: up to the first edge, between neighbours, from the last edge on. The
+ * value is taken to the step's grid, so that exactly one bucket holds it. Needs ≥ 2 edges.
+ */
+export function rangeAnswers(
+  edges: readonly number[],
+  stepUnit: number,
+  value: Measured,
+): readonly Answer[] {
+  const result = roundTo(value.result, stepUnit)
+  const below = (edge: number): number =>
+    logistic((1.7 * (edge - stepUnit / 2 - value.guess)) / value.spread)
+  const answers: Answer[] = []
+  for (let index = 0; index <= edges.length; index += 1) {
+    const floor = index === 0 ? null : edgeAt(edges, index - 1)
+    const next = index === edges.length ? null : edgeAt(edges, index)
+    const cap = next === null ? null : roundTo(next - stepUnit, stepUnit)
+    const chance = (next === null ? 1 : below(next)) - (floor === null ? 0 : below(floor))
+    const isYes = (floor === null || result >= floor) && (cap === null || result <= cap)
+    answers.push({
+      key: `bucket${index}`,
+      code: '',
+      label: '',
+      floor,
+      cap,
+      chance: clampChance(chance),
+      payout: isYes ? PRICE_ONE : PRICE_ZERO,
+      isInverted: false,
+      weight: 0.3 + 3 * chance,
+    })
+  }
+  return answers
+}
+
+/** One of the named is right; earlier names tend to be likelier. */
+export function choiceAnswers(
+  view: View,
+  names: readonly { label: string; code: string }[],
+): readonly Answer[] {
+  const odds = names.map((name, index) => (0.15 + chanceOf(view.key, name.code)) / (index + 1))
+  const total = odds.reduce((sum, odd) => sum + odd, 0)
+  let draw = chanceOf(view.seed, view.resultKey, 'winner') * total
+  let winner = -1
+  odds.forEach((odd, index) => {
+    if (winner < 0 && (draw < odd || index === odds.length - 1)) winner = index
+    draw -= odd
+  })
+  return names.map((name, index) => {
+    const chance = (odds[index] ?? 0) / total
+    return {
+      key: `name${index}`,
+      code: name.code,
+      label: name.label,
+      floor: null,
+      cap: null,
+      chance: clampChance(chance),
+      payout: index === winner ? PRICE_ONE : PRICE_ZERO,
+      isInverted: false,
+      weight: 0.2 + 0.8 * chance * names.length,
+    }
+  })
+}
+
+/** Each of the named is right or not by itself. */
+export function listAnswers(
+  view: View,
+  names: readonly { label: string; code: string }[],
+): readonly Answer[] {
+  return names.map((name, index) => {
+    const answer = singleAnswer(view, name, `name${index}`)
+    return { ...answer, weight: 0.5 + chanceOf(view.key, name.code, 'weight') }
+  })
+}
+
+/** Yes or no by itself. A later date makes Yes likelier, and never a No of an earlier Yes. */
+export function singleAnswer(
+  view: View,
+  name: { label: string; code: string },
+  key = 'yes',
+): Answer {
+  const skewed = chanceOf(view.key, name.code, 'chance')
+  const plain = 0.03 + 0.94 * skewed * skewed
+  const chance = clampChance(view.trap === 'other_date' ? 1 - (1 - plain) * 0.7 : plain)
+  const isInverted = view.trap === 'opposite_side'
+  const differs =
+    view.trap === 'other_rules' && chanceOf(view.seed, view.key, name.code, 'rules') < 0.12
+  const happened = chanceOf(view.seed, view.key, name.code, 'result') < chance
+  const isYes = (happened !== differs) !== isInverted
+  return {
+    key,
+    code: name.code,
+    label: name.label,
+    floor: null,
+    cap: null,
+    chance: isInverted ? 1 - chance : chance,
+    payout: isYes ? PRICE_ONE : PRICE_ZERO,
+    isInverted,
+    weight: 1,
+  }
+}
+
+/** A result measured by other rules lies a little beside: up to ±`reach`, else unchanged. */
+export function underRules(view: View, result: number, reach: number): number {
+  if (view.trap !== 'other_rules') return result
+  return result + (2 * chanceOf(view.seed, view.resultKey, 'other source') - 1) * reach
+}
+
+/** Strikes around the guess, `step` apart, on multiples of the step; moved by half a step or, for
+ * whole steps, one, under the trap other_threshold. */
+export function strikesAround(
+  view: View,
+  grid: { guess: number; step: number; count: number; shift: number },
+): readonly number[] {
+  const middle = Math.round(grid.guess / grid.step) - Math.floor((grid.count - 1) / 2)
+  const shift = view.trap === 'other_threshold' ? grid.shift : 0
+  return Array.from({ length: grid.count }, (_, index) =>
+    roundTo((middle + index) * grid.step + shift, grid.step / 1000),
+  )
+}
+
+/** The nearest multiple of a unit, without the dust of floating point. */
+export function roundTo(value: number, unit: number): number {
+  const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(unit) - 1e-9)))
+  return Number((Math.round(value / unit) * unit).toFixed(decimals))
+}
+
+/** A rare void: one half for everybody. */
+export function isVoid(view: View, share: number): boolean {
+  return chanceOf(view.seed, view.resultKey, 'void') < share
+}
+
+export const payoutOf = (isYes: boolean, isHalf = false): PriceMicros =>
+  isHalf ? PRICE_HALF : isYes ? PRICE_ONE : PRICE_ZERO
+
+export const clampChance = (chance: number): number => Math.min(0.985, Math.max(0.015, chance))
+
+export const logistic = (value: number): number => 1 / (1 + Math.exp(-value))
+
+/** All the ways a strike grid can deceive. */
+export const GRID_TRAPS: readonly SimPairKind[] = [
+  'other_threshold',
+  'other_date',
+  'opposite_side',
+  'other_rules',
+]
+
+/** An integer in [0, bound) that the words determine. */
+export const numberOf = (bound: number, ...words: readonly (string | number)[]): number =>
+  hash32(...words) % bound
+
+function edgeAt(edges: readonly number[], index: number): number {
+  const edge = edges[index]
+  if (edge === undefined) throw new RangeError(`no edge ${index}`)
+  return edge
+}

@@ -1,0 +1,134 @@
+// The US Eastern calendar, by which both venues date games, tickers and titles. Pure arithmetic from
+// the rule in force since 2007 (second Sunday of March to first Sunday of November).
+// Not for: other time zones (weather.ts adds whole hours) or times of the engine (units.ts).
+// Upholds SIMCAL2.
+
+import { type TimeMs, timeMs } from '../../../units.ts'
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** A moment on the wall clock of New York. */
+export interface EasternTime {
+  readonly year: number
+  /** 1 to 12. */
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  /** Days from 1970-01-01 to this date. */
+  readonly dayNumber: number
+  readonly isDaylight: boolean
+  /** In the hour that the clock shows a second time when summer time ends. */
+  readonly isRepeated: boolean
+}
+
+/** The wall clock of New York at a time. */
+export function easternTime(atMs: number): EasternTime {
+  const { startMs, endMs } = daylightOf(new Date(atMs).getUTCFullYear())
+  const isDaylight = atMs >= startMs && atMs < endMs
+  const local = new Date(atMs - (isDaylight ? 4 : 5) * HOUR_MS)
+  return {
+    year: local.getUTCFullYear(),
+    month: local.getUTCMonth() + 1,
+    day: local.getUTCDate(),
+    hour: local.getUTCHours(),
+    minute: local.getUTCMinutes(),
+    dayNumber: Math.floor(local.getTime() / DAY_MS),
+    isDaylight,
+    isRepeated: atMs >= endMs && atMs < endMs + HOUR_MS,
+  }
+}
+
+/** The time at which New York's clock shows `minuteOfDay` on a date (days since 1970-01-01). */
+export function easternMs(moment: { dayNumber: number; minuteOfDay: number }): TimeMs {
+  const standardMs = moment.dayNumber * DAY_MS + moment.minuteOfDay * MINUTE_MS + 5 * HOUR_MS
+  const { startMs, endMs } = daylightOf(new Date(standardMs).getUTCFullYear())
+  const daylightMs = standardMs - HOUR_MS
+  return timeMs(daylightMs >= startMs && daylightMs < endMs ? daylightMs : standardMs)
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const
+
+/** "November". */
+export const monthName = (month: number): string => MONTHS[(month + 11) % 12] ?? 'January'
+
+/** "November 20". */
+export const longDay = (at: EasternTime): string => `${monthName(at.month)} ${at.day}`
+
+/** "November 20, 2026". */
+export const longDate = (at: EasternTime): string => `${longDay(at)}, ${at.year}`
+
+/** "Nov 20". */
+export const shortDay = (at: EasternTime): string => `${monthName(at.month).slice(0, 3)} ${at.day}`
+
+/** "Nov 20, 2026". */
+export const shortDate = (at: EasternTime): string => `${shortDay(at)}, ${at.year}`
+
+/** "2026-11-20". */
+export const isoDate = (at: EasternTime): string =>
+  `${at.year}-${twoDigits(at.month)}-${twoDigits(at.day)}`
+
+/** "4PM", "4:15PM"; as Polymarket writes it before " ET". */
+export function clockUpper(at: EasternTime): string {
+  const minutes = at.minute === 0 ? '' : `:${twoDigits(at.minute)}`
+  return `${at.hour % 12 === 0 ? 12 : at.hour % 12}${minutes}${at.hour < 12 ? 'AM' : 'PM'}`
+}
+
+/** "ET"; "EST" in the repeated hour, so that no two questions read alike. */
+export const zoneWord = (at: EasternTime): string => (at.isRepeated ? 'EST' : 'ET')
+
+/** "4pm EST", as Kalshi writes it. */
+export const clockLower = (at: EasternTime): string =>
+  `${clockUpper(at).toLowerCase()} ${at.isDaylight ? 'EDT' : 'EST'}`
+
+/** Kalshi's date grammar: 26NOV20. */
+export const stampDay = (at: EasternTime): string => `${stampMonth(at)}${twoDigits(at.day)}`
+
+/** 26NOV. */
+export const stampMonth = (at: EasternTime): string =>
+  `${twoDigits(at.year % 100)}${monthName(at.month).slice(0, 3).toUpperCase()}`
+
+/** 26NOV2015; the repeated hour of November gets an S, so that tickers stay unique. */
+export const stampHour = (at: EasternTime): string =>
+  `${stampDay(at)}${twoDigits(at.hour)}${at.isRepeated ? 'S' : ''}`
+
+/** 26NOV201545. */
+export const stampMinute = (at: EasternTime): string =>
+  `${stampDay(at)}${twoDigits(at.hour)}${twoDigits(at.minute)}${at.isRepeated ? 'S' : ''}`
+
+export const twoDigits = (value: number): string => String(value).padStart(2, '0')
+
+interface Daylight {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+const daylightByYear = new Map<number, Daylight>()
+
+function daylightOf(year: number): Daylight {
+  const known = daylightByYear.get(year)
+  if (known !== undefined) return known
+  const march = Date.UTC(year, 2, 1)
+  const november = Date.UTC(year, 10, 1)
+  const daylight = {
+    startMs: march + (((7 - new Date(march).getUTCDay()) % 7) + 7) * DAY_MS + 7 * HOUR_MS,
+    endMs: november + ((7 - new Date(november).getUTCDay()) % 7) * DAY_MS + 6 * HOUR_MS,
+  }
+  daylightByYear.set(year, daylight)
+  return daylight
+}

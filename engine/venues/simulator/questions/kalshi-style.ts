@@ -1,0 +1,136 @@
+// Venue b's style: event titles with sub-titles, tickers by the date grammar, strike types, and
+// rules in two parts. Not for: Kalshi's JSON (kalshi-server.ts) nor games (game-style.ts).
+// Upholds SIMCAL6.
+
+import type { Answer, Asked, EventDraft, MarketDraft } from './question.ts'
+
+/** A question set as venue b lists it. */
+export function kalshiEvent(asked: Asked): EventDraft {
+  const { words } = asked
+  const nativeId = `${words.series}-${words.stamp}`
+  return {
+    nativeId,
+    series: words.series,
+    seriesTitle: words.seriesTitle,
+    title: words.title,
+    subtitle: words.subtitle,
+    description: '',
+    category: words.category,
+    tags: words.tags,
+    isMutuallyExclusive: asked.form === 'range' || asked.form === 'choice',
+    game: null,
+    markets: asked.answers.map((answer) => kalshiMarket(asked, answer, nativeId)),
+  }
+}
+
+/** Text as the letters and digits of a ticker. */
+export function tickerOf(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '')
+}
+
+function kalshiMarket(asked: Asked, answer: Answer, eventTicker: string): MarketDraft {
+  const { words } = asked
+  const strike = strikeOf(asked, answer)
+  const phrase = strike.phrase
+  const isNegated = answer.isInverted && words.negatedQuestion !== undefined
+  const question =
+    (isNegated ? words.negatedQuestion?.(phrase) : undefined) ?? words.question(phrase)
+  const clause = (isNegated ? words.negatedClause?.(phrase) : undefined) ?? words.clause(phrase)
+  return {
+    slug: strike.code === '' ? eventTicker : `${eventTicker}-${strike.code}`,
+    outcomes: ['Yes', 'No'],
+    question,
+    shortTitle: strike.label,
+    noShortTitle: strike.label,
+    rules: `If ${clause}, then the market resolves to Yes.`,
+    rulesSecondary: words.remarks,
+    strike: strike.strike,
+    sportsMarketType: null,
+    line: null,
+    payout: answer.payout,
+    questionKey: answer.key,
+    isPairable: true,
+    chance: answer.chance,
+    isInverted: answer.isInverted,
+    moverKey: asked.form === 'above' ? '' : answer.key,
+    weight: answer.weight,
+  }
+}
+
+interface Struck {
+  readonly code: string
+  /** The yes_sub_title. */
+  readonly label: string
+  /** As the rules say it: "above 3.1%", "between 46-47°". */
+  readonly phrase: string
+  readonly strike: MarketDraft['strike']
+}
+
+function strikeOf(asked: Asked, answer: Answer): Struck {
+  if (asked.form === 'above') return thresholdOf(asked, answer)
+  if (asked.form === 'range') return bucketOf(asked, answer)
+  const strike =
+    asked.form === 'single' ? null : { type: 'structured' as const, floor: null, cap: null }
+  return { code: answer.code, label: answer.label, phrase: answer.label, strike }
+}
+
+function thresholdOf(asked: Asked, answer: Answer): Struck {
+  const { format, isInclusive } = asked
+  if (answer.cap !== null) {
+    const cap = answer.cap
+    return {
+      code: `T${cap}`,
+      label: `${format(cap)} or below`,
+      phrase: `at or below ${format(cap)}`,
+      strike: { type: 'less_or_equal', floor: null, cap },
+    }
+  }
+  const floor = answer.floor ?? 0
+  if (!isInclusive) {
+    return {
+      code: `T${floor}`,
+      label: `Above ${format(floor)}`,
+      phrase: `above ${format(floor)}`,
+      strike: { type: 'greater', floor, cap: null },
+    }
+  }
+  const less = Number((floor - asked.unit).toFixed(6))
+  return {
+    code: `T${less}`,
+    label: `${format(floor)} or above`,
+    phrase: `above ${less}`,
+    strike: { type: 'greater', floor: less, cap: null },
+  }
+}
+
+function bucketOf(asked: Asked, answer: Answer): Struck {
+  const { format, unit } = asked
+  const { floor, cap } = answer
+  if (floor === null) {
+    const limit = Number(((cap ?? 0) + unit).toFixed(6))
+    return {
+      code: `T${limit}`,
+      label: `${format(cap ?? 0)} or below`,
+      phrase: `less than ${format(limit)}`,
+      strike: { type: 'less', floor: null, cap: limit },
+    }
+  }
+  if (cap === null) {
+    const limit = Number((floor - unit).toFixed(6))
+    return {
+      code: `T${limit}`,
+      label: `${format(floor)} or above`,
+      phrase: `greater than ${format(limit)}`,
+      strike: { type: 'greater', floor: limit, cap: null },
+    }
+  }
+  return {
+    code: `B${Number(((floor + cap) / 2).toFixed(6))}`,
+    label: `${format(floor)} to ${format(cap)}`,
+    phrase: `between ${format(floor)}-${format(cap)}`,
+    strike: { type: 'between', floor, cap },
+  }
+}

@@ -1,0 +1,206 @@
+// One cycle of a slot as planned events: words from the styles, ids, times, pairs. A pure function.
+// Not for: which cycles exist (calendar.ts). Upholds SIMCAL1, SIMCAL3, SIMCAL5 and SIMCAL7.
+
+import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
+import { timeMs } from '../../../units.ts'
+import type { SimEvent, SimListing, SimPairKind } from '../model.ts'
+import { chainIds, conditionIdOf, uuidOf } from './identity.ts'
+import { chanceOf } from './path.ts'
+import type { EventDraft, MarketDraft, View } from './question.ts'
+import { closeOf, type SlotTimes, timesOf } from './slot-times.ts'
+import type { Slot } from './slots.ts'
+
+/** One market of the calendar, with what world.ts needs to move it. */
+export interface PlannedMarket {
+  /**
+   * `index` is dense and unique among the markets that exist at one moment: a market takes over the
+   * index of the one that dropped out when it was announced. `number` is never used again.
+   */
+  readonly listing: SimListing
+  /** Chance of the first outcome at opening, 0..1 exclusive. */
+  readonly prior: number
+  /**
+   * Markets with the same key are moved by the same noise: the strikes of one grid, both venues'
+   * listings of one question.
+   */
+  readonly moverKey: string
+  /** The first outcome is the complement of the question's Yes (opposite_side, a game's second team). */
+  readonly isInverted: boolean
+}
+
+/** An event and its markets. */
+export interface PlannedEvent {
+  readonly event: Omit<SimEvent, 'markets'>
+  readonly markets: readonly PlannedMarket[]
+}
+
+/** What all plans of one world share. */
+export interface Numbering {
+  readonly seed: number
+  readonly slotCount: number
+  readonly marketCounts: Readonly<Record<VenueKey, number>>
+}
+
+/** No variant drafts more events a cycle at one venue. */
+const EVENTS_PER_CYCLE = 4
+/** Cycles are counted from 1970; a little more keeps numbers positive near it. */
+const CYCLES_BEFORE = 1000
+
+/**
+ * Adds the cycle's events at the wanted venues. A pair's other venue is drafted too, since both
+ * listings name each other.
+ */
+export function planCycle(
+  numbering: Numbering,
+  slot: Slot,
+  cycle: number,
+  isWanted: (venue: VenueKey) => boolean,
+  into: PlannedEvent[],
+): void {
+  const wanted = slot.venues.filter(isWanted)
+  if (wanted.length === 0) return
+  const drafts = { a: drafted('a'), b: drafted('b') }
+  const natives = {
+    a: slot.venues.length === 2 ? nativesOf('a') : null,
+    b: slot.venues.length === 2 ? nativesOf('b') : null,
+  }
+  for (const venue of wanted) {
+    const others = natives[venue === 'a' ? 'b' : 'a']
+    planEvents({ numbering, slot, venue, cycle, others }, drafts[venue], into)
+  }
+
+  function drafted(venue: VenueKey): readonly EventDraft[] {
+    if (!slot.venues.includes(venue)) return []
+    return slot.variant.ask(viewOf(numbering.seed, slot, venue, cycle))
+  }
+
+  function nativesOf(venue: VenueKey): ReadonlyMap<string, string> {
+    const found = new Map<string, string>()
+    for (const draft of drafts[venue]) {
+      for (const market of draft.markets) {
+        if (!market.isPairable) continue
+        const key = marketKey(numbering.seed, slot, cycle, market)
+        found.set(market.questionKey, venue === 'a' ? conditionIdOf(key) : market.slug)
+      }
+    }
+    return found
+  }
+}
+
+interface Placed {
+  readonly numbering: Numbering
+  readonly slot: Slot
+  readonly venue: VenueKey
+  readonly cycle: number
+  /** The other venue's native ids by question, if the slot is paired. */
+  readonly others: ReadonlyMap<string, string> | null
+}
+
+function planEvents(placed: Placed, drafts: readonly EventDraft[], into: PlannedEvent[]): void {
+  const { numbering, slot, venue, cycle } = placed
+  const times = timesOf(slot, venue, cycle)
+  const eventCount = numbering.slotCount * EVENTS_PER_CYCLE
+  let position = 0
+  drafts.forEach((draft, eventIndex) => {
+    const markets = draft.markets.map((market, index) =>
+      planMarket(placed, market, times, position + index),
+    )
+    position += markets.length
+    const { markets: _, ...words } = draft
+    into.push({
+      event: {
+        venue,
+        number: (cycle + CYCLES_BEFORE) * eventCount + slot.ordinal * EVENTS_PER_CYCLE + eventIndex,
+        ...words,
+        topic: slot.family.topic,
+        createdMs: times.createdMs,
+        endMs: times.closeMs,
+      },
+      markets,
+    })
+  })
+}
+
+function planMarket(
+  placed: Placed,
+  market: MarketDraft,
+  times: SlotTimes,
+  position: number,
+): PlannedMarket {
+  const { numbering, slot, venue, cycle, others } = placed
+  const { copies, counts } = slot.variant
+  const key = marketKey(numbering.seed, slot, cycle, market)
+  const chain = venue === 'a' ? chainIds(key) : null
+  const nativeId = chain?.conditionId ?? market.slug
+  const other = market.isPairable ? (others?.get(market.questionKey) ?? null) : null
+  const cycleKey = `${slot.variant.key}:${cycle}`
+  const ring = ((cycle % copies) + copies) % copies
+  return {
+    listing: {
+      venue,
+      index: slot.marketsStart[venue] + ring * counts[venue] + position,
+      number:
+        (cycle + CYCLES_BEFORE) * numbering.marketCounts[venue] +
+        slot.marketsStart[venue] +
+        position,
+      nativeId,
+      uuid: uuidOf(key),
+      slug: venue === 'a' ? market.slug : market.slug.toLowerCase(),
+      tokens: chain?.tokens ?? [`${nativeId}:yes`, `${nativeId}:no`],
+      outcomes: market.outcomes,
+      question: market.question,
+      shortTitle: market.shortTitle,
+      noShortTitle: market.noShortTitle,
+      rules: market.rules,
+      rulesSecondary: market.rulesSecondary,
+      strike: market.strike,
+      sportsMarketType: market.sportsMarketType,
+      line: market.line,
+      ...times,
+      payout: market.payout,
+      questionKey: `${cycleKey}:${market.questionKey}`,
+      pair: other === null ? null : { otherNativeId: other, kind: slot.trap },
+      activity: activityOf(slot, market, cycleKey),
+    },
+    prior: market.chance,
+    moverKey: `${cycleKey}:${market.moverKey}`,
+    isInverted: market.isInverted,
+  }
+}
+
+function viewOf(seed: number, slot: Slot, venue: VenueKey, cycle: number): View {
+  const trap: SimPairKind = venue === 'b' ? slot.trap : 'same'
+  const key = `${slot.variant.key}:${cycle}`
+  return {
+    seed,
+    venue,
+    trap,
+    cycle,
+    key,
+    resultKey: trap === 'other_date' ? `${key}:later` : key,
+    closeMs: timeMs(closeOf(slot, venue, cycle)),
+    plainCloseMs: timeMs(slot.variant.schedule.closeMs(cycle)),
+  }
+}
+
+/** What a market's ids are hashed from; slugs and tickers differ within a cycle and by venue. */
+function marketKey(seed: number, slot: Slot, cycle: number, market: MarketDraft): string {
+  return `${seed}|${slot.variant.key}|${cycle}|${market.slug}`
+}
+
+/** Pareto-like: the mean is about 1, a hundredth of the markets has about a third of it all. */
+function activityOf(slot: Slot, market: MarketDraft, cycleKey: string): number {
+  const shared = Math.max(1e-4, chanceOf(cycleKey, 'activity'))
+  const own = 0.6 + 0.8 * chanceOf(cycleKey, market.slug, 'activity')
+  return 0.25 * shared ** -0.75 * own * market.weight * slot.variant.interest
+}
+
+/** Creation order: by time, then venue, then number. */
+export function inCreationOrder(events: PlannedEvent[]): PlannedEvent[] {
+  return events.sort(
+    (left, right) =>
+      left.event.createdMs - right.event.createdMs ||
+      VENUE_KEYS.indexOf(left.event.venue) - VENUE_KEYS.indexOf(right.event.venue) ||
+      left.event.number - right.event.number,
+  )
+}

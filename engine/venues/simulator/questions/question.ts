@@ -1,0 +1,162 @@
+// The shape of a recurring question in the invented world, before any venue words it: families
+// (kinds of question) have variants (one asset, one city, one contest), variants are asked again
+// each cycle. Not for: which variants exist at a size (slots.ts) or wording (the style files).
+// Upholds SIMCAL4 and SIMCAL5.
+
+import type { VenueKey } from '../../../ids.ts'
+import type { PriceMicros, TimeMs } from '../../../units.ts'
+import type { SimGame, SimListing, SimPairKind, SimTopic } from '../model.ts'
+import type { Schedule } from './schedule.ts'
+
+/** A kind of question: "price of a coin above a strike at an hour". */
+export interface Family {
+  readonly name: string
+  readonly topic: SimTopic
+  /** Share of a venue's markets; what a family cannot use, the next ones get. */
+  readonly share: number
+  /** The variant of that ordinal; null when there are no more. The same for the same size. */
+  variant(ordinal: number, size: WorldSize): Variant | null
+}
+
+/** What a variant may know about the world it is in. */
+export interface WorldSize {
+  readonly seed: number
+  readonly marketsPerVenue: number
+}
+
+/** One question that is asked again and again. */
+export interface Variant {
+  /** Unique in the world. */
+  readonly key: string
+  readonly schedule: Schedule
+  /** How many of its cycles exist at any moment; decides how early each is announced. */
+  readonly copies: number
+  /** Markets of one cycle at each venue. */
+  readonly counts: { readonly a: number; readonly b: number }
+  /** Questions of one cycle at each venue, and those both have: a game is one with two markets. */
+  readonly questions: { readonly a: number; readonly b: number; readonly shared: number }
+  /** The ways in which venue b's listing can differ. */
+  readonly traps: readonly SimPairKind[]
+  /** How much later venue b closes under the trap other_date; less than a period, or a multiple. */
+  readonly otherDateMs: number
+  /** Relative interest, 1 is average. */
+  readonly interest: number
+  /** One cycle as one venue lists it: one event, or several (a game's winner, spread, total). */
+  ask(view: View): readonly EventDraft[]
+}
+
+/** Which cycle is asked, and for whom. */
+export interface View {
+  readonly seed: number
+  readonly venue: VenueKey
+  /** How this venue's listing differs from the other's; always `same` at venue a. */
+  readonly trap: SimPairKind
+  readonly cycle: number
+  /** The variant's key and the cycle: what names, strikes and teams are drawn from. */
+  readonly key: string
+  /** What results are drawn from: differs from `key` only for the trap other_date. */
+  readonly resultKey: string
+  /** This venue's close. */
+  readonly closeMs: TimeMs
+  /** The close without the trap other_date; strikes are chosen by it. */
+  readonly plainCloseMs: TimeMs
+}
+
+/** One event, worded by its venue. */
+export interface EventDraft {
+  readonly nativeId: string
+  readonly series: string
+  readonly seriesTitle: string
+  readonly title: string
+  readonly subtitle: string
+  readonly description: string
+  readonly category: string
+  readonly tags: readonly string[]
+  readonly isMutuallyExclusive: boolean
+  readonly game: SimGame | null
+  readonly markets: readonly MarketDraft[]
+}
+
+/** One market, worded by its venue. */
+export interface MarketDraft
+  extends Pick<
+    SimListing,
+    | 'slug'
+    | 'outcomes'
+    | 'question'
+    | 'shortTitle'
+    | 'noShortTitle'
+    | 'rules'
+    | 'rulesSecondary'
+    | 'strike'
+    | 'sportsMarketType'
+    | 'line'
+    | 'payout'
+  > {
+  /** The question within the cycle; equal at both venues. */
+  readonly questionKey: string
+  /** False for a market that shares a question with its sibling (second team of a game). */
+  readonly isPairable: boolean
+  /** Chance of the first outcome. */
+  readonly chance: number
+  readonly isInverted: boolean
+  /** Which noise within the cycle moves it. */
+  readonly moverKey: string
+  /** Activity relative to the event's. */
+  readonly weight: number
+}
+
+/** A question set in no venue's words: what the style files turn into an EventDraft. */
+export interface Asked {
+  /**
+   * above: strikes of one value. range: buckets of one value, one of which is right.
+   * choice: one of the named is right. list: any of the named may be. single: one yes or no.
+   */
+  readonly form: 'above' | 'range' | 'choice' | 'list' | 'single'
+  readonly answers: readonly Answer[]
+  /** How a value is written: "$90,000", "3.2%". */
+  readonly format: (value: number) => string
+  /** The finest step of the value; buckets lie this far apart. */
+  readonly unit: number
+  /** Kalshi writes "$90,000 or above" for a floor of 89,999.99. */
+  readonly isInclusive: boolean
+  readonly words: Words
+}
+
+/** One possible answer. */
+export interface Answer {
+  readonly key: string
+  /** The end of a ticker, "JDOE"; empty where the strike says it all, and for a single. */
+  readonly code: string
+  /** A name or phrase; empty where the strike says it all. */
+  readonly label: string
+  readonly floor: number | null
+  readonly cap: number | null
+  /** Chance and payout of the listing's first outcome. */
+  readonly chance: number
+  readonly payout: PriceMicros
+  readonly isInverted: boolean
+  readonly weight: number
+}
+
+/** One venue's phrases for a question set. */
+export interface Words {
+  /** Series slug or series ticker. */
+  readonly series: string
+  readonly seriesTitle: string
+  /** Kalshi's date part of the event ticker; unused at venue a. */
+  readonly stamp: string
+  readonly title: string
+  readonly subtitle: string
+  readonly category: string
+  readonly tags: readonly string[]
+  /** The question, given "above $90,000", "between 67° and 68°", or a name. */
+  question(answer: string): string
+  /** What must be so for Yes; follows "if". */
+  clause(answer: string): string
+  /** The two of the opposite question, for opposite_side. */
+  negatedQuestion?(answer: string): string
+  negatedClause?(answer: string): string
+  /** Source and small print. */
+  readonly remarks: string
+}

@@ -1,0 +1,74 @@
+// The times of a slot's cycles. A cycle is announced the moment the one `copies` before it drops
+// out, two days after that one was resolved: so exactly `copies` exist at any time, and a start an
+// hour later finds the same. Not for: what is asked. Upholds SIMCAL1, SIMCAL2 and SIMCAL8.
+
+import type { VenueKey } from '../../../ids.ts'
+import { timeMs } from '../../../units.ts'
+import type { SimListing } from '../model.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './eastern.ts'
+import { chanceOf } from './path.ts'
+import type { Slot } from './slots.ts'
+
+/** How long a resolved market stays. */
+export const RETENTION_MS = 2 * DAY_MS
+
+export type SlotTimes = Pick<
+  SimListing,
+  'createdMs' | 'openMs' | 'closeMs' | 'determineMs' | 'resolveMs'
+>
+
+/** All five times of a cycle at a venue, in order. */
+export function timesOf(slot: Slot, venue: VenueKey, cycle: number): SlotTimes {
+  const createdMs = createdOf(slot, venue, cycle)
+  const closeMs = closeOf(slot, venue, cycle)
+  const lifeMs = closeMs - createdMs
+  const lead = 0.05 + 0.3 * chanceOf(slot.variant.key, cycle, venue, 'lead') ** 2
+  const { determineMs, resolveMs } = resultTimes(slot, venue, cycle)
+  return {
+    createdMs: timeMs(createdMs),
+    openMs: timeMs(createdMs + Math.min(lifeMs * lead, 30 * HOUR_MS)),
+    closeMs: timeMs(closeMs),
+    determineMs: timeMs(determineMs),
+    resolveMs: timeMs(resolveMs),
+  }
+}
+
+/** The close; venue b's is another under the trap other_date. */
+export function closeOf(slot: Slot, venue: VenueKey, cycle: number): number {
+  const isShifted = venue === 'b' && slot.trap === 'other_date'
+  return slot.variant.schedule.closeMs(cycle) + (isShifted ? slot.variant.otherDateMs : 0)
+}
+
+/** When the cycle is announced. */
+export function createdOf(slot: Slot, venue: VenueKey, cycle: number): number {
+  return endOf(slot, venue, cycle - slot.variant.copies) + 1
+}
+
+/** The earliest cycle that has not dropped out; it and the next copies − 1 are those that exist. */
+export function presentFrom(slot: Slot, venue: VenueKey, atMs: number): number {
+  let cycle = slot.variant.schedule.cycleNear(atMs - RETENTION_MS)
+  while (endOf(slot, venue, cycle) >= atMs) cycle -= 1
+  while (endOf(slot, venue, cycle) < atMs) cycle += 1
+  return cycle
+}
+
+/** When the cycle drops out of the world. */
+function endOf(slot: Slot, venue: VenueKey, cycle: number): number {
+  return Math.floor(resultTimes(slot, venue, cycle).resolveMs) + RETENTION_MS
+}
+
+/** Minutes to the result, minutes to an hour more to the end; cycles of a slot keep their order. */
+function resultTimes(
+  slot: Slot,
+  venue: VenueKey,
+  cycle: number,
+): { determineMs: number; resolveMs: number } {
+  const jitterMs = Math.min(slot.variant.schedule.periodMs / 8, 20 * MINUTE_MS)
+  const first = chanceOf(slot.variant.key, venue, cycle, 'determine')
+  const second = chanceOf(slot.variant.key, venue, cycle, 'resolve')
+  const determineMs =
+    closeOf(slot, venue, cycle) +
+    slot.determineMs[venue] +
+    first * Math.min(jitterMs, 5 * MINUTE_MS)
+  return { determineMs, resolveMs: determineMs + slot.resolveMs[venue] + second * jitterMs }
+}

@@ -1,0 +1,46 @@
+// The levels that one action changes, each at most once, applied to the book as they are noted, so
+// that what is told is exactly what was done. Upholds SIMFLOW1.
+
+import type { BookSide, LevelChange } from '../../../events.ts'
+import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
+import type { WorldChange } from '../model.ts'
+import type { LiveMarket } from './live-market.ts'
+import type { LiveBook } from './sim-book.ts'
+
+/** Notes the changes of one action in one market. */
+export class BookChanges {
+  readonly #market: LiveMarket
+  readonly #book: LiveBook
+  readonly #changes: LevelChange[] = []
+  readonly #previousSizes: SizeMicros[] = []
+
+  constructor(market: LiveMarket, book: LiveBook) {
+    this.#market = market
+    this.#book = book
+  }
+
+  get count(): number {
+    return this.#changes.length
+  }
+
+  /** Sets a level unless this action already did; what would change nothing is left out. */
+  set(side: BookSide, price: PriceMicros, size: SizeMicros): void {
+    for (const change of this.#changes) if (change.price === price && change.side === side) return
+    if (this.#book.sizeAt(side, price) === size) return
+    this.#previousSizes.push(this.#book.set(side, price, size))
+    this.#changes.push({ side, price, size })
+  }
+
+  /** Tells what was noted, if anything was. */
+  tell(atMs: TimeMs, tell: (change: WorldChange) => void): void {
+    if (this.#changes.length === 0) return
+    this.#market.updatedMs = atMs
+    tell({
+      kind: 'levels',
+      market: this.#market,
+      changes: this.#changes,
+      previousSizes: this.#previousSizes,
+      atMs,
+    })
+  }
+}

@@ -1,0 +1,122 @@
+// The faults that happen to books themselves, on both venues: a tick that changes, one side or both
+// withdrawn for ten seconds. A market whose quotes are withdrawn has no order flow meanwhile, so
+// that what comes back is what went. Each touched, open market is asked for once a minute.
+// Upholds SIMFAULT1 and SIMFAULT2.
+
+import type { BookSide, Level } from '../../../events.ts'
+import {
+  MICROS,
+  type PriceMicros,
+  priceMicros,
+  SIZE_ZERO,
+  sizeMicros,
+  type TimeMs,
+} from '../../../units.ts'
+import type { Faults } from '../faults.ts'
+import type { WorldChange } from '../model.ts'
+import type { ActivityTree } from './activity-tree.ts'
+import { BookChanges } from './book-changes.ts'
+import type { LiveMarket } from './live-market.ts'
+
+/** How long quotes stay away. */
+export const WITHDRAWN_MS = 10_000
+const TICK_COARSE = priceMicros(10_000)
+const TICK_FINE = priceMicros(1_000)
+const SECONDS_PER_MINUTE = 60
+
+/** Withdrawn quotes, to be put back. */
+export interface Withdrawal {
+  readonly market: LiveMarket
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+}
+
+/** Decides on and carries out the faults of books. */
+export class BookFaults {
+  readonly #faults: Faults
+  readonly #tell: (change: WorldChange) => void
+
+  constructor(options: { faults: Faults; tell: (change: WorldChange) => void }) {
+    this.#faults = options.faults
+    this.#tell = options.tell
+  }
+
+  /**
+   * Asks for a sixtieth of the open markets, which one depends on `second`. Returns what was
+   * withdrawn: the caller takes those markets from the flow and calls `restore` when it is time.
+   */
+  sweep(open: ActivityTree<LiveMarket>, second: number, atMs: TimeMs): Withdrawal[] {
+    const withdrawals: Withdrawal[] = []
+    for (
+      let slot = second % SECONDS_PER_MINUTE;
+      slot < open.slotCount;
+      slot += SECONDS_PER_MINUTE
+    ) {
+      const market = open.memberAt(slot)
+      if (market === null || !market.isTouched) continue
+      if (this.#faults.strikes('tick_size')) this.#changeTick(market, atMs)
+      if (this.#faults.strikes('empty_book')) {
+        withdrawals.push(this.#withdraw(market, ['bid', 'ask'], atMs))
+      } else if (this.#faults.strikes('one_sided')) {
+        const side = (slot + second) % 2 === 0 ? 'bid' : 'ask'
+        withdrawals.push(this.#withdraw(market, [side], atMs))
+      }
+    }
+    return withdrawals
+  }
+
+  /** Puts withdrawn quotes back; nothing when the market has closed since. */
+  restore({ market, bids, asks }: Withdrawal, atMs: TimeMs): void {
+    const book = market.liveBook()
+    if (book === null) return
+    const changes = new BookChanges(market, book)
+    for (const { price, size } of bids) changes.set('bid', price, size)
+    for (const { price, size } of asks) changes.set('ask', price, size)
+    changes.tell(atMs, this.#tell)
+  }
+
+  #withdraw(market: LiveMarket, sides: readonly BookSide[], atMs: TimeMs): Withdrawal {
+    const bids = sides.includes('bid') ? market.book.bids : []
+    const asks = sides.includes('ask') ? market.book.asks : []
+    const book = market.liveBook()
+    if (book !== null) {
+      const changes = new BookChanges(market, book)
+      for (const { price } of bids) changes.set('bid', price, SIZE_ZERO)
+      for (const { price } of asks) changes.set('ask', price, SIZE_ZERO)
+      changes.tell(atMs, this.#tell)
+    }
+    return { market, bids, asks }
+  }
+
+  /** A cent becomes a tenth of one, or the other way where a cent still makes a book. */
+  #changeTick(market: LiveMarket, atMs: TimeMs): void {
+    const oldTick = market.tickMicros
+    const fair = market.fairPrice(atMs)
+    const isTail = fair < 4 * TICK_COARSE || fair > MICROS - 4 * TICK_COARSE
+    const newTick = oldTick === TICK_COARSE ? TICK_FINE : TICK_COARSE
+    if (newTick === TICK_COARSE && isTail) return
+    market.tickMicros = newTick
+    market.updatedMs = atMs
+    this.#tell({ kind: 'tick', market, oldTick, newTick, atMs })
+    if (newTick > oldTick) this.#regrid(market, newTick, atMs)
+  }
+
+  /** Moves quotes between the new, coarser steps away from the middle, so that none can cross. */
+  #regrid(market: LiveMarket, tick: PriceMicros, atMs: TimeMs): void {
+    const book = market.liveBook()
+    if (book === null) return
+    const changes = new BookChanges(market, book)
+    for (const side of ['bid', 'ask'] as const) {
+      const totals = new Map<number, number>()
+      for (const { price, size } of side === 'bid' ? book.bids : book.asks) {
+        const steps = side === 'bid' ? Math.floor(price / tick) : Math.ceil(price / tick)
+        totals.set(steps * tick, (totals.get(steps * tick) ?? 0) + size)
+        if (price % tick !== 0) changes.set(side, price, SIZE_ZERO)
+      }
+      for (const [price, size] of totals) {
+        if (price > 0 && price < MICROS) changes.set(side, priceMicros(price), sizeMicros(size))
+      }
+    }
+    changes.tell(atMs, this.#tell)
+  }
+}

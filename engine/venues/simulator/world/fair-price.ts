@@ -1,0 +1,135 @@
+// The fair price of a listing at any moment, past or coming: a pure function of the seed, the
+// listing and the time, so that a restart continues the same world and history can be asked for.
+// Not for: quotes around it (order-flow.ts). Upholds SIMWORLD1 and SIMWORLD2.
+//
+//   log-odds = opening odds + noise shared by the mover + a small basis of the venue
+//   then drawn towards the payout over the last part of the market's life, exact once determined
+
+import { hash32 } from '../../../random.ts'
+import { MICROS, type PriceMicros, priceMicros, type TimeMs } from '../../../units.ts'
+import type { PlannedMarket } from '../calendar.ts'
+import type { SimListing } from '../model.ts'
+import { mix32, mixUnit } from './mix.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Each octave's cell and its swing in log-odds; swings grow about as the root of the cell. */
+const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = [
+  { cellMs: 7 * DAY_MS, swing: 0.8 },
+  { cellMs: 2 * DAY_MS, swing: 0.5 },
+  { cellMs: 12 * HOUR_MS, swing: 0.3 },
+  { cellMs: 3 * HOUR_MS, swing: 0.18 },
+  { cellMs: 45 * MINUTE_MS, swing: 0.1 },
+  { cellMs: 12 * MINUTE_MS, swing: 0.055 },
+  { cellMs: 3 * MINUTE_MS, swing: 0.03 },
+  { cellMs: MINUTE_MS, swing: 0.018 },
+]
+
+/** News: in each cell at most one jump, at a hashed moment, which then fades over `cellCount` cells. */
+const JUMPS: readonly {
+  readonly cellMs: number
+  readonly cellCount: number
+  readonly chance: number
+  readonly swing: number
+}[] = [
+  { cellMs: 6 * HOUR_MS, cellCount: 8, chance: 0.08, swing: 1.1 },
+  { cellMs: 20 * MINUTE_MS, cellCount: 9, chance: 0.06, swing: 0.35 },
+]
+
+const BASIS_SWING = 0.035
+/** Where the log-odds go as a market closes: 0.9975 or 0.0025. */
+const CERTAIN = 6
+const PRICE_MIN = 1_000
+
+/** One listing's fair price. */
+export class FairPrice {
+  readonly #openingOdds: number
+  readonly #sign: 1 | -1
+  readonly #moverKey: number
+  readonly #basisKey: number
+  readonly #listing: SimListing
+
+  constructor(options: { seed: number; planned: PlannedMarket }) {
+    const { planned, seed } = options
+    const prior = Math.min(Math.max(planned.prior, 0.002), 0.998)
+    this.#openingOdds = Math.log(prior / (1 - prior))
+    this.#sign = planned.isInverted ? -1 : 1
+    this.#moverKey = hash32('mover', seed, planned.moverKey)
+    this.#basisKey = hash32('basis', seed, planned.listing.venue, planned.listing.nativeId)
+    this.#listing = planned.listing
+  }
+
+  /** Between 0.001 and 0.999 until the result is known, then the payout itself. */
+  at(atMs: TimeMs): PriceMicros {
+    const listing = this.#listing
+    if (atMs >= listing.determineMs) return listing.payout
+    const free =
+      this.#openingOdds + this.#sign * moverOdds(this.#moverKey, atMs) + basis(this.#basisKey, atMs)
+    const pull = closingPull(listing, atMs)
+    const odds = pull === 0 ? free : (1 - pull) * free + pull * payoutOdds(listing)
+    const price = Math.round(MICROS / (1 + Math.exp(-odds)))
+    return priceMicros(Math.min(Math.max(price, PRICE_MIN), MICROS - PRICE_MIN))
+  }
+}
+
+/** What moves every listing of one mover, in log-odds. */
+function moverOdds(key: number, atMs: number): number {
+  let odds = 0
+  for (let octave = 0; octave < OCTAVES.length; octave += 1) {
+    const layer = OCTAVES[octave]
+    if (layer === undefined) continue
+    odds += layer.swing * valueNoise(mix32(key, octave), atMs / layer.cellMs)
+  }
+  for (let kind = 0; kind < JUMPS.length; kind += 1)
+    odds += jumpOdds(mix32(key, 64 + kind), kind, atMs)
+  return odds
+}
+
+/** The jumps of the last cells, each fading evenly to nothing. */
+function jumpOdds(key: number, kind: number, atMs: number): number {
+  const jump = JUMPS[kind]
+  if (jump === undefined) return 0
+  const last = Math.floor(atMs / jump.cellMs)
+  let odds = 0
+  for (let cell = last - jump.cellCount; cell <= last; cell += 1) {
+    if (mixUnit(key, 4 * cell) >= jump.chance) continue
+    const ageCells = atMs / jump.cellMs - (cell + mixUnit(key, 4 * cell + 1))
+    if (ageCells < 0 || ageCells >= jump.cellCount) continue
+    const swing = jump.swing * (0.4 + 0.6 * mixUnit(key, 4 * cell + 2))
+    const sign = mixUnit(key, 4 * cell + 3) < 0.5 ? -1 : 1
+    odds += sign * swing * (1 - ageCells / jump.cellCount)
+  }
+  return odds
+}
+
+/** The venues' books of one question never agree quite. */
+function basis(key: number, atMs: number): number {
+  const slow = valueNoise(key, atMs / (2 * HOUR_MS))
+  const fast = valueNoise(mix32(key, 1), atMs / (4 * MINUTE_MS))
+  return BASIS_SWING * (0.7 * slow + 0.3 * fast)
+}
+
+/** Smooth noise in [-1, 1]: hashed values at whole positions, eased in between. */
+function valueNoise(key: number, position: number): number {
+  const cell = Math.floor(position)
+  const part = position - cell
+  const eased = part * part * (3 - 2 * part)
+  const left = 2 * mixUnit(key, cell) - 1
+  const right = 2 * mixUnit(key, cell + 1) - 1
+  return left + (right - left) * eased
+}
+
+/** 0 until the last part of the market's life, then rising to 1 at its close. */
+function closingPull(listing: SimListing, atMs: number): number {
+  const lifeMs = listing.closeMs - listing.openMs
+  const windowMs = Math.min(Math.max(lifeMs * 0.15, 2 * MINUTE_MS), 12 * HOUR_MS)
+  const part = 1 - (listing.closeMs - atMs) / windowMs
+  if (part <= 0) return 0
+  return part >= 1 ? 1 : part * part
+}
+
+function payoutOdds(listing: SimListing): number {
+  return listing.payout === MICROS ? CERTAIN : listing.payout === 0 ? -CERTAIN : 0
+}

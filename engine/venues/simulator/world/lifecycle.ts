@@ -1,0 +1,46 @@
+// What may become of a market, and when: the calendar's moments, in their order. A market passes
+// through every state, even when the clock jumps over several. Upholds SIMWORLD8.
+
+import { SIZE_ZERO, type TimeMs } from '../../../units.ts'
+import type { SimStatus, WorldChange } from '../model.ts'
+import { BookChanges } from './book-changes.ts'
+import type { LiveMarket } from './live-market.ts'
+
+/** Each status, what follows it, and what is then told. */
+export const LIFE: Readonly<
+  Record<SimStatus, { readonly next: SimStatus; readonly told: SimMoment } | null>
+> = {
+  unopened: { next: 'open', told: 'opened' },
+  open: { next: 'closed', told: 'closed' },
+  closed: { next: 'determined', told: 'determined' },
+  determined: { next: 'resolved', told: 'resolved' },
+  resolved: null,
+}
+
+/** When the market's status changes next; null once it is final. */
+export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
+  if (status === 'unopened') return listing.openMs
+  if (status === 'open') return listing.closeMs
+  if (status === 'closed') return listing.determineMs
+  return status === 'determined' ? listing.resolveMs : null
+}
+
+/** Takes every quote from the book and tells so, as venues cancel what rests at the close. */
+export function endTrading(
+  market: LiveMarket,
+  atMs: TimeMs,
+  tell: (change: WorldChange) => void,
+): void {
+  if (market.isTouched) {
+    const book = market.liveBook()
+    if (book !== null) {
+      const changes = new BookChanges(market, book)
+      for (const { price } of book.bids) changes.set('bid', price, SIZE_ZERO)
+      for (const { price } of book.asks) changes.set('ask', price, SIZE_ZERO)
+      changes.tell(atMs, tell)
+    }
+  }
+  market.dropBook()
+}
+
+type SimMoment = 'opened' | 'closed' | 'determined' | 'resolved'

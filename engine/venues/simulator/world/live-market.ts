@@ -1,0 +1,209 @@
+// A market of the world, alive: status, book, trades and figures. A market nobody has touched costs
+// one object; its book is made at the first look and depends on nothing but seed and start, so that
+// who looks when changes nothing. Not for: deciding what happens to it (world.ts, order-flow.ts).
+// Upholds SIMWORLD3 (figures grow with age) and SIMWORLD4 (lazy books).
+
+import { hash32, seededRandom } from '../../../random.ts'
+import {
+  MICROS,
+  notionalMicros,
+  type PriceMicros,
+  priceMicros,
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  type UsdMicros,
+  usdMicros,
+} from '../../../units.ts'
+import type { PlannedMarket } from '../calendar.ts'
+import type { SimBook, SimEvent, SimListing, SimMarket, SimStatus, SimTrade } from '../model.ts'
+import { FairPrice } from './fair-price.ts'
+import { bookDepth, seedBook, spreadTicks } from './quotes.ts'
+import { EMPTY_BOOK, LiveBook } from './sim-book.ts'
+import { TradedVolume } from './traded-volume.ts'
+
+const DAY_MS = 86_400_000
+const CENT = priceMicros(10_000)
+const TENTH_CENT = priceMicros(1_000)
+const CONTRACTS_PER_DAY = 1_500
+const NO_TRADES: readonly SimTrade[] = []
+
+/** What every market knows of the run it lives in. */
+export interface Surroundings {
+  readonly seed: number
+  readonly startedMs: TimeMs
+  nowMs(): TimeMs
+}
+
+/** One market; the world and its order flow are the only writers. */
+export class LiveMarket implements SimMarket {
+  readonly listing: SimListing
+  readonly event: SimEvent
+  status: SimStatus
+  tickMicros: PriceMicros
+  lastTrade: SimTrade | null = null
+  updatedMs: TimeMs
+  /** Place in the activity tree; −1 while there is no order flow. */
+  slot = -1
+  /** A hash that gives the market its habits: spread, depth, share of whole sizes. */
+  readonly temper: number
+  readonly #around: Surroundings
+  readonly #fair: FairPrice
+  #book: LiveBook | null = null
+  #trades: SimTrade[] | null = null
+  #traded: TradedVolume | null = null
+
+  constructor(options: { planned: PlannedMarket; event: SimEvent; around: Surroundings }) {
+    const { planned, event, around } = options
+    const { listing } = planned
+    this.listing = listing
+    this.event = event
+    this.#around = around
+    this.#fair = new FairPrice({ seed: around.seed, planned })
+    this.temper = hash32('temper', around.seed, listing.nativeId)
+    this.status = statusAt(listing, around.nowMs())
+    this.updatedMs = lastChangeMs(listing, around.nowMs())
+    // Fine ticks where Polymarket has them (near 0 and 1), and in a fifth of the other markets.
+    const isTail = planned.prior < 0.04 || planned.prior > 0.96
+    this.tickMicros = isTail || this.temper % 5 === 0 ? TENTH_CENT : CENT
+  }
+
+  fairPrice(atMs: TimeMs): PriceMicros {
+    return this.#fair.at(atMs)
+  }
+
+  /** The spread makers keep here, in ticks. */
+  get spread(): number {
+    return spreadTicks(this.temper, this.listing.activity)
+  }
+
+  /** How many levels a side has in quiet times. */
+  get depth(): number {
+    return bookDepth(this.temper, this.listing.activity)
+  }
+
+  /** Whether somebody has looked at the book; an untouched one has no history to keep. */
+  get isTouched(): boolean {
+    return this.#book !== null
+  }
+
+  get book(): SimBook {
+    return this.liveBook() ?? EMPTY_BOOK
+  }
+
+  /** The book to change; null unless the market is open. */
+  liveBook(): LiveBook | null {
+    if (this.status !== 'open') return null
+    if (this.#book === null) {
+      const { seed, startedMs } = this.#around
+      this.#book = new LiveBook()
+      seedBook({
+        book: this.#book,
+        fair: this.fairPrice(timeMs(Math.max(startedMs, this.listing.openMs))),
+        tick: this.tickMicros,
+        spread: this.spread,
+        depth: this.depth,
+        random: seededRandom('book', seed, startedMs, this.listing.venue, this.listing.nativeId),
+      })
+    }
+    return this.#book
+  }
+
+  /** Lets go of the book, at the close. */
+  dropBook(): void {
+    this.#book = null
+  }
+
+  get trades(): readonly SimTrade[] {
+    return this.#trades ?? NO_TRADES
+  }
+
+  /** Takes a trade into the market's figures. */
+  addTrade(trade: SimTrade): void {
+    this.#trades ??= []
+    this.#trades.push(trade)
+    this.#traded ??= new TradedVolume()
+    const usd = notionalMicros({ price: trade.price, size: trade.size })
+    this.#traded.add({ usd, contracts: trade.size, atMs: trade.atMs })
+    this.lastTrade = trade
+    this.updatedMs = trade.atMs
+  }
+
+  /** Forgets the oldest `count` trades; the figures keep them. */
+  forgetTrades(count: number): void {
+    this.#trades?.splice(0, count)
+  }
+
+  get volumeTotal(): UsdMicros {
+    return usdMicros(this.#baseUsd(this.#baseContracts(this.#ageMs())) + (this.#traded?.usd ?? 0))
+  }
+
+  get volume24h(): UsdMicros {
+    const base = this.#baseUsd(this.#baseContracts24h())
+    return usdMicros(base + (this.#traded?.usd24h(this.#around.nowMs()) ?? 0))
+  }
+
+  get volumeTotalContracts(): SizeMicros {
+    return sizeMicros(this.#baseContracts(this.#ageMs()) + (this.#traded?.contracts ?? 0))
+  }
+
+  get volume24hContracts(): SizeMicros {
+    const traded = this.#traded?.contracts24h(this.#around.nowMs()) ?? 0
+    return sizeMicros(this.#baseContracts24h() + traded)
+  }
+
+  /** About a third of what was ever traded, to whole hundredths of a contract. */
+  get openInterest(): SizeMicros {
+    const share = 0.25 + ((this.temper >>> 4) % 256) / 1_024
+    return hundredths(this.volumeTotalContracts * share)
+  }
+
+  /** How long the market has traded. */
+  #ageMs(): number {
+    return this.#tradedMsBy(this.#around.nowMs())
+  }
+
+  #tradedMsBy(atMs: number): number {
+    return Math.max(Math.min(atMs, this.listing.closeMs) - this.listing.openMs, 0)
+  }
+
+  /** Contracts of earlier runs: a pure figure, linear in the time traded. */
+  #baseContracts(tradedMs: number): SizeMicros {
+    const perDay = CONTRACTS_PER_DAY * this.listing.activity * (0.5 + (this.temper % 1_024) / 1_024)
+    return hundredths((tradedMs / DAY_MS) * perDay * MICROS)
+  }
+
+  #baseContracts24h(): SizeMicros {
+    const dayAgoMs = this.#tradedMsBy(this.#around.nowMs() - DAY_MS)
+    return hundredths(this.#baseContracts(this.#ageMs()) - this.#baseContracts(dayAgoMs))
+  }
+
+  /** Dollars of the base contracts, at a price between 0.2 and 0.8 that the market keeps. */
+  #baseUsd(contracts: SizeMicros): number {
+    return Math.floor(contracts * (0.2 + ((this.temper >>> 12) % 601) / 1_000))
+  }
+}
+
+/** The status a listing has at a time, by the calendar alone. */
+export function statusAt(listing: SimListing, atMs: number): SimStatus {
+  if (atMs >= listing.resolveMs) return 'resolved'
+  if (atMs >= listing.determineMs) return 'determined'
+  if (atMs >= listing.closeMs) return 'closed'
+  return atMs >= listing.openMs ? 'open' : 'unopened'
+}
+
+/** The latest moment of the calendar not after `atMs`. */
+function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
+  const { createdMs, openMs, closeMs, determineMs, resolveMs } = listing
+  let latest = createdMs
+  for (const moment of [openMs, closeMs, determineMs, resolveMs]) {
+    if (moment <= atMs && moment > latest) latest = moment
+  }
+  return latest
+}
+
+/** Cut to hundredths of a contract, as Kalshi counts. */
+function hundredths(micros: number): SizeMicros {
+  return sizeMicros(Math.floor(micros / 10_000) * 10_000)
+}

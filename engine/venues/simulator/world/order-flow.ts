@@ -1,0 +1,138 @@
+// What traders do to one market at one moment: quotes placed, cancelled, resized, moved after the
+// fair price, and trades (trading.ts). Each action is told once it is in the book.
+// Not for: which market and how often (world.ts), nor withdrawn sides (book-faults.ts).
+// Upholds SIMFLOW1 and SIMFLOW2.
+
+import type { BookSide } from '../../../events.ts'
+import type { Random } from '../../../random.ts'
+import {
+  type PriceMicros,
+  priceMicros,
+  SIZE_ZERO,
+  sizeMicros,
+  type TimeMs,
+} from '../../../units.ts'
+import type { WorldChange } from '../model.ts'
+import { BookChanges } from './book-changes.ts'
+import type { LiveMarket } from './live-market.ts'
+import { isQuotable, levelSize, wantedAsk, wantedBid } from './quotes.ts'
+import type { LiveBook } from './sim-book.ts'
+import type { Trading } from './trading.ts'
+
+const TRADE_SHARE = 0.12
+/** A side never grows beyond this. */
+const LEVELS_MAX = 60
+/** Stale levels that one action takes back; the next action goes on. */
+const STALE_LEVELS_MAX = 8
+/** How many ticks the best may lag behind the wanted price before somebody closes up. */
+const LAG_TICKS = 2
+
+/** One action under way. */
+interface Action {
+  readonly market: LiveMarket
+  readonly book: LiveBook
+  readonly changes: BookChanges
+  /** The best prices makers want now; 0 or a dollar and more mean none. */
+  readonly bid: number
+  readonly ask: number
+}
+
+/** Acts on markets; one for the world. */
+export class OrderFlow {
+  readonly #random: Random
+  readonly #trading: Trading
+  readonly #tell: (change: WorldChange) => void
+
+  constructor(options: {
+    random: Random
+    trading: Trading
+    tell: (change: WorldChange) => void
+  }) {
+    this.#random = options.random
+    this.#trading = options.trading
+    this.#tell = options.tell
+  }
+
+  /** One action in an open market; now and then nothing comes of it. */
+  act(market: LiveMarket, atMs: TimeMs): void {
+    const book = market.liveBook()
+    if (book === null) return
+    const fair = market.fairPrice(atMs)
+    const changes = new BookChanges(market, book)
+    const bid = wantedBid(fair, market.tickMicros, market.spread)
+    const ask = wantedAsk(fair, market.tickMicros, market.spread)
+    const action = { market, book, changes, bid, ask }
+    this.#follow(action)
+    if (changes.count === 0) {
+      const isTrade = this.#random.next() < TRADE_SHARE
+      if (isTrade && this.#trading.trade({ market, book, fair, atMs })) return
+      this.#requote(action)
+    }
+    changes.tell(atMs, this.#tell)
+  }
+
+  /** Takes back quotes that the fair price has passed, then closes up to it. */
+  #follow(action: Action): void {
+    const { book, changes, bid, ask } = action
+    for (let taken = 0; taken < STALE_LEVELS_MAX; taken += 1) {
+      const { bestBid, bestAsk } = book
+      if (bestAsk !== null && bestAsk <= bid) changes.set('ask', bestAsk, SIZE_ZERO)
+      else if (bestBid !== null && bestBid >= ask) changes.set('bid', bestBid, SIZE_ZERO)
+      else break
+    }
+    const lagMicros = LAG_TICKS * action.market.tickMicros
+    const { bestBid, bestAsk } = book
+    if (bestBid === null || bid - bestBid > lagMicros) this.#quote(action, 'bid', bid, 0)
+    if (bestAsk === null || bestAsk - ask > lagMicros) this.#quote(action, 'ask', ask, 0)
+  }
+
+  /** One level, or a few at once, placed, cancelled or resized. */
+  #requote(action: Action): void {
+    const random = this.#random
+    const levelCount = random.next() < 0.85 ? 1 : 2 + random.below(3)
+    for (let level = 0; level < levelCount; level += 1) {
+      const side: BookSide = random.next() < 0.5 ? 'bid' : 'ask'
+      const count = action.book.count(side)
+      const chance = random.next()
+      // Books breathe around their depth: thin sides fill, thick ones thin out.
+      const placing = count >= LEVELS_MAX ? 0 : count > action.market.depth ? 0.2 : 0.45
+      if (chance < placing || count < 3) this.#place(action, side)
+      else if (chance < 0.65) this.#cancel(action, side)
+      else this.#resize(action, side)
+    }
+  }
+
+  /** A new order some ticks behind the wanted best. */
+  #place(action: Action, side: BookSide): void {
+    const { market } = action
+    const spreadOut = Math.max(3, market.depth / 2)
+    const behind = Math.floor(-Math.log(1 - this.#random.next()) * spreadOut)
+    const away = behind * market.tickMicros
+    const price = side === 'bid' ? action.bid - away : action.ask + away
+    this.#quote(action, side, price, behind)
+  }
+
+  /** Takes a level away; a side keeps two. Far levels go a little more often than near ones. */
+  #cancel({ book, changes }: Action, side: BookSide): void {
+    const count = book.count(side)
+    if (count < 3) return
+    const price = book.priceAt(side, Math.floor(this.#random.next() ** 0.8 * count))
+    if (price !== null) changes.set(side, price, SIZE_ZERO)
+  }
+
+  #resize({ book, changes }: Action, side: BookSide): void {
+    const depth = Math.floor(this.#random.next() ** 2 * book.count(side))
+    const price = book.priceAt(side, depth)
+    if (price !== null) changes.set(side, price, levelSize(this.#random, depth))
+  }
+
+  /** Adds an order at a price, if it can be quoted there without crossing. */
+  #quote({ book, changes }: Action, side: BookSide, micros: number, behind: number): void {
+    if (!isQuotable(micros)) return
+    const price: PriceMicros = priceMicros(micros)
+    const opposite = side === 'bid' ? book.bestAsk : book.bestBid
+    if (opposite !== null && (side === 'bid' ? price >= opposite : price <= opposite)) return
+    const added = levelSize(this.#random, behind)
+    changes.set(side, price, sizeMicros(book.sizeAt(side, price) + added))
+  }
+}

@@ -1,0 +1,95 @@
+// Where makers quote around a fair price, and how much: the geometry of simulated books.
+// Pure but for the random stream given. Not for: what happens next (order-flow.ts).
+// Upholds SIMBOOK3 (a seeded book is on its tick, not crossed, and has no bid at 0 nor ask at 1).
+
+import type { BookSide } from '../../../events.ts'
+import type { Random } from '../../../random.ts'
+import {
+  MICROS,
+  type PriceMicros,
+  priceMicros,
+  type SizeMicros,
+  sizeMicros,
+} from '../../../units.ts'
+import type { LiveBook } from './sim-book.ts'
+
+const DEPTH_MIN = 5
+const DEPTH_MAX = 40
+/** Hundredths of a contract: the finest size, as Kalshi counts. */
+const HUNDREDTH = 10_000
+const LEVEL_CONTRACTS_MAX = 60_000
+
+/** The market's spread in ticks, 1 to 4; busy markets are tight. */
+export function spreadTicks(temper: number, activity: number): number {
+  return 1 + ((temper >>> 16) % (activity > 2 ? 2 : 4))
+}
+
+/** How many levels a side should have, 5 to 40; busy markets are deep. */
+export function bookDepth(temper: number, activity: number): number {
+  const room = (DEPTH_MAX - DEPTH_MIN) * Math.min(1, 0.4 + activity / 4)
+  return DEPTH_MIN + Math.floor((((temper >>> 8) % 256) / 256) * room)
+}
+
+/** The best bid makers want, in micros; 0 when no bid makes sense. */
+export function wantedBid(fair: PriceMicros, tick: PriceMicros, spread: number): number {
+  return Math.max(Math.round(fair / tick - spread / 2), 0) * tick
+}
+
+/** The best ask makers want, in micros; a dollar or more when no ask makes sense. */
+export function wantedAsk(fair: PriceMicros, tick: PriceMicros, spread: number): number {
+  return wantedBid(fair, tick, spread) + spread * tick
+}
+
+/** Whether a price is one that can be quoted. */
+export function isQuotable(price: number): boolean {
+  return price > 0 && price < MICROS
+}
+
+/** Contracts at one level: heavy-tailed, two decimals, mostly whole; more behind the best. */
+export function levelSize(random: Random, depth: number): SizeMicros {
+  const contracts = 10 * (1 - random.next()) ** -0.85 * (1 + 0.12 * Math.min(depth, 20))
+  return contractsToMicros(
+    random,
+    Math.min(contracts * (1 + 4 * random.next()), LEVEL_CONTRACTS_MAX),
+  )
+}
+
+/** Contracts of an ordinary order: heavy-tailed, two decimals. */
+export function orderSize(random: Random): SizeMicros {
+  return contractsToMicros(random, Math.min(2 * (1 - random.next()) ** -1.05, 4_000))
+}
+
+/** Contracts worth `usd` dollars at a price, whole; at most what a level may hold of sense. */
+export function sizeWorth(usd: number, price: PriceMicros): SizeMicros {
+  return sizeMicros(Math.max(Math.ceil((usd * MICROS) / price), 1) * MICROS)
+}
+
+/** Fills an empty book around a fair price. */
+export function seedBook(options: {
+  book: LiveBook
+  fair: PriceMicros
+  tick: PriceMicros
+  spread: number
+  depth: number
+  random: Random
+}): void {
+  const { book, fair, tick, spread, random } = options
+  const isTail = fair < 50_000 || fair > MICROS - 50_000
+  const depth = isTail ? Math.max(Math.ceil(options.depth / 2), DEPTH_MIN) : options.depth
+  const fill = (side: BookSide, best: number, step: number): void => {
+    let price = best
+    for (let level = 0; level < depth && isQuotable(price); level += 1) {
+      book.set(side, priceMicros(price), levelSize(random, level))
+      const gap = random.next() < 0.25 ? 2 + random.below(2) : 1
+      price += step * gap
+    }
+  }
+  fill('bid', wantedBid(fair, tick, spread), -tick)
+  fill('ask', wantedAsk(fair, tick, spread), tick)
+}
+
+function contractsToMicros(random: Random, contracts: number): SizeMicros {
+  const isWhole = random.next() < 0.6
+  const count = isWhole ? Math.ceil(contracts) * 100 : Math.max(Math.round(contracts * 100), 1)
+  return sizeMicros(count * HUNDREDTH)
+}

@@ -1,0 +1,47 @@
+// Ids of one run of the world: trades, transactions and wallets. They carry the run's start time, so
+// that a database that lives through a restart never meets one twice (SIMWORLD6). The first word of
+// each is a bijection of a counter, so that none repeats within a run either; the rest is hashed.
+
+import { hash32 } from '../../../random.ts'
+import type { TimeMs } from '../../../units.ts'
+import { hexWord, mix32 } from './mix.ts'
+
+/** Turns counters into ids; counters below 2^32. */
+export class RunIds {
+  readonly #keys: readonly number[]
+
+  constructor(options: { seed: number; startedMs: TimeMs }) {
+    const keys: number[] = []
+    for (let word = 0; word < 24; word += 1) {
+      keys.push(hash32('run', options.seed, options.startedMs, word))
+    }
+    this.#keys = keys
+  }
+
+  /** A version 4 UUID. */
+  tradeId(count: number): string {
+    const first = hexWord(this.#word(0, count))
+    const second = hexWord(this.#word(1, count))
+    const third = hexWord(this.#word(2, count))
+    const fourth = hexWord(this.#word(3, count))
+    return `${first}-${second.slice(0, 4)}-4${second.slice(5)}-8${third.slice(1, 4)}-${third.slice(4)}${fourth}`
+  }
+
+  /** 0x and 64 hexadecimal digits. */
+  txHash(count: number): string {
+    let text = '0x'
+    for (let word = 4; word < 12; word += 1) text += hexWord(this.#word(word, count))
+    return text
+  }
+
+  /** 0x and 40 hexadecimal digits. */
+  address(count: number): string {
+    let text = '0x'
+    for (let word = 12; word < 17; word += 1) text += hexWord(this.#word(word, count))
+    return text
+  }
+
+  #word(word: number, count: number): number {
+    return mix32(this.#keys[word] ?? 0, count)
+  }
+}

@@ -1,0 +1,60 @@
+// One fill of the world. Its ids are computed when asked for: two million trades are kept, and their
+// id texts would weigh as much as everything else about them.
+
+import type { TradeSide } from '../../../events.ts'
+import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
+import type { SimMarket, SimTrade, SimWallet } from '../model.ts'
+import type { RunIds } from './run-ids.ts'
+
+type Makers = SimTrade['makers']
+
+/** A trade as the world keeps it. `id` and `txHash` are the same at every read. */
+export class LiveTrade implements SimTrade {
+  readonly market: SimMarket
+  readonly outcomeIndex: 0 | 1
+  readonly side: TradeSide
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+  readonly atMs: TimeMs
+  readonly taker: SimWallet
+  readonly makers: Makers
+  readonly #ids: RunIds
+  readonly #fillCount: number
+  readonly #orderCount: number
+
+  constructor(fields: {
+    market: SimMarket
+    outcomeIndex: 0 | 1
+    side: TradeSide
+    price: PriceMicros
+    size: SizeMicros
+    atMs: TimeMs
+    taker: SimWallet
+    makers: Makers
+    ids: RunIds
+    /** Number of this fill in the run. */
+    fillCount: number
+    /** Number of the taker's order in the run; its fills share it. */
+    orderCount: number
+  }) {
+    this.market = fields.market
+    this.outcomeIndex = fields.outcomeIndex
+    this.side = fields.side
+    this.price = fields.price
+    this.size = fields.size
+    this.atMs = fields.atMs
+    this.taker = fields.taker
+    this.makers = fields.makers
+    this.#ids = fields.ids
+    this.#fillCount = fields.fillCount
+    this.#orderCount = fields.orderCount
+  }
+
+  get id(): string {
+    return this.#ids.tradeId(this.#fillCount)
+  }
+
+  get txHash(): string {
+    return this.#ids.txHash(this.#orderCount)
+  }
+}

@@ -1,0 +1,44 @@
+// A venue's trades of this run, oldest first, within two million. When full, the oldest tenth is
+// dropped, here and in its markets: one long copy now and then instead of one at every trade.
+// Upholds SIMWORLD10.
+
+import type { SimTrade } from '../model.ts'
+
+/** The venue's tape. */
+export class TradeTape {
+  readonly #trades: SimTrade[] = []
+  readonly #countMax: number
+  readonly #forget: (market: SimTrade['market'], count: number) => void
+  #forgottenCount = 0
+
+  /** `forget` lets go of a market's oldest trades, as many as the tape drops of it. */
+  constructor(options: {
+    countMax?: number
+    forget: (market: SimTrade['market'], count: number) => void
+  }) {
+    this.#countMax = options.countMax ?? 2_000_000
+    this.#forget = options.forget
+  }
+
+  get trades(): readonly SimTrade[] {
+    return this.#trades
+  }
+
+  /** How many trades were dropped since the start. */
+  get forgottenCount(): number {
+    return this.#forgottenCount
+  }
+
+  add(trade: SimTrade): void {
+    if (this.#trades.length >= this.#countMax) this.#dropOldest()
+    this.#trades.push(trade)
+  }
+
+  #dropOldest(): void {
+    const dropped = this.#trades.splice(0, Math.ceil(this.#countMax / 10))
+    this.#forgottenCount += dropped.length
+    const counts = new Map<SimTrade['market'], number>()
+    for (const { market } of dropped) counts.set(market, (counts.get(market) ?? 0) + 1)
+    for (const [market, count] of counts) this.#forget(market, count)
+  }
+}

@@ -1,0 +1,52 @@
+// What one market traded in this run, in all and over the last 24 hours, in hourly sums: the answer
+// to "24 h volume" must not depend on how many trades there were.
+
+import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
+
+const HOUR_MS = 3_600_000
+const HOURS_KEPT = 25
+
+interface HourSum {
+  readonly hour: number
+  usd: number
+  contracts: number
+}
+
+/** Sums in micros; the present hour and the 24 before it. */
+export class TradedVolume {
+  usd = 0
+  contracts = 0
+  /** Oldest first, hours without trades left out; at most 25, the oldest dropped. */
+  readonly #hours: HourSum[] = []
+
+  add(trade: { usd: UsdMicros; contracts: SizeMicros; atMs: TimeMs }): void {
+    const hour = Math.floor(trade.atMs / HOUR_MS)
+    this.usd += trade.usd
+    this.contracts += trade.contracts
+    let sum = this.#hours.at(-1)
+    if (sum === undefined || sum.hour < hour) {
+      sum = { hour, usd: 0, contracts: 0 }
+      this.#hours.push(sum)
+      if (this.#hours.length > HOURS_KEPT) this.#hours.shift()
+    }
+    sum.usd += trade.usd
+    sum.contracts += trade.contracts
+  }
+
+  /** Dollars of the last 24 hours, to the hour. */
+  usd24h(nowMs: TimeMs): number {
+    let usd = 0
+    for (const sum of this.#hours) if (isRecent(sum, nowMs)) usd += sum.usd
+    return usd
+  }
+
+  contracts24h(nowMs: TimeMs): number {
+    let contracts = 0
+    for (const sum of this.#hours) if (isRecent(sum, nowMs)) contracts += sum.contracts
+    return contracts
+  }
+}
+
+function isRecent(sum: HourSum, nowMs: number): boolean {
+  return sum.hour > Math.floor(nowMs / HOUR_MS) - 24
+}

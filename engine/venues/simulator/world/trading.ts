@@ -1,0 +1,187 @@
+// Trades of the invented world: a taker's order that hits one level or several, whales now and then,
+// and the makers it meets. What a fill took from the book is told with it, to the hundredth.
+// Not for: quotes (order-flow.ts). Upholds SIMFLOW3 and SIMFLOW4.
+
+import type { BookSide, TradeSide } from '../../../events.ts'
+import type { VenueKey } from '../../../ids.ts'
+import type { Random } from '../../../random.ts'
+import {
+  complement,
+  type PriceMicros,
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+} from '../../../units.ts'
+import type { SimTrade, SimWallet, WorldChange } from '../model.ts'
+import { BookChanges } from './book-changes.ts'
+import type { LiveMarket } from './live-market.ts'
+import { orderSize, sizeWorth } from './quotes.ts'
+import type { RunIds } from './run-ids.ts'
+import type { LiveBook } from './sim-book.ts'
+import { LiveTrade } from './sim-trade.ts'
+import type { WalletPool } from './wallets.ts'
+
+/** A hundredth of a contract: nothing trades finer. */
+const HUNDREDTH = 10_000
+const FILLS_MAX = 8
+/** No taker follows the book further than this. */
+const REACH_TICKS = 15
+const WHALE_SHARE = 0.01
+const WHALE_USD_MIN = 5_100
+const WHALE_USD_MAX = 80_000
+/** Chance that a fill is reported as two equal ones: same order, price and size, two makers. */
+const TWIN_SHARE = 0.06
+
+/** What a taker does, in the words of a trade. */
+interface Order {
+  readonly market: LiveMarket
+  readonly book: LiveBook
+  /** The side of the book that is taken from. */
+  readonly taken: BookSide
+  readonly outcomeIndex: 0 | 1
+  readonly side: TradeSide
+  readonly taker: SimWallet
+  readonly orderCount: number
+  readonly atMs: TimeMs
+}
+
+/** Makes takers trade; one for the world. */
+export class Trading {
+  readonly #random: Random
+  readonly #wallets: WalletPool
+  readonly #ids: RunIds
+  readonly #tell: (change: WorldChange) => void
+  #orderCount = 0
+  #fillCount = 0
+
+  constructor(options: {
+    random: Random
+    wallets: WalletPool
+    ids: RunIds
+    tell: (change: WorldChange) => void
+  }) {
+    this.#random = options.random
+    this.#wallets = options.wallets
+    this.#ids = options.ids
+    this.#tell = options.tell
+  }
+
+  /** One taker's order; false when there is nothing to take. `fair` tilts the direction. */
+  trade(at: { market: LiveMarket; book: LiveBook; fair: PriceMicros; atMs: TimeMs }): boolean {
+    const { market, book, fair, atMs } = at
+    const taken = this.#direction(book, fair)
+    const best = taken === null ? null : book.priceAt(taken, 0)
+    if (taken === null || best === null) return false
+    const { outcomeIndex, side } = this.#words(market.listing.venue, taken)
+    const paid = outcomeIndex === 0 ? best : complement(best)
+    const isWhale = paid >= 50_000 && this.#random.next() < WHALE_SHARE
+    const taker = isWhale ? this.#wallets.pickWhale() : this.#wallets.pick()
+    const orderCount = this.#orderCount
+    this.#orderCount += 1
+    const order = { market, book, taken, outcomeIndex, side, taker, orderCount, atMs }
+    const size = isWhale ? this.#whaleSize(paid) : orderSize(this.#random)
+    if (isWhale) this.#restLarge(order, best, size)
+    return this.#take(order, best, size)
+  }
+
+  /** Takers lean towards the fair price. */
+  #direction(book: LiveBook, fair: PriceMicros): BookSide | null {
+    const { bestBid, bestAsk } = book
+    if (bestAsk === null) return bestBid === null ? null : 'bid'
+    if (bestBid === null) return 'ask'
+    const lean = fair * 2 > bestBid + bestAsk ? 0.58 : 0.42
+    return this.#random.next() < lean ? 'ask' : 'bid'
+  }
+
+  /** Taking an ask is buying the first outcome or selling the second; Kalshi knows only buyers. */
+  #words(venue: VenueKey, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
+    const isSeller = venue === 'a' && this.#random.next() < (taken === 'ask' ? 0.2 : 0.45)
+    if (taken === 'ask') {
+      return isSeller ? { outcomeIndex: 1, side: 'sell' } : { outcomeIndex: 0, side: 'buy' }
+    }
+    return isSeller ? { outcomeIndex: 0, side: 'sell' } : { outcomeIndex: 1, side: 'buy' }
+  }
+
+  #whaleSize(paid: PriceMicros): SizeMicros {
+    const usd = WHALE_USD_MIN * (1 - this.#random.next()) ** -0.8
+    return sizeWorth(Math.min(usd, WHALE_USD_MAX), paid)
+  }
+
+  /** A whale meets one large resting order, placed at the best just before. */
+  #restLarge(order: Order, best: PriceMicros, size: SizeMicros): void {
+    const changes = new BookChanges(order.market, order.book)
+    const held = order.book.sizeAt(order.taken, best)
+    changes.set(order.taken, best, sizeMicros(held + size))
+    changes.tell(order.atMs, this.#tell)
+  }
+
+  #take(order: Order, best: PriceMicros, size: SizeMicros): boolean {
+    const { book, taken, market } = order
+    let rest: number = size
+    let hasTraded = false
+    for (let fill = 0; fill < FILLS_MAX && rest > 0; fill += 1) {
+      const price = book.priceAt(taken, 0)
+      if (price === null || Math.abs(price - best) > REACH_TICKS * market.tickMicros) break
+      const held = book.sizeAt(taken, price)
+      // The last level of a side is never taken whole: an empty side is a fault, not a trade.
+      const open = book.count(taken) === 1 ? held - HUNDREDTH : held
+      const filled = Math.min(rest, open)
+      if (filled <= 0) break
+      const isTwin = filled % (2 * HUNDREDTH) === 0 && this.#random.next() < TWIN_SHARE
+      this.#fill(order, price, sizeMicros(isTwin ? filled / 2 : filled))
+      if (isTwin) this.#fill(order, price, sizeMicros(filled / 2))
+      rest -= filled
+      hasTraded = true
+    }
+    return hasTraded
+  }
+
+  /** Takes `size` from the level and tells the trade. */
+  #fill(order: Order, price: PriceMicros, size: SizeMicros): void {
+    const { market, book, taken, outcomeIndex, side, taker, orderCount, atMs } = order
+    const previous = book.sizeAt(taken, price)
+    const left = sizeMicros(previous - size)
+    book.set(taken, price, left)
+    const trade = new LiveTrade({
+      market,
+      outcomeIndex,
+      side,
+      price: outcomeIndex === 0 ? price : complement(price),
+      size,
+      atMs,
+      taker,
+      makers: this.#makers(taker, size),
+      ids: this.#ids,
+      fillCount: this.#fillCount,
+      orderCount,
+    })
+    this.#fillCount += 1
+    market.addTrade(trade)
+    this.#tell({
+      kind: 'trade',
+      market,
+      trade,
+      changes: [{ side: taken, price, size: left }],
+      previousSizes: [previous],
+      atMs,
+    })
+  }
+
+  /** One to three different wallets, whose sizes sum to the fill's. */
+  #makers(taker: SimWallet, size: SizeMicros): SimTrade['makers'] {
+    const first = this.#wallets.pick(taker)
+    const chance = this.#random.next()
+    const second = chance < 0.25 ? this.#wallets.pick(taker) : first
+    const third = chance < 0.06 ? this.#wallets.pick(taker) : first
+    const makers: { readonly wallet: SimWallet; readonly size: SizeMicros }[] = []
+    let rest: number = size
+    for (const wallet of new Set([second, third])) {
+      const part = Math.floor((rest / HUNDREDTH) * (0.2 + 0.4 * this.#random.next())) * HUNDREDTH
+      if (wallet === first || part === 0) continue
+      makers.push({ wallet, size: sizeMicros(part) })
+      rest -= part
+    }
+    makers.push({ wallet: first, size: sizeMicros(rest) })
+    return makers
+  }
+}

@@ -1,0 +1,59 @@
+// The invented wallets: a few thousand a run, some trading all day, a few of them whales.
+// Their addresses belong to the run (run-ids.ts); names and pseudonyms are words put together.
+
+import type { Random } from '../../../random.ts'
+import type { SimWallet } from '../model.ts'
+import type { RunIds } from './run-ids.ts'
+
+export const WALLET_COUNT = 3_000
+const WHALE_COUNT = 40
+
+const MANNERS =
+  'Brisk Calm Dusty Eager Faint Gilded Hollow Idle Jolly Keen Lunar Mellow Nimble Odd Plain Quiet Rapid Silent Tidal Upbeat Vivid Wary Young Zesty'.split(
+    ' ',
+  )
+const THINGS =
+  'Anchor Badger Canyon Dolphin Ember Falcon Granite Harbor Island Juniper Kestrel Lantern Meadow Nickel Otter Pepper Quarry Raven Saddle Thicket Urchin Valley Willow Zephyr'.split(
+    ' ',
+  )
+
+/** Wallets by how often they trade: low numbers most. */
+export class WalletPool {
+  readonly #wallets: readonly SimWallet[]
+  readonly #random: Random
+
+  constructor(options: { ids: RunIds; random: Random }) {
+    this.#random = options.random
+    const wallets: SimWallet[] = []
+    for (let number = 0; number < WALLET_COUNT; number += 1) {
+      wallets.push(inventWallet(options.ids.address(number), options.random))
+    }
+    this.#wallets = wallets
+  }
+
+  /** Any wallet but `other`; a tenth of the wallets does about half of the trading. */
+  pick(other: SimWallet | null = null): SimWallet {
+    const skewed = this.#random.next() ** 3.3
+    return this.#at(Math.floor(skewed * WALLET_COUNT), other)
+  }
+
+  /** One of the whales. */
+  pickWhale(): SimWallet {
+    return this.#at(WALLET_COUNT - 1 - this.#random.below(WHALE_COUNT), null)
+  }
+
+  #at(number: number, other: SimWallet | null): SimWallet {
+    const wallet = this.#wallets[number]
+    if (wallet !== undefined && wallet !== other) return wallet
+    return this.#random.pick(this.#wallets.slice(0, 2).filter((candidate) => candidate !== other))
+  }
+}
+
+/** A third of the wallets never chose a name; the venue then shows none. */
+function inventWallet(address: string, random: Random): SimWallet {
+  const manner = random.pick(MANNERS)
+  const thing = random.pick(THINGS)
+  const pseudonym = `${random.pick(MANNERS)}-${random.pick(THINGS)}`
+  const name = random.next() < 0.33 ? '' : `${manner}${thing}${random.below(1_000)}`
+  return { address, name, pseudonym }
+}

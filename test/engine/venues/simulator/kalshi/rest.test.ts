@@ -1,0 +1,251 @@
+// The REST side of the simulated venue b over real HTTP: filters, cursors, errors and limits.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { timeMs } from '../../../../../engine/units.ts'
+import {
+  gameDay,
+  KEY_ID,
+  record,
+  records,
+  ScriptedFaults,
+  signedHeaders,
+} from '../../../../support/kalshi-client.ts'
+
+test('[SIMK6] books are ascending bids of both legs; depth keeps the best', async (t) => {
+  const { venue, det, cin } = await gameDay(t)
+  const path = `/markets/${det.listing.nativeId}/orderbook`
+  assert.deepEqual((await venue.get(path)).body.orderbook_fp, {
+    yes_dollars: [
+      ['0.4300', '7.25'],
+      ['0.4400', '10.00'],
+    ],
+    no_dollars: [['0.5400', '3.00']],
+  })
+  const best = record((await venue.get(`${path}?depth=1`)).body.orderbook_fp)
+  assert.deepEqual(best.yes_dollars, [['0.4400', '10.00']])
+  assert.equal((await venue.get(`${path}?depth=101`)).status, 400)
+  const both = `tickers=${det.listing.nativeId}&tickers=${cin.listing.nativeId}`
+  const books = records((await venue.get(`/markets/orderbooks?${both}`)).body.orderbooks)
+  assert.deepEqual(
+    books.map(({ ticker }) => ticker),
+    [det.listing.nativeId, cin.listing.nativeId],
+  )
+  assert.deepEqual(books[1]?.orderbook_fp, { yes_dollars: [], no_dollars: [] })
+  const comma = `tickers=${det.listing.nativeId},${cin.listing.nativeId}`
+  const none = await venue.get(`/markets/orderbooks?${comma}`)
+  assert.deepEqual(none.body.orderbooks, [], 'this list is repeated, not comma-separated')
+  assert.equal((await venue.get('/markets/orderbooks')).status, 400)
+})
+
+test('[SIMK14] status words of queries select their statuses, events by any child', async (t) => {
+  const { venue, world, det, cin, politics } = await gameDay(t)
+  const closed = world.addMarket(politics, 'C')
+  const determined = world.addMarket(politics, 'D')
+  const unopened = world.addMarket(politics, 'U')
+  const settled = world.addMarket(politics, 'S')
+  closed.status = 'closed'
+  determined.status = 'determined'
+  unopened.status = 'unopened'
+  settled.status = 'resolved'
+  const select = async (path: string, name: string) =>
+    records((await venue.get(path)).body[name]).map((row) => row.ticker ?? row.event_ticker)
+  const ids = (...markets: readonly { listing: { nativeId: string } }[]) =>
+    markets.map(({ listing }) => listing.nativeId)
+  assert.deepEqual(await select('/markets?status=open', 'markets'), ids(det, cin))
+  assert.deepEqual(await select('/markets?status=closed', 'markets'), ids(closed, determined))
+  assert.deepEqual(await select('/markets?status=unopened', 'markets'), ids(unopened))
+  assert.deepEqual(await select('/markets?status=settled', 'markets'), ids(settled))
+  assert.deepEqual(await select('/markets?status=paused', 'markets'), [])
+  assert.equal((await venue.get('/markets?status=active')).status, 400)
+  assert.deepEqual(await select('/events?status=open', 'events'), ['KXNFLGAME-26NOV22DETCIN'])
+  assert.deepEqual(await select('/events?status=settled', 'events'), ['KXPRES-28'])
+  const words = records((await venue.get('/markets')).body.markets).map(({ status }) => status)
+  assert.deepEqual(words, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
+})
+
+test('[SIMK15] filters select by event, series, tickers, combos and times', async (t) => {
+  const { venue, world, det, cin, politics, combo } = await gameDay(t)
+  const pres = world.addMarket(politics, 'A', { createdMs: timeMs(Date.UTC(2026, 0, 1)) })
+  const mve = world.addMarket(combo, '1')
+  const select = async (query: string) =>
+    records((await venue.get(`/markets?${query}`)).body.markets).map(({ ticker }) => ticker)
+  const [d, c, p, m] = [det, cin, pres, mve].map(({ listing }) => listing.nativeId)
+  assert.deepEqual(await select(''), [d, c, p, m])
+  assert.deepEqual(await select('mve_filter=exclude'), [d, c, p])
+  assert.deepEqual(await select('mve_filter=only'), [m])
+  assert.deepEqual(await select('event_ticker=KXPRES-28'), [p])
+  assert.deepEqual(await select('series_ticker=KXNFLGAME'), [d, c])
+  assert.deepEqual(await select(`tickers=${c},${p}`), [c, p])
+  const january = Date.UTC(2026, 0, 2) / 1000
+  assert.deepEqual(await select(`max_created_ts=${january}`), [p])
+  assert.deepEqual(await select(`min_created_ts=${january}&status=open`), [d, c, m])
+  assert.deepEqual(await select('min_settled_ts=1'), [])
+  world.move(det, 'resolved')
+  assert.deepEqual(await select('min_settled_ts=1&status=settled'), [d])
+  const soon = Math.floor((world.nowMs() + 86_400_000) / 1000)
+  assert.deepEqual(await select(`min_updated_ts=${soon}&mve_filter=exclude`), [d])
+  for (const query of [
+    'min_created_ts=1&status=closed',
+    'min_close_ts=1&status=open',
+    'min_settled_ts=1&status=open',
+    'min_close_ts=1&min_created_ts=1',
+    'min_updated_ts=1&status=open',
+    'min_updated_ts=1&mve_filter=only',
+    'mve_filter=yes',
+    'min_close_ts=soon',
+  ]) {
+    const answer = await venue.get(`/markets?${query}`)
+    assert.equal(answer.status, 400, query)
+    assert.equal(record(answer.body.error).code, 'bad_request')
+  }
+  const events = await venue.get('/events')
+  const tickers = records(events.body.events).map(({ event_ticker }) => event_ticker)
+  assert.deepEqual(tickers, ['KXNFLGAME-26NOV22DETCIN', 'KXPRES-28'], 'combos are left out')
+})
+
+test('[SIMK3] pages follow the cursor to an empty one, also while rows come and go', async (t) => {
+  const { venue, world, politics } = await gameDay(t)
+  for (let index = 0; index < 25; index += 1) world.addMarket(politics, `M${index}`)
+  const collect = async (path: string, name: string, change?: () => void) => {
+    const rows: unknown[] = []
+    let cursor = ''
+    for (let page = 0; page < 50; page += 1) {
+      const answer = await venue.get(`${path}${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      assert.equal(answer.status, 200)
+      rows.push(...records(answer.body[name]).map((row) => row.trade_id ?? row.ticker))
+      assert.equal(typeof answer.body.cursor, 'string')
+      cursor = String(answer.body.cursor)
+      if (cursor === '') return rows
+      change?.()
+    }
+    throw new Error('the pages have no end')
+  }
+  const all = world.markets('b').map(({ listing }) => listing.nativeId)
+  assert.deepEqual(await collect('/markets?limit=4', 'markets'), all)
+  assert.deepEqual(await collect('/markets?limit=27', 'markets'), all)
+  const market = world.market('b', 'KXPRES-28-M3')
+  assert.ok(market !== null)
+  for (let index = 0; index < 30; index += 1) world.print(market, {})
+  const newestFirst = world
+    .trades()
+    .map(({ id }) => id)
+    .reverse()
+  const walked = await collect('/markets/trades?limit=7', 'trades', () => world.print(market, {}))
+  assert.deepEqual(walked, newestFirst, 'trades that come meanwhile are not in later pages')
+  assert.equal((await venue.get('/markets?cursor=%%%')).status, 400)
+  assert.equal((await venue.get('/markets?limit=1001')).status, 400)
+  assert.equal((await venue.get('/events?limit=201')).status, 400)
+  assert.equal((await venue.get('/milestones')).status, 400, 'here the limit is required')
+})
+
+test('[SIMK15] trades are filtered by market and by time, both ends included', async (t) => {
+  const { venue, world, det, cin, clock } = await gameDay(t)
+  const first = world.print(det, { side: 'sell', cents: 44 })
+  clock.advance(10_000)
+  const second = world.print(cin, { outcomeIndex: 1, cents: 30 })
+  clock.advance(10_000)
+  const third = world.print(det, {})
+  const select = async (query: string) =>
+    records((await venue.get(`/markets/trades?${query}`)).body.trades).map((row) => row.trade_id)
+  const seconds = (atMs: number) => Math.floor(atMs / 1000)
+  assert.deepEqual(await select(`ticker=${det.listing.nativeId}`), [third.id, first.id])
+  assert.deepEqual(await select('ticker=KXNONE'), [])
+  assert.deepEqual(await select(`min_ts=${seconds(second.atMs)}`), [third.id, second.id])
+  assert.deepEqual(await select(`max_ts=${seconds(second.atMs)}`), [second.id, first.id])
+  assert.deepEqual(await select('is_block_trade=true'), [])
+  const rows = records((await venue.get('/markets/trades')).body.trades)
+  assert.deepEqual(
+    rows.map((row) => [row.yes_price_dollars, row.taker_outcome_side, row.taker_book_side]),
+    [
+      ['0.5000', 'yes', 'bid'],
+      ['0.7000', 'no', 'ask'],
+      ['0.4400', 'no', 'ask'],
+    ],
+  )
+})
+
+test('[SIMK18] a milestone names every event of its game; teams are structured targets', async (t) => {
+  const { venue, world, game } = await gameDay(t)
+  const spread = world.addEvent('KXNFLSPREAD-26NOV22DETCIN', { topic: 'sports', game: game.game })
+  world.addMarket(spread, 'DET7', { sportsMarketType: 'spreads' })
+  const list = records((await venue.get('/milestones?limit=10')).body.milestones)
+  assert.equal(list.length, 1)
+  const milestone = record(list[0])
+  assert.equal(milestone.type, 'football_game')
+  assert.deepEqual(milestone.primary_event_tickers, ['KXNFLGAME-26NOV22DETCIN'])
+  assert.deepEqual(milestone.related_event_tickers, [
+    'KXNFLGAME-26NOV22DETCIN',
+    'KXNFLSPREAD-26NOV22DETCIN',
+  ])
+  const one = await venue.get(`/milestones/${milestone.id}`)
+  assert.deepEqual(one.body.milestone, milestone)
+  assert.deepEqual((await venue.get('/milestones?limit=5&category=Crypto')).body.milestones, [])
+  const home = record(milestone.details).home_team_id
+  const targets = records(
+    (await venue.get(`/structured_targets?ids=${home}`)).body.structured_targets,
+  )
+  assert.deepEqual(
+    targets.map(({ name, type }) => [name, type]),
+    [['Cincinnati Bengals', 'football_team']],
+  )
+  const nested = await venue.get('/events?with_milestones=true')
+  assert.equal(records(nested.body.milestones).length, 1)
+})
+
+test('[SIMK20] unknown tickers and paths are 404, errors have a code and a message', async (t) => {
+  const { venue } = await gameDay(t)
+  const paths = ['/markets/X', '/events/X', '/series/X', '/markets/X/orderbook', '/nothing']
+  for (const path of [...paths, '/events/X/metadata', '/milestones/X', '/structured_targets/X']) {
+    const answer = await venue.get(path)
+    assert.equal(answer.status, 404, path)
+    assert.deepEqual(answer.body, { error: { code: 'not_found', message: 'not found' } })
+  }
+})
+
+test('[SIMK2] headers are not needed, but wrong ones are a 401; the query is not signed', async (t) => {
+  const { venue } = await gameDay(t)
+  const path = '/trade-api/v2/markets'
+  assert.equal((await venue.get('/markets')).status, 200)
+  assert.equal((await venue.get('/markets?limit=3', signedHeaders({ path }))).status, 200)
+  const wrong = [
+    signedHeaders({ path: '/markets' }),
+    signedHeaders({ path: `${path}?limit=3` }),
+    signedHeaders({ path, method: 'POST' }),
+    signedHeaders({ path, keyId: 'nobody' }),
+    { 'KALSHI-ACCESS-KEY': KEY_ID },
+  ]
+  for (const headers of wrong) {
+    assert.equal((await venue.get('/markets?limit=3', headers)).status, 401)
+  }
+})
+
+test('[SIMK22] forty requests at once, then 429 without Retry-After; keys have their own bucket', async (t) => {
+  const { venue, clock } = await gameDay(t)
+  const ask = (headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })
+  for (let request = 0; request < 40; request += 1) assert.equal((await ask()).status, 200)
+  const refused = await ask()
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers.get('retry-after'), null)
+  assert.deepEqual(await refused.json(), { error: 'too many requests' })
+  const signed = signedHeaders({ path: '/trade-api/v2/exchange/status' })
+  assert.equal((await ask(signed)).status, 200)
+  clock.advance(50)
+  assert.equal((await ask()).status, 200)
+})
+
+test('[SIMK21] the REST faults answer 429 with and without Retry-After, and HTML', async (t) => {
+  for (const [fault, status, retryAfter] of [
+    ['rate_limit', 429, null],
+    ['rate_limit_retry_after', 429, '1'],
+    ['html', 502, null],
+  ] as const) {
+    const faults = new ScriptedFaults(fault)
+    const { venue } = await gameDay(t, faults)
+    faults.isOn = true
+    const answer = await venue.get('/markets')
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [status, retryAfter])
+    if (fault === 'html') assert.match(answer.headers.get('content-type') ?? '', /html/)
+  }
+})

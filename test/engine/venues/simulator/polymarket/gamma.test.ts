@@ -1,0 +1,167 @@
+// The simulated Gamma API over real sockets: paging, filters, look-ups, search (SIMPM6 to 10).
+// Not for: the shape of a row (polymarket-render.test.ts).
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { tagId } from '../../../../../engine/venues/simulator/polymarket/events.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
+import { marketAt } from '../../../../support/stub-world.ts'
+import { ask, record, records } from '../../../../support/venue-client.ts'
+
+let venue: StubVenue
+
+// Seven events with 1 to 7 markets: 28 markets, of which #3 is resolved and #5 is not yet open.
+before(async () => {
+  venue = await startStubVenue()
+  for (let count = 1; count <= 7; count += 1) {
+    const tags = count % 2 === 0 ? ['Politics'] : ['Crypto', 'Bitcoin']
+    venue.world.addEvent(count, { tags })
+  }
+  marketAt(venue.world, 3).status = 'resolved'
+  marketAt(venue.world, 5).status = 'unopened'
+  venue.world.setLevels(marketAt(venue.world, 7), ['bid', 0.4, 9_000])
+})
+after(() => venue.stop())
+
+async function rows(path: string) {
+  const answer = await ask(`${venue.gamma}${path}`)
+  assert.equal(answer.status, 200, answer.text)
+  return records(answer.body)
+}
+
+/** Reads a keyset list to its end; fails when it does not end. */
+async function crawl(path: string, key: 'markets' | 'events') {
+  const found: unknown[] = []
+  let cursor = ''
+  for (let page = 0; page < 100; page += 1) {
+    const query = cursor === '' ? '' : `&after_cursor=${encodeURIComponent(cursor)}`
+    const body = record((await ask(`${venue.gamma}${path}${query}`)).body)
+    found.push(...records(body[key]).map((row) => row.id))
+    if (!('next_cursor' in body)) return found
+    cursor = String(body.next_cursor)
+  }
+  throw new Error('the list does not end')
+}
+
+test('[SIMPM6] keyset pages give every row once and end without a cursor', async () => {
+  const active = venue.world.markets('a').filter((market) => market.status !== 'unopened')
+  const ids = active.map((market) => String(market.listing.number))
+  for (const limit of [1, 9, 27, 100]) {
+    assert.deepEqual(await crawl(`/markets/keyset?limit=${limit}`, 'markets'), ids)
+  }
+  const falling = await crawl(
+    '/markets/keyset?limit=5&order=liquidityNum&ascending=false',
+    'markets',
+  )
+  assert.equal(falling[0], String(marketAt(venue.world, 7).listing.number))
+  assert.deepEqual(falling.toSorted(), ids.toSorted())
+  const rising = await crawl('/markets/keyset?limit=4&order=liquidityNum&ascending=true', 'markets')
+  assert.equal(rising.at(-1), falling[0])
+  assert.equal((await crawl('/events/keyset?limit=2', 'events')).length, 7)
+})
+
+test('[SIMPM6] a new market between two pages is neither skipped nor shown twice', async () => {
+  const first = record((await ask(`${venue.gamma}/events/keyset?limit=6`)).body)
+  const added = venue.world.addEvent(1)
+  const cursor = String(first.next_cursor)
+  const second = record(
+    (await ask(`${venue.gamma}/events/keyset?limit=6&after_cursor=${cursor}`)).body,
+  )
+  assert.deepEqual(
+    records(second.events)
+      .map((row) => row.id)
+      .slice(-1),
+    [String(added.number)],
+  )
+  assert.equal(records(first.events).length + records(second.events).length, 8)
+})
+
+test('[SIMPM7] `cursor` is ignored, `offset` refused on keysets, limits cut', async () => {
+  const plain = await ask(`${venue.gamma}/markets/keyset?limit=3`)
+  const next = String(record(plain.body).next_cursor)
+  const same = await ask(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
+  assert.equal(same.text, plain.text)
+  assert.equal((await ask(`${venue.gamma}/markets/keyset?offset=3`)).status, 422)
+  assert.equal((await ask(`${venue.gamma}/markets/keyset?after_cursor=nonsense`)).status, 422)
+  assert.equal((await ask(`${venue.gamma}/markets?limit=-1`)).status, 422)
+  assert.equal((await rows('/markets?limit=5000')).length, 29)
+  assert.equal((await rows('/markets')).length, 20)
+  const tail = await rows('/markets?limit=10&offset=25')
+  assert.deepEqual(
+    tail.map((row) => row.id),
+    ['9025', '9026', '9027', '9028'],
+  )
+})
+
+test('[SIMPM8] list parameters select by id, words, state, tag, size and time', async () => {
+  const market = marketAt(venue.world, 7)
+  const [yes, no] = market.listing.tokens
+  const only = (row: string) => [row]
+  const ids = async (query: string) => (await rows(`/markets?${query}`)).map((row) => row.id)
+  assert.deepEqual(await ids('id=9007&id=9001'), ['9001', '9007'])
+  assert.deepEqual(await ids('slug=market-7'), only('9007'))
+  assert.deepEqual(await ids(`condition_ids=${market.listing.nativeId}`), only('9007'))
+  assert.deepEqual(await ids(`clob_token_ids=${yes}&clob_token_ids=${no}`), only('9007'))
+  assert.deepEqual(await ids('closed=true'), only('9003'))
+  assert.deepEqual(await ids('active=false'), only('9005'))
+  assert.deepEqual(await ids('archived=true'), [])
+  assert.deepEqual(await ids('uma_resolution_status=resolved'), only('9003'))
+  assert.deepEqual(await ids('liquidity_num_min=3000'), only('9007'))
+  assert.deepEqual(await ids('volume_num_min=1'), [])
+  assert.deepEqual(await ids('end_date_max=2026-01-01T00:00:00Z'), [])
+  assert.equal((await ids('start_date_min=2026-01-01&limit=100')).length, 29)
+  assert.equal((await ids(`tag_id=${tagId('Politics')}&limit=100`)).length, 2 + 4 + 6)
+  assert.equal((await rows('/events?tag_slug=politics')).length, 3)
+  assert.equal((await rows(`/events?exclude_tag_id=${tagId('Politics')}`)).length, 5)
+  assert.equal((await rows('/events?title_search=EVENT%20503')).length, 1)
+  assert.equal((await rows('/events?closed=true')).length, 0)
+  assert.equal((await ask(`${venue.gamma}/markets?clob_token_ids=yes`)).status, 422)
+  assert.equal((await ask(`${venue.gamma}/markets?order=nonsense`)).status, 422)
+  assert.equal((await ask(`${venue.gamma}/markets?closed=perhaps`)).status, 422)
+})
+
+test('[SIMPM9] one market or event by id and by slug; 404 and 422 otherwise', async () => {
+  const get = async (path: string) => ask(`${venue.gamma}${path}`)
+  assert.equal(record((await get('/markets/9007')).body).slug, 'market-7')
+  const bySlug = record((await get('/markets/slug/market-7?include_tag=true')).body)
+  assert.equal(records(bySlug.tags).length, 1)
+  assert.equal(record((await get('/events/502')).body).slug, 'event-502')
+  const event = record((await get('/events/slug/event-502')).body)
+  assert.equal(records(event.markets).length, 3)
+  assert.equal(records((await get('/events/502/tags')).body).length, 2)
+  assert.equal(records((await get('/markets/9007/tags')).body).length, 1)
+  for (const path of ['/markets/1', '/markets/slug/none', '/events/1', '/events/slug/none']) {
+    const answer = await get(path)
+    assert.equal(answer.status, 404)
+    assert.equal(typeof record(answer.body).error, 'string')
+  }
+  assert.equal((await get('/markets/abc')).status, 422)
+})
+
+test('[SIMPM10] tags, sports, teams, search, status and the state of the simulator answer', async () => {
+  const tags = await rows('/tags')
+  assert.ok(tags.some((tag) => tag.slug === 'bitcoin' && tag.id === '235'))
+  const tag = record((await ask(`${venue.gamma}/tags/slug/politics`)).body)
+  assert.equal(record((await ask(`${venue.gamma}/tags/${tag.id}`)).body).label, 'Politics')
+  const [nfl] = await rows('/sports')
+  assert.equal(nfl?.sport, 'nfl')
+  assert.match(String(nfl?.tags), /^1,450,100639$/)
+  assert.equal((await rows('/teams?league=nfl')).length, 2)
+  assert.deepEqual(
+    (await rows('/teams?abbreviation=DET')).map((team) => team.alias),
+    ['Lions'],
+  )
+  const found = record((await ask(`${venue.gamma}/public-search?q=event%20503`)).body)
+  assert.deepEqual(
+    records(found.events).map((row) => row.slug),
+    ['event-503'],
+  )
+  assert.deepEqual(found.pagination, { hasMore: false, totalResults: 1 })
+  const paged = record(
+    (await ask(`${venue.gamma}/public-search?q=event&limit_per_type=3&page=2`)).body,
+  )
+  assert.equal(records(paged.events).length, 3)
+  assert.equal((await ask(`${venue.gamma}/public-search`)).status, 422)
+  assert.equal((await ask(`${venue.gamma}/status`)).status, 200)
+  assert.deepEqual((await ask(`${venue.gamma}/sim/state?view=x`)).body, { asked: 'x' })
+})

@@ -1,0 +1,196 @@
+// Venue a's Gamma and CLOB rows against the recorded ones: keys, JSON types, states (SIMPM1 to 5).
+// Not for: how they are asked for.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { PRICE_HALF, timeMs } from '../../../../../engine/units.ts'
+import type { SimGame } from '../../../../../engine/venues/simulator/model.ts'
+import {
+  clobMarket,
+  gammaEvent,
+  gammaMarket,
+} from '../../../../../engine/venues/simulator/polymarket/render.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { BEARS, LIONS, marketAt, price, StubWorld } from '../../../../support/stub-world.ts'
+import { record, records } from '../../../../support/venue-client.ts'
+
+const FIXTURES = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket`
+
+function fixture(t: TestContext, name: string): unknown {
+  const path = `${FIXTURES}/${name}`
+  if (!existsSync(path)) {
+    t.diagnostic(`recorded fixture ${path} is absent`)
+    t.skip(`recorded fixture ${path} is absent`)
+    return null
+  }
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+/** Keys of the recorded object that ours lacks or holds in another JSON type. */
+function differences(
+  ours: Readonly<Record<string, unknown>>,
+  recorded: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  return Object.entries(recorded)
+    .filter(([key, value]) => !(key in ours) || kindOf(ours[key]) !== kindOf(value))
+    .map(([key, value]) => `${key}: ${kindOf(value)} recorded, ours ${kindOf(ours[key])}`)
+}
+
+function tradedWorld() {
+  const clock = new ManualClock()
+  const world = new StubWorld(clock)
+  world.addEvent(2)
+  world.trade(marketAt(world, 0))
+  return { world, nowMs: clock.nowMs(), market: marketAt(world, 0) }
+}
+
+test('[SIMPM1] a Gamma market has every key of the recorded one, in its JSON type', (t) => {
+  const recorded = fixture(t, 'gamma_market.json')
+  if (recorded === null) return
+  const { market, nowMs } = tradedWorld()
+  const ours = gammaMarket(market, { nowMs, hasEvent: true, hasTags: false })
+  assert.deepEqual(differences(ours, record(recorded)), [])
+  const [ourEvent] = records(ours.events)
+  const [theirEvent] = records(record(recorded).events)
+  assert.ok(ourEvent !== undefined && theirEvent !== undefined)
+  assert.deepEqual(differences(ourEvent, theirEvent), [])
+  const [ourSeries] = records(ourEvent.series)
+  const [theirSeries] = records(theirEvent.series)
+  assert.deepEqual(differences(ourSeries ?? {}, theirSeries ?? {}), [])
+})
+
+test('[SIMPM1] a Gamma event has every key of the recorded one, in its JSON type', (t) => {
+  const recorded = fixture(t, 'gamma_event.json')
+  if (recorded === null) return
+  const [theirs] = records(recorded)
+  assert.ok(theirs !== undefined)
+  const clock = new ManualClock()
+  const world = new StubWorld(clock)
+  const ours = gammaEvent(world.addEvent(3, { isMutuallyExclusive: true }), clock.nowMs())
+  // Wording of the venue's own pages, which an invented world has not.
+  const without = ['sortBy', 'deployingTimestamp', 'gmpChartMode', 'electionType', 'countryName']
+  const found = differences(ours, theirs).filter(
+    (each) => !without.includes(each.split(':')[0] ?? ''),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('[SIMPM2] lists are JSON text, an empty side is a missing key, volumes are text on markets', () => {
+  const { world, market, nowMs } = tradedWorld()
+  const parts = { nowMs, hasEvent: false, hasTags: true }
+  const row = gammaMarket(market, parts)
+  assert.equal(row.outcomes, '["Yes", "No"]')
+  assert.equal(row.outcomePrices, '["0.41", "0.59"]')
+  assert.equal(row.clobTokenIds, `["${market.listing.tokens[0]}", "${market.listing.tokens[1]}"]`)
+  assert.equal(typeof row.volume, 'string')
+  assert.equal(typeof row.liquidity, 'string')
+  assert.deepEqual([row.bestBid, row.bestAsk, row.spread], [0.4, 0.42, 0.02])
+  const event = gammaEvent(market.event, nowMs)
+  assert.deepEqual([typeof event.volume, typeof event.liquidity], ['number', 'number'])
+  assert.equal(records(row.tags)[1]?.id, '235')
+  world.setLevels(market, ['bid', 0.4, 0], ['bid', 0.39, 0])
+  const oneSided = gammaMarket(market, parts)
+  assert.equal('bestBid' in oneSided, false)
+  assert.equal(oneSided.bestAsk, 0.42)
+  assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
+})
+
+test('[SIMPM3] closed, determined and resolved markets show what the venue shows', () => {
+  const { market, nowMs } = tradedWorld()
+  const shown = (payout?: number) => {
+    const listing = {
+      ...market.listing,
+      payout: payout === undefined ? market.listing.payout : price(payout),
+    }
+    const row = gammaMarket(
+      { ...viewOf(market), listing },
+      { nowMs, hasEvent: false, hasTags: false },
+    )
+    const { closed, active, acceptingOrders, umaResolutionStatus, outcomePrices } = row
+    return { closed, active, acceptingOrders, umaResolutionStatus, outcomePrices }
+  }
+  market.status = 'closed'
+  assert.deepEqual(shown(), {
+    closed: true,
+    active: true,
+    acceptingOrders: false,
+    umaResolutionStatus: undefined,
+    outcomePrices: '["0.41", "0.59"]',
+  })
+  market.status = 'determined'
+  assert.equal(shown().umaResolutionStatus, 'proposed')
+  assert.equal(shown().outcomePrices, '["0.9995", "0.0005"]')
+  market.status = 'resolved'
+  assert.equal(shown().umaResolutionStatus, 'resolved')
+  assert.equal(shown().active, true)
+  assert.equal(shown().outcomePrices, '["1", "0"]')
+  assert.equal(shown(0).outcomePrices, '["0", "1"]')
+  assert.equal(shown(0.5).outcomePrices, '["0.5", "0.5"]')
+  const row = gammaMarket(viewOf(market), { nowMs, hasEvent: false, hasTags: false })
+  assert.match(String(row.closedTime), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
+})
+
+test('[SIMPM4] a game shows its teams and its ids, as text on markets and a number on events', () => {
+  const clock = new ManualClock()
+  const world = new StubWorld(clock)
+  const game: SimGame = {
+    sport: 'nfl',
+    league: 'nfl',
+    startMs: timeMs(clock.nowMs() + 3_600_000),
+    date: '2026-11-20',
+    away: BEARS,
+    home: LIONS,
+  }
+  const event = world.addEvent(
+    1,
+    { game, topic: 'sports' },
+    { sportsMarketType: 'spreads', line: -3.5 },
+  )
+  const row = gammaMarket(marketAt(world, 0), {
+    nowMs: clock.nowMs(),
+    hasEvent: false,
+    hasTags: false,
+  })
+  const shown = gammaEvent(event, clock.nowMs())
+  assert.deepEqual([row.sportsMarketType, row.line, row.secondsDelay], ['spreads', -3.5, 3])
+  assert.equal(row.gameStartTime, '2026-11-20 13:00:00+00')
+  assert.equal(row.gameId, String(shown.gameId))
+  assert.deepEqual([shown.live, shown.ended, shown.eventDate], [false, false, '2026-11-20'])
+  assert.deepEqual(
+    records(shown.teams).map((team) => [team.abbreviation, team.alias]),
+    [
+      ['chi', 'Bears'],
+      ['det', 'Lions'],
+    ],
+  )
+  assert.equal(gammaEvent(event, timeMs(game.startMs + 1)).live, true)
+})
+
+test('[SIMPM5] a CLOB market has the keys of the recorded one and names the winner once final', (t) => {
+  const { market } = tradedWorld()
+  assert.deepEqual(winners(clobMarket(market)), [false, false])
+  market.status = 'resolved'
+  assert.deepEqual(winners(clobMarket(market)), [true, false])
+  const half = { ...viewOf(market), listing: { ...market.listing, payout: PRICE_HALF } }
+  assert.deepEqual(winners(clobMarket(half)), [false, false])
+  assert.equal(clobMarket(half).is_50_50_outcome, true)
+  const recorded = fixture(t, 'clob_market_closed_binary_accepting_false.json')
+  if (recorded === null) return
+  const found = differences(clobMarket(market), record(recorded))
+  assert.deepEqual(
+    found.filter((each) => !each.startsWith('rewards')),
+    [],
+  )
+})
+
+const winners = (row: Record<string, unknown>) => records(row.tokens).map((token) => token.winner)
+
+// A market as a plain object, so that a test can replace its listing.
+function viewOf(market: ReturnType<typeof marketAt>) {
+  return { ...market, fairPrice: () => price(0.4) }
+}

@@ -1,0 +1,109 @@
+// The faults of books, forced to strike at every chance.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import type { SimFault, WorldChange } from '../../../../../engine/venues/simulator/model.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { NOON, planMarket, planOf } from '../../../../support/sim-plan.ts'
+
+/** One quiet market with one fault, and a chance stream that always says yes. */
+function makeFaulty(fault: SimFault, index = 0) {
+  const clock = new ManualClock(NOON)
+  let strikes = 1
+  const always = { ...seededRandom(1), next: () => (strikes-- > 0 ? 0 : 1) }
+  const world = new SimulatedWorld({
+    seed: 1,
+    messagesPerSecond: 0,
+    plan: planOf([planMarket(index, { prior: 0.5 })]),
+    faults: new Faults([fault], always),
+    clock,
+    random: seededRandom('world'),
+  })
+  const [market] = world.markets('a')
+  assert.ok(market !== undefined)
+  const before = { bids: market.book.bids, asks: market.book.asks }
+  const told: WorldChange[] = []
+  world.onChange((change) => {
+    if (change.kind !== 'trade') told.push(change)
+  })
+  const run = (seconds: number): void => {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.advance(1_000)
+      world.step()
+    }
+  }
+  const strike = (): void => {
+    for (let second = 0; second < 61 && told.length === 0; second += 1) run(1)
+    assert.ok(told.length > 0, 'each open market is asked once a minute')
+  }
+  return { market, before, told, run, strike }
+}
+
+test('[SIMFAULT1] an empty book is told level by level and comes back after ten seconds', () => {
+  const { market, before, told, run, strike } = makeFaulty('empty_book')
+  strike()
+  assert.deepEqual([market.book.bids, market.book.asks], [[], []])
+  const [away] = told
+  assert.ok(away?.kind === 'levels')
+  assert.equal(away.changes.length, before.bids.length + before.asks.length)
+  assert.ok(away.changes.every(({ size }) => size === 0))
+  run(9)
+  assert.equal(told.length, 1)
+  run(1)
+  assert.deepEqual(market.book.bids, before.bids)
+  assert.deepEqual(market.book.asks, before.asks)
+  assert.deepEqual(
+    told.map(({ kind }) => kind),
+    ['levels', 'levels'],
+  )
+})
+
+test('[SIMFAULT1] a one-sided book loses one side only, and gets it back', () => {
+  const { market, before, run, strike } = makeFaulty('one_sided')
+  strike()
+  const { bids, asks } = market.book
+  assert.equal(Math.min(bids.length, asks.length), 0)
+  assert.ok(Math.max(bids.length, asks.length) > 0)
+  run(10)
+  assert.deepEqual(market.book.bids, before.bids)
+  assert.deepEqual(market.book.asks, before.asks)
+})
+
+test('[SIMFAULT2] a tick change is told before the quotes that move to the new tick', () => {
+  const { market, told, strike } = makeFaulty('tick_size')
+  const oldTick = market.tickMicros
+  strike()
+  assert.notEqual(market.tickMicros, oldTick)
+  assert.equal(told[0]?.kind, 'tick')
+  for (const { price } of [...market.book.bids, ...market.book.asks]) {
+    assert.equal(price % market.tickMicros, 0)
+  }
+})
+
+test('[SIMFAULT2] a coarser tick merges quotes outwards, and what is told is what was done', () => {
+  let merged = 0
+  for (let index = 0; index < 60; index += 2) {
+    const { market, before, told, strike } = makeFaulty('tick_size', index)
+    if (market.tickMicros !== 1_000) continue
+    strike()
+    if (market.tickMicros === 1_000) continue
+    const twin = new Map(before.bids.map(({ price, size }) => [price, size]))
+    for (const change of told) {
+      if (change.kind !== 'levels') continue
+      for (const { side, price, size } of change.changes) if (side === 'bid') twin.set(price, size)
+    }
+    const { bids, asks, bestBid, bestAsk } = market.book
+    for (const { price, size } of bids) assert.equal(twin.get(price), size)
+    assert.equal([...twin.values()].filter((size) => size > 0).length, bids.length)
+    const total = (levels: typeof bids) => levels.reduce((sum, { size }) => sum + size, 0)
+    assert.equal(total(bids), total(before.bids))
+    assert.equal(total(asks), total(before.asks))
+    assert.ok(bestBid !== null && bestAsk !== null && bestBid < bestAsk)
+    for (const { price } of [...bids, ...asks]) assert.equal(price % 10_000, 0)
+    if (bids.length < before.bids.length) merged += 1
+  }
+  assert.ok(merged > 0)
+})
