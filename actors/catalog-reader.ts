@@ -7,12 +7,15 @@ import type { NativeMarketId } from '../engine/ids.ts'
 import type { Log } from '../engine/log.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { CatalogPage, VenueCatalog } from '../engine/venues/venue.ts'
+import { slicesOf } from './page-slices.ts'
 
 const REFRESH_EVERY_MS = 60_000
 const REFRESH_OVERLAP_MS = 120_000
 const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000
+/** Markets taken in one turn of the loop, a few milliseconds at most. */
+const SLICE_MARKETS = 50
 const ASK_DELAY_MS = 250
 const ASK_BATCH = 100
 /** A market that messages name may take a moment to appear over REST. */
@@ -80,7 +83,7 @@ export class CatalogReader {
       }
       const sinceMs = timeMs(refreshedAtMs - REFRESH_OVERLAP_MS)
       try {
-        await this.#catalog.refresh(sinceMs, this.#onPage, signal)
+        await this.#catalog.refresh(sinceMs, (page) => this.#take(page), signal)
         refreshedAtMs = startedAtMs
       } catch (error) {
         if (!signal.aborted) this.#log.warn({ err: error }, 'catalogue not refreshed')
@@ -95,7 +98,7 @@ export class CatalogReader {
     while (!signal.aborted) {
       const startedAtMs = this.#clock.nowMs()
       try {
-        await this.#catalog.crawl(this.#onPage, signal)
+        await this.#catalog.crawl((page) => this.#take(page), signal)
         return signal.aborted ? null : startedAtMs
       } catch (error) {
         if (signal.aborted) return null
@@ -107,6 +110,15 @@ export class CatalogReader {
     return null
   }
 
+  /** Slice by slice, with a turn of the loop for sockets and timers after each. */
+  async #take(page: CatalogPage): Promise<void> {
+    for (const slice of slicesOf(page, SLICE_MARKETS)) {
+      if (this.#abort.signal.aborted) return
+      this.#onPage(slice)
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  }
+
   async #readAsked(): Promise<void> {
     const { signal } = this.#abort
     this.#isAsking = true
@@ -114,12 +126,8 @@ export class CatalogReader {
       await pause(this.#clock, ASK_DELAY_MS, signal)
       const batch = [...this.#asked].slice(0, ASK_BATCH)
       try {
-        this.#onPage(
-          await this.#catalog.fetchMarkets(
-            batch.map(([market]) => market),
-            signal,
-          ),
-        )
+        const markets = batch.map(([market]) => market)
+        await this.#take(await this.#catalog.fetchMarkets(markets, signal))
       } catch (error) {
         if (!signal.aborted) this.#log.warn({ err: error }, 'markets not read, trying again')
       }
