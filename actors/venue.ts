@@ -47,6 +47,8 @@ const HELD_TRADES_MAX = 10_000
 /** Trades wait so long for their market, several times what reading it takes. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
+/** Closed for so long and not resolved: its venue is asked about it after the first crawl. */
+const OVERDUE_MS = 172_800_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   readonly venue: VenueKey
@@ -103,6 +105,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     this.#watch(kept)
     this.#reader.start(() => {
       this.#isCrawled = true
+      this.#askForOverdue()
       onCrawled()
     })
     this.#recovery.start()
@@ -266,6 +269,19 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
       const seat = this.#parts.catalog.seatOfNative(this.venue, nativeId)
       // Without a seat the market is history, and so are its trades.
       for (const trade of this.#takeHeld(nativeId)) seat?.cell.tell(trade)
+    }
+  }
+
+  /**
+   * A crawl reads what was settled in the last days only: a market that resolved while we were down
+   * for longer is in none, and would stay as it was for ever. Those are read one by one.
+   */
+  #askForOverdue(): void {
+    const dueMs = this.#parts.clock.nowMs() - OVERDUE_MS
+    for (const { actor } of this.#parts.catalog.seats()) {
+      const { venue, status, closeAtMs, nativeId } = actor.summary
+      const isOverdue = venue === this.venue && status !== 'resolved' && closeAtMs !== null
+      if (isOverdue && closeAtMs < dueMs) this.#reader.ask(nativeId)
     }
   }
 

@@ -91,7 +91,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   DEMO_KEY: { default: 'on', means: 'make and print a local account with a key' },
   METRICS_PUBLIC: { default: 'off', means: 'serve /metrics beyond loopback' },
   CORS_ORIGINS: { default: '*', means: 'allowed origins, comma-separated' },
-  RETENTION_DAYS: { default: '30', means: 'days that trades are kept, 1 to 3650' },
+  RETENTION_DAYS: {
+    default: '30',
+    means: 'days that trades and resolved markets are kept, 1 to 3650',
+  },
   DATA_MAX_GB: { default: '10', means: 'size above which the oldest rows go, 0.1 to 10000' },
   LOG_LEVEL: { default: 'info', means: 'trace, debug, info, warn, error, fatal or silent' },
 }

@@ -283,3 +283,12 @@ test('[VEN11] trades of a market too old to be taken do not wait for it', async 
     [],
   )
 })
+
+test('[VEN12] a market long past its close and not resolved is asked for after the first crawl', async () => {
+  const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
+  const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
+  await crawled
+  clock.advance(300)
+  await turns()
+  assert.deepEqual(fetched, [['old']])
+})
