@@ -1,55 +1,10 @@
 // What the owners show → our JSON. Books, trades and prices are written as text directly, because
-// they are the hot answers and the stream's messages as well; the rest are plain objects.
+// they are the hot answers and the stream's messages as well. Not for: markets (market-records.ts).
 // Prices and sizes become numbers only here. Upholds MARKETS4 to MARKETS8, TRADES1.
 
 import type { BookView, MarketView } from '../actors/views.ts'
 import type { Level, MarketPrice, Trade, TradeSide } from '../engine/events.ts'
-import {
-  complement,
-  MICROS,
-  midPrice,
-  type PriceMicros,
-  priceCents,
-  toNumber,
-  toSeconds,
-} from '../engine/units.ts'
-
-/** UnifiedMarket. Reads the description from disk. */
-export function marketRecord(view: MarketView) {
-  const { ref, summary } = view
-  const now = view.price()
-  const volume24h = toNumber(view.volume24h)
-  return {
-    id: ref.id,
-    slug: summary.slug,
-    question: summary.question,
-    description: view.details().description,
-    status: summary.status,
-    outcomes: summary.outcomes.map(({ label }, outcomeIndex) => {
-      const price = outcomePrice(now.price, outcomeIndex)
-      return { label, price: toNumber(price), price_cents: priceCents(price) }
-    }),
-    platforms: [
-      {
-        platform: ref.platform,
-        native_id: ref.nativeId,
-        url: summary.url,
-        best_bid: numberOrNull(now.bid),
-        best_ask: numberOrNull(now.ask),
-        volume_24h: volume24h,
-      },
-    ],
-    volume_24h: volume24h,
-    volume_total: view.volumeTotal === null ? null : toNumber(view.volumeTotal),
-    open_interest: summary.openInterest === null ? null : toNumber(summary.openInterest),
-    created_at: summary.createdAtMs === null ? null : toSeconds(summary.createdAtMs),
-    close_time: summary.closeAtMs === null ? null : toSeconds(summary.closeAtMs),
-    tags: summary.tags,
-    category: summary.category,
-    event_slug: summary.eventSlug,
-    image: summary.image,
-  }
-}
+import { complement, MICROS, midPrice, type PriceMicros, priceCents } from '../engine/units.ts'
 
 /** The price of an outcome: the first's own, any other's complement. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
@@ -138,8 +93,4 @@ function quoted(text: string | null): string {
 
 function textOrNull(micros: PriceMicros | null): string {
   return micros === null ? 'null' : String(micros / MICROS)
-}
-
-function numberOrNull(micros: PriceMicros | null): number | null {
-  return micros === null ? null : toNumber(micros)
 }

@@ -14,7 +14,8 @@ import { EngineError } from '../../engine/errors.ts'
 import type { MarketStatus } from '../../engine/market.ts'
 import { roundUsd, timeMs, toNumber, type UsdMicros, usdMicros } from '../../engine/units.ts'
 import { ListCursors } from '../cursor.ts'
-import { invertedBook, levelsText, marketRecord, outcomePrice, spreadText } from '../render.ts'
+import { MarketRecords } from '../market-records.ts'
+import { invertedBook, levelsText, outcomePrice, spreadText } from '../render.ts'
 import { type Answer, json, jsonText } from '../reply.ts'
 import { type Route, route } from '../route.ts'
 import { choice, parameters, SEARCH_CHARACTERS_MAX, SECONDS_MAX } from '../schemas.ts'
@@ -29,7 +30,7 @@ export interface MarketRouteParts {
 export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
   const { names } = catalog
-  const cursors = new ListCursors()
+  const lists: Lists = { ...parts, cursors: new ListCursors(), records: new MarketRecords() }
   const shared = {
     platform: Type.Optional(choice([names.a, names.b])),
     status: parameters.status(),
@@ -63,12 +64,14 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
     }),
     limit: parameters.limit(100, 20),
   })
-  const page = (query: ListQuery) => listMarkets(catalog, cursors, query)
+  const page = (query: ListQuery) => listMarkets(lists, query)
   return [
     route({ method: 'GET', pattern: '/v1/markets' }, list, ({ query }) => page(query)),
     route({ method: 'GET', pattern: '/v1/markets/search' }, search, ({ query }) => page(query)),
     route({ method: 'GET', pattern: '/v1/markets/{market_id}' }, Type.Object({}), (request) =>
-      json(marketRecord(findMarket(catalog, request.path('market_id')))),
+      jsonText(
+        lists.records.text(findMarket(catalog, request.path('market_id')), parts.clock.nowMs()),
+      ),
     ),
     route(
       { method: 'GET', pattern: '/v1/markets/{market_id}/price' },
@@ -123,7 +126,14 @@ interface ListQuery {
   readonly limit: number
 }
 
-function listMarkets(catalog: CatalogView, cursors: ListCursors, query: ListQuery): Answer {
+/** What writes and continues lists. */
+interface Lists extends MarketRouteParts {
+  readonly cursors: ListCursors
+  readonly records: MarketRecords
+}
+
+function listMarkets({ engine, clock, cursors, records }: Lists, query: ListQuery): Answer {
+  const { catalog } = engine
   if (query.start_ts !== undefined && query.end_ts !== undefined && query.start_ts > query.end_ts) {
     throw new EngineError('BAD_REQUEST', 'start_ts is after end_ts')
   }
@@ -146,11 +156,12 @@ function listMarkets(catalog: CatalogView, cursors: ListCursors, query: ListQuer
   if (page === 'expired') {
     throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
   }
-  return json({
-    markets: page.markets.map(marketRecord),
-    cursor: page.next === null ? null : cursors.encode(page.next, binding),
-    has_more: page.next !== null,
-  })
+  const nowMs = clock.nowMs()
+  const markets = page.markets.map((view) => records.text(view, nowMs)).join(',')
+  const cursor = page.next === null ? null : cursors.encode(page.next, binding)
+  return jsonText(
+    `{"markets":[${markets}],"cursor":${JSON.stringify(cursor)},"has_more":${cursor !== null}}`,
+  )
 }
 
 function filterOf(catalog: CatalogView, query: ListQuery): MarketFilter {

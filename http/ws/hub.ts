@@ -127,7 +127,6 @@ export class Hub implements Watcher, Desk {
   #deliver(update: DataUpdate): void {
     const channel = CHANNEL_OF[update.kind]
     this.#seen[channel] = update.offset
-    if (this.sessions.size === 0) return
     this.#forms((encoder) => {
       const { market } = update
       let frame = this.#publish(

@@ -36,6 +36,9 @@ const ROUTES: readonly Route[] = [
     await Promise.resolve()
     throw new EngineError('UNAVAILABLE', 'the queue is full')
   }),
+  route(at('/locked'), None, () => {
+    throw new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 7 })
+  }),
   route(at('/never'), None, () => new Promise(() => {})),
   route(at('/slow'), None, async () => {
     await new Promise<void>((resolve) => {
@@ -122,6 +125,21 @@ describe('the wrapper', () => {
     assert.equal(response.status, 500)
     assert.match(await response.text(), /not ready in time/)
     assert.equal(clock.timerCount, 0)
+  })
+
+  test('[HTTP5] a body that does not arrive is the client’s doing: 400, and the connection ends', async () => {
+    const answer = raw('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"te', 'never')
+    while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(5_000)
+    assert.match(await answer, /^HTTP\/1\.1 400 [\s\S]*the body did not arrive in time/)
+    assert.equal(clock.timerCount, 0)
+    assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[HTTP10] a refusal that says when to come back is answered with that, not with the quota’s window', async () => {
+    const response = await fetch(`${origin}/locked`)
+    assert.equal(response.status, 429)
+    assert.equal(response.headers.get('retry-after'), '7')
   })
 
   test('[HTTP4] a peer that leaves before its answer harms nothing', async () => {

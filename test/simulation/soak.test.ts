@@ -10,7 +10,7 @@ import { StreamFollower } from '../support/stream-follower.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
-const seconds = number('SOAK_SECONDS', isLong ? 300 : 15)
+const seconds = number('SOAK_SECONDS', isLong ? 300 : 10)
 
 test('[SOAK1] with every fault on, books equal the world’s and trades are there exactly once', async (t) => {
   const say = (line: string) => t.diagnostic(line)

@@ -13,6 +13,10 @@ import { parseFrame } from './parse.ts'
 import { noteAsked } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
+/** No data for so long while books are asked for in vain. */
+const DEAF_AFTER_MS = 5_000
+const DEAF_APART_MS = 60_000
+
 export interface ConnectionParts {
   readonly venue: VenueParts
   readonly url: string
@@ -38,6 +42,8 @@ export interface BookConnection {
   /** From when on messages may be missing; null while it is up. */
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
+  /** Monotonic time before which it is not replaced for being deaf again. */
+  deafAllowedAtMs: number
 }
 
 const PING_EVERY_MS = 10_000
@@ -138,6 +144,21 @@ export class BookConnections {
     }
   }
 
+  /**
+   * A socket that answers heartbeats but sends no book it is asked for, nor anything else, is deaf:
+   * another may hear. At most once a minute, since a market without a book never answers.
+   */
+  replaceIfDeaf(track: MarketTrack): void {
+    const connection = this.#connections.get(track.connection)
+    if (connection?.socket.isOpen !== true) return
+    const { clock } = this.#parts.venue
+    const monotonicMs = clock.monotonicMs()
+    const silentMs = clock.nowMs() - (connection.socket.lastDataAtMs ?? 0)
+    if (silentMs < DEAF_AFTER_MS || connection.deafAllowedAtMs > monotonicMs) return
+    connection.deafAllowedAtMs = monotonicMs + DEAF_APART_MS
+    connection.socket.reconnect('asked for books in vain')
+  }
+
   #byConnection(tracks: readonly MarketTrack[]): Map<BookConnection, MarketTrack[]> {
     const lists = new Map<BookConnection, MarketTrack[]>()
     for (const track of tracks) {
@@ -188,6 +209,7 @@ export class BookConnections {
       hasOpened: false,
       lostSinceMs: null,
       isSilenceChecked: false,
+      deafAllowedAtMs: 0,
     }
     this.#connections.set(number, connection)
     if (this.#customNumber === 0) this.#customNumber = number

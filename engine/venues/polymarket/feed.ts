@@ -45,6 +45,8 @@ const AUDIT_EVERY_MS = 60_000
 const SWEEP_MS = 250
 /** After a tick change the venue's own book is waited for this long. */
 const TICK_BOOK_WAIT_MS = 1_000
+/** So many snapshots in vain raise the question whether the socket is deaf. */
+const UNANSWERED_BEFORE_DEAF = 2
 /** So many snapshots asked for in vain, and the book is read over REST. */
 const UNANSWERED_BEFORE_REST = 3
 const SILENCE_PROBES = 5
@@ -246,6 +248,7 @@ export class PolymarketFeed implements VenueFeed {
       if (track.snapshotDueAtMs !== null && track.snapshotDueAtMs <= monotonicMs) {
         track.snapshotDueAtMs = monotonicMs + SNAPSHOT_WAIT_MS
         if (this.#connections.isUp(track)) this.#resyncs.request(track)
+        if (track.unansweredCount >= UNANSWERED_BEFORE_DEAF) this.#connections.replaceIfDeaf(track)
       }
       if (!track.isCloseTold && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
         track.isCloseTold = true

@@ -9,7 +9,7 @@ import type { MarketTrack } from './tracks.ts'
 const GATHER_MS = 20
 /** A market's snapshots are at least this far apart, doubling while none of them can be used. */
 const APART_FIRST_MS = 1_000
-const APART_MAX_MS = 60_000
+const APART_MAX_MS = 30_000
 /** A snapshot that does not come within this is asked for again. */
 export const SNAPSHOT_WAIT_MS = 5_000
 

@@ -64,6 +64,10 @@ describe('accounts', () => {
     assert.deepEqual(await refused({ email: `${'a'.repeat(250)}@b.cd`, password: 'éééé' }), [
       'body.email string_too_long',
     ])
+    for (const email of ['a\0@b', 'a@b\u0001', 'a\ud800@b', 'a\u0085@b', 'a b@c', '@b', 'a@']) {
+      const found = await refused({ email, password: 'long enough' })
+      assert.deepEqual(found, ['body.email value_error'], JSON.stringify(email))
+    }
     const got = await post('/v1/auth/signup', { email: 'c@d', password: 'éééé' })
     assert.equal(got.status, 201, 'eight bytes are enough')
   })

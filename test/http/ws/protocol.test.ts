@@ -29,6 +29,10 @@ test('[WS3] a command is known by any of its names', () => {
   }
 })
 
+test('[WS3] an id of null is none, as in our answers to a command without one', () => {
+  assert.deepEqual(parse({ action: 'ping', id: null }), { kind: 'ping', id: null })
+})
+
 test('[WS3] a target is everything, a venue, or a list', () => {
   const target = (fields: object) => {
     const command = parse({ op: 'unsubscribe', channels: ['prices', 'prices'], ...fields })

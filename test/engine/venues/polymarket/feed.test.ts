@@ -195,7 +195,7 @@ test('[POLYFEED4] an unreadable book message is a gap of its market, answered by
 test('[POLYFEED5] snapshots asked for are gathered, one a second, and fewer while none comes', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
-  feed.watch([market(1)])
+  feed.watch([market(1), market(2)])
   await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
   const subscribed = () =>
     commands(books(stub)[0]).filter((command) => command.operation === 'subscribe').length
@@ -218,10 +218,34 @@ test('[POLYFEED5] snapshots asked for are gathered, one a second, and fewer whil
   await ask(50)
   await until(() => subscribed() === 2, 'the second')
   stub.rest = () => [book('11', START_MS + 9)]
-  clock.advance(60_000)
+  // The socket is not deaf: it goes on to speak of another market.
+  for (let second = 0; second < 60; second += 2) {
+    clock.advance(2_000)
+    send(books(stub)[0], [book('21', START_MS + 10 + second)])
+    const heard = 1 + second / 2
+    await until(
+      () => ofKind('bookSnapshot').filter((e) => e.outcome === '21').length >= heard,
+      'more',
+    )
+  }
   await until(() => subscribed() >= 5, 'asked again by itself')
   assert.ok(subscribed() <= 8, `${subscribed()} in a minute without an answer`)
   await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'REST in the end')
+})
+
+test('[POLYFEED10] a socket that lives but sends no book it is asked for is replaced', async (t) => {
+  const { stub, feed, clock, ofKind } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  for (let second = 0; second < 12; second += 1) {
+    clock.advance(1_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await until(() => books(stub).length === 2, 'another socket')
+  await until(() => commands(books(stub)[1]).length === 1, 'subscribed anew')
+  send(books(stub)[1], [book('11', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
 })
 
 test('[POLYFEED5] a tick change without a book within a second asks for one', async (t) => {

@@ -1,0 +1,49 @@
+// The process itself: what it says and how it ends when a start goes wrong or is called off.
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { startProcess } from '../support/processes.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-main-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+function start(name: string, settings: Readonly<Record<string, string>>) {
+  const dataDir = join(folder, name)
+  const fixed = { PORT: '0', SIM_MARKETS: '20', SIM_RATE: '20', LOG_LEVEL: 'warn' }
+  return {
+    dataDir,
+    engine: startProcess('engine/main.ts', { ...fixed, DATA_DIR: dataDir, ...settings }),
+  }
+}
+
+test('[MAIN1] a start that fails says why on a line and prints no banner', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const address = other.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const { engine } = start('port', { PORT: String(address.port) })
+  await assert.rejects(engine.line(/listens at/, 30_000), /ended with 1/)
+  assert.equal(engine.stdout(), '')
+  assert.match(engine.stderr(), /^cannot listen on .*: the port is in use; set HOST and PORT/m)
+  await new Promise((resolve) => other.close(resolve))
+})
+
+test('[MAIN4] a recording that is not there is a bad value: exit code 2 before anything comes up', async () => {
+  const { dataDir, engine } = start('replay', { VENUES: 'replay:/nowhere/at-all.jsonl' })
+  await assert.rejects(engine.line(/listens at/, 30_000), /ended with 2/)
+  assert.match(engine.stderr(), /^VENUES is "replay:\/nowhere\/at-all\.jsonl"; it accepts /m)
+  assert.equal(existsSync(dataDir), false)
+})
+
+test('[MAIN2] a second signal does not cut the end short: npm passes on what the terminal sent already', async () => {
+  const { dataDir, engine } = start('twice', {})
+  await engine.line(/listens at/, 30_000)
+  process.kill(engine.pid, 'SIGINT')
+  process.kill(engine.pid, 'SIGINT')
+  assert.equal(await engine.end('SIGTERM'), 0)
+  assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
+})

@@ -1,0 +1,54 @@
+// The end of the process: its order, that it happens once, and that it happens at all.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '../../engine/log.ts'
+import { Shutdown } from '../../engine/shutdown.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+function open() {
+  const clock = new ManualClock()
+  const exits: number[] = []
+  const shutdown = new Shutdown({ clock, log: silentLog, exit: (code) => void exits.push(code) })
+  return { clock, exits, shutdown }
+}
+
+const turns = () => new Promise((resolve) => setImmediate(resolve))
+
+test('[MAIN2] what was brought up is ended once, last first, whatever asks for it and how often', async () => {
+  const { clock, exits, shutdown } = open()
+  const ended: string[] = []
+  shutdown.add(async () => void ended.push('storage'))
+  shutdown.add(async () => {
+    await turns()
+    ended.push('engine')
+  })
+  assert.equal(shutdown.hasBegun, false)
+  shutdown.begin(0)
+  shutdown.begin(1)
+  assert.equal(shutdown.hasBegun, true)
+  for (let turn = 0; turn < 5; turn += 1) await turns()
+  shutdown.begin(1)
+  await turns()
+  assert.deepEqual(ended, ['engine', 'storage'])
+  assert.deepEqual(exits, [0])
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[MAIN3] what hangs is left behind after 15 s, and a failure to stop is a failure', async () => {
+  const hanging = open()
+  hanging.shutdown.add(() => new Promise(() => {}))
+  hanging.shutdown.begin(0)
+  await turns()
+  hanging.clock.advance(14_999)
+  assert.deepEqual(hanging.exits, [])
+  hanging.clock.advance(1)
+  assert.deepEqual(hanging.exits, [1])
+  const failing = open()
+  failing.shutdown.add(async () => {
+    throw new Error('the disk is gone')
+  })
+  failing.shutdown.begin(0)
+  await turns()
+  assert.deepEqual(failing.exits, [1])
+})
