@@ -20,15 +20,16 @@ export interface BannerFacts {
 
 /** The banner's text, with a line break at its end. */
 export function banner(facts: BannerFacts): string {
-  const host = facts.host.includes(':') ? `[${facts.host}]` : facts.host
-  const base = `http://${facts.host === '0.0.0.0' ? '127.0.0.1' : host}:${facts.port}`
+  const base = `http://${reachable(facts.host)}:${facts.port}`
   const key = facts.key ?? 'YOUR_KEY'
   const venues = facts.venues.map(
     (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
   )
-  const watch = facts.isDefault
-    ? 'npm run watch -- trades'
-    : `npm run watch -- trades --url ${base} --key ${key}`
+  // Without a local key the command finds none by itself.
+  const watch =
+    facts.isDefault && facts.key !== null
+      ? 'npm run watch -- trades'
+      : `npm run watch -- trades --url ${base} --key ${key}`
   return [
     '',
     `  Twinbook ${facts.version} listens at ${base} after ${(facts.startedInMs / 1_000).toFixed(1)} s, venues: ${facts.source}`,
@@ -44,4 +45,11 @@ export function banner(facts: BannerFacts): string {
     '',
     '',
   ].join('\n')
+}
+
+/** Where a client on this machine finds the engine; "all addresses" are none that one connects to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
 }

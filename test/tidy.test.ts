@@ -14,6 +14,8 @@ const FUNCTION_LINES_MAX = 70
 const LONG_FILES: readonly string[] = []
 /** Functions that may be longer, as `file: name`: shrink this list, never add to it. */
 const LONG_FUNCTIONS: readonly string[] = []
+/** A line that opens a block or a call, but no function. */
+const CALL = /\([{[]$|^ *(?:if|for|while|switch|return)\b|^ *\w+\($/
 
 function filesUnder(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -200,8 +202,7 @@ test('[TIDY10] functions stay under 70 lines, the listed ones excepted', () => {
         /^( *)(?:export )?(?:default )?(?:async )?(?:function\*? (\w+)|(?:static |async |get |set |\*)*(#?\w+)\()/.exec(
           line,
         )
-      if (opened === null || !/[{(]$/.test(line) || /^ *(if|for|while|switch|return)\b/.test(line))
-        return
+      if (opened === null || !/[{(]$/.test(line) || CALL.test(line)) return
       const indent = opened[1] ?? ''
       const length = lines
         .slice(start + 1)
