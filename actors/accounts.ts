@@ -10,6 +10,7 @@ import { EngineError } from '../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
 import { addressRequestsPerMinute, keysPerAccountMax } from '../engine/limits.ts'
 import type { PasswordPool } from '../engine/passwords/passwords.ts'
+import type { TimeMs } from '../engine/units.ts'
 import type { AccountRecord, AccountTable, KeyRecord } from '../storage/storage.ts'
 import { LoginThrottle } from './login-throttle.ts'
 import { Quotas } from './quotas.ts'
@@ -31,6 +32,8 @@ export class AccountsActor implements AccountsView {
   readonly #byEmail = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
+  /** Apart from the records, since every request changes it. */
+  readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
   readonly #sockets = new Map<AccountId, number>()
   readonly #revokedListeners: ((key: KeyId) => void)[] = []
@@ -66,7 +69,7 @@ export class AccountsActor implements AccountsView {
     const id = this.#byHash.get(hashKey(key))
     const record = id === undefined ? undefined : this.#keys.get(id)
     if (record === undefined) return null
-    this.#keys.set(record.id, { ...record, lastUsedAtMs: this.#clock.nowMs() })
+    this.#lastUsed.set(record.id, this.#clock.nowMs())
     return this.#caller(record.accountId, record.id)
   }
 
@@ -212,7 +215,7 @@ export class AccountsActor implements AccountsView {
     const views: KeyView[] = []
     for (const id of this.#keysOf.get(account) ?? []) {
       const record = this.#keys.get(id)
-      if (record !== undefined) views.push(viewOf(record))
+      if (record !== undefined) views.push(this.#viewOf(record))
     }
     return views
   }
@@ -242,7 +245,7 @@ export class AccountsActor implements AccountsView {
       this.#dropKey(record)
       throw error
     }
-    return { view: viewOf(record), key }
+    return { view: this.#viewOf(record), key }
   }
 
   async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
@@ -280,12 +283,17 @@ export class AccountsActor implements AccountsView {
 
   /** Writes when keys were last used; called at leisure, and at the end. */
   async saveUse(): Promise<void> {
-    for (const kept of [...this.#storage.keys()]) {
-      const record = this.#keys.get(kept.id)
-      if (record !== undefined && record.lastUsedAtMs !== kept.lastUsedAtMs) {
-        await this.#storage.putKey(record)
-      }
+    for (const [id, lastUsedAtMs] of this.#lastUsed) {
+      const record = this.#keys.get(id)
+      if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
+      const used = { ...record, lastUsedAtMs }
+      await this.#storage.putKey(used)
+      if (this.#keys.has(id)) this.#keys.set(id, used)
     }
+  }
+
+  #viewOf({ id, label, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {
+    return { id, label, prefix, createdAtMs, lastUsedAtMs: this.#lastUsed.get(id) ?? lastUsedAtMs }
   }
 
   #keepAccount(account: AccountRecord): void {
@@ -303,12 +311,8 @@ export class AccountsActor implements AccountsView {
 
   #dropKey(record: KeyRecord): void {
     this.#keys.delete(record.id)
+    this.#lastUsed.delete(record.id)
     this.#byHash.delete(record.hash)
     this.#keysOf.get(record.accountId)?.delete(record.id)
   }
-}
-
-function viewOf(record: KeyRecord): KeyView {
-  const { id, label, prefix, createdAtMs, lastUsedAtMs } = record
-  return { id, label, prefix, createdAtMs, lastUsedAtMs }
 }

@@ -258,9 +258,34 @@ export class Catalog implements CatalogView {
   }
 }
 
+/** Field by field: a rest pattern gives every one of the many summaries a hidden class of its own. */
 function summaryOf(listing: MarketListing): MarketSummary {
-  const { description: _, native: __, ...summary } = listing
-  return summary
+  return {
+    venue: listing.venue,
+    nativeId: listing.nativeId,
+    slug: listing.slug,
+    question: listing.question,
+    status: listing.status,
+    isUnopened: listing.isUnopened,
+    outcomes: listing.outcomes,
+    event: listing.event,
+    eventSlug: listing.eventSlug,
+    category: listing.category,
+    tags: listing.tags,
+    image: listing.image,
+    url: listing.url,
+    createdAtMs: listing.createdAtMs,
+    openAtMs: listing.openAtMs,
+    closeAtMs: listing.closeAtMs,
+    tickMicros: listing.tickMicros,
+    lastPrice: listing.lastPrice,
+    bestBid: listing.bestBid,
+    bestAsk: listing.bestAsk,
+    volume24h: listing.volume24h,
+    volumeTotal: listing.volumeTotal,
+    openInterest: listing.openInterest,
+    settlementPrice: listing.settlementPrice,
+  }
 }
 
 /** Equal as JSON: summaries are plain records with keys in one order. */

@@ -8,6 +8,7 @@ import type { MarketNumber } from '../engine/market.ts'
 import { TradeRing } from '../engine/trade-ring.ts'
 import { complement, notionalMicros, TIME_ZERO, type TimeMs, timeMs } from '../engine/units.ts'
 import type { StoredTrade, TradePosition, TradeTable } from '../storage/storage.ts'
+import { storedTrade } from '../storage/trade-record.ts'
 
 export interface TradeQuery {
   readonly fromMs: TimeMs
@@ -101,7 +102,7 @@ export class MarketTrades {
       const maker = makers.length === 1 ? (makers[0] ?? null) : null
       if (maker === trade.maker) continue
       this.#table.setMaker(this.#market, nativeId, maker)
-      this.#ring?.replace({ ...trade, maker })
+      this.#ring?.replace(storedTrade(trade, { ordinal: trade.ordinal, maker }))
     }
   }
 

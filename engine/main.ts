@@ -139,6 +139,12 @@ function complain(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 }
 
+/**
+ * Clock timers keep no process alive, and until it listens an engine whose venues cannot be reached
+ * has no socket to do it: without this it would end in silence, with code 0.
+ */
+const anchor = new MessageChannel()
+
 if (existsSync('.env')) process.loadEnvFile('.env')
 try {
   const config = loadConfig(process.env)
@@ -146,6 +152,7 @@ try {
   const log = openLog(config.logLevel)
   const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })
   listenForEnds(shutdown, log)
+  anchor.port1.ref()
   run(config, log, shutdown).catch((error: unknown) => {
     // While it ends, what was still coming up may fail: that is no news.
     if (!shutdown.hasBegun) complain(error)

@@ -4,6 +4,7 @@ import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { StoredTrade, TradePosition, TradeTable } from './storage.ts'
+import { storedTrade } from './trade-record.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -22,7 +23,7 @@ export class MemoryTrades implements TradeTable {
     const end = lowerBound(list, trade.timeMs + 1)
     const before = list[end - 1]
     const ordinal = before !== undefined && before.timeMs === trade.timeMs ? before.ordinal + 1 : 0
-    const stored: StoredTrade = { ...trade, ordinal }
+    const stored = storedTrade(trade, { ordinal, maker: trade.maker })
     list.splice(end, 0, stored)
     this.#byMarket.set(market, list)
     this.#byId.set(`${market} ${trade.nativeId}`, stored)

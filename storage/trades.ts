@@ -13,7 +13,7 @@ import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './key
 import type { StoredTrade, TradePosition, TradeTable } from './storage.ts'
 import type { Table } from './table.ts'
 import { TABLES } from './tables.ts'
-import { TRADE_SCHEMA, tradeFields, tradeSchemas } from './trade-record.ts'
+import { storedTrade, TRADE_SCHEMA, tradeFields, tradeSchemas } from './trade-record.ts'
 
 const HOUR_MS = 3_600_000
 /** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */
@@ -58,7 +58,7 @@ export class Trades implements TradeTable {
       assert(this.#find(market, trade.nativeId) === null, 'a trade is stored once')
     }
     const ordinal = this.#nextOrdinal(market, trade.timeMs)
-    const stored: StoredTrade = { ...trade, ordinal }
+    const stored = storedTrade(trade, { ordinal, maker: trade.maker })
     const key = tradeKey(market, trade.timeMs, ordinal)
     this.#trades.put(key, this.#trades.encode(key, TRADE_SCHEMA, tradeFields(stored)))
     const place = key.subarray(4)
@@ -74,7 +74,7 @@ export class Trades implements TradeTable {
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.maker === maker) return
-    const fields = tradeFields({ ...found.trade, maker })
+    const fields = tradeFields(storedTrade(found.trade, { ordinal: found.trade.ordinal, maker }))
     this.#trades.put(found.key, this.#trades.encode(found.key, TRADE_SCHEMA, fields))
   }
 

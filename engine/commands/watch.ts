@@ -1,6 +1,7 @@
 // `npm run watch -- CHANNEL [MARKET_ID …]`: prints a channel of a running engine, a line a message.
 // The smallest possible client; the one that keeps books and resumes is http/client/.
 // Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for a bad request.
+// Upholds WATCH1 to WATCH3.
 
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -47,3 +47,22 @@ test('[MAIN2] a second signal does not cut the end short: npm passes on what the
   assert.equal(await engine.end('SIGTERM'), 0)
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
 })
+
+test('[MAIN5] while no venue can be reached it waits, and serves what it has after 10 s', async () => {
+  const nowhere = Object.fromEntries(
+    ['GAMMA', 'CLOB', 'DATA', 'MARKET_WS', 'RTDS_WS'].map((name) => [
+      `POLYMARKET_${name}_URL`,
+      `${name.endsWith('WS') ? 'ws' : 'http'}://127.0.0.1:1`,
+    ]),
+  )
+  const { engine } = start('alone', {
+    ...nowhere,
+    VENUES: 'live',
+    KALSHI_REST_URL: 'http://127.0.0.1:1/trade-api/v2',
+    KALSHI_WS_URL: 'ws://127.0.0.1:1/trade-api/ws/v2',
+  })
+  const [, origin = ''] = await engine.line(/listens at (http:\S+)/, 30_000)
+  const health = await (await fetch(`${origin}/health`)).text()
+  assert.match(health, /"status":"degraded".*"exchanges":{"venue_a":false,"venue_b":false}/)
+  assert.equal(await engine.end('SIGTERM'), 0)
+})
