@@ -35,6 +35,10 @@ export class RequestHandler {
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
   inFlightCount = 0
+  /** Answers end their connections, so that no later request runs into a closed one. */
+  isDraining = false
+  /** When the last answer was given; some connection may be kept alive for 11 s more. */
+  answeredAtMs: number = Number.NEGATIVE_INFINITY
 
   constructor(parts: HandlerParts) {
     this.parts = parts
@@ -223,15 +227,17 @@ class Exchange {
     if (this.#isOver) return
     const { accounts, clock } = this.#owner.parts
     const quota = this.#quota ?? accounts.peekAddress(this.#address)
+    const nowMs = clock.nowMs()
+    this.#owner.answeredAtMs = nowMs
     this.#finish()
     this.#owner.countAnswer(answer.status)
     writeAnswer(this.#res, answer, {
       quota,
-      nowSeconds: toSeconds(clock.nowMs()),
+      nowSeconds: toSeconds(nowMs),
       allowedOrigin: this.#allowedOrigin,
       isHead: this.#isHead,
       isPrivate: this.#isPrivate,
-      closes: this.#closes,
+      closes: this.#closes || this.#owner.isDraining,
     })
   }
 

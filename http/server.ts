@@ -41,6 +41,9 @@ export interface ServerOptions {
 
 const DRAIN_MS_MAX = 10_000
 const DRAIN_TICK_MS = 25
+/** 200 ms in which busy clients of REST hear that their connection ends; without any, none. */
+const DRAIN_TICKS_BUSY = 8
+const KEEP_ALIVE_MS = 11_000
 /** Streams ended per tick, at least: 200 ticks are the 5 s over which all are told. */
 const DRAIN_ENDS_MIN = 50
 const HEADER_BYTES_MAX = '32768'
@@ -84,8 +87,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     hub,
     async drain() {
       isDraining = true
+      requests.isDraining = true
       closeListener()
-      await endStreams(hub, clock, () => requests.inFlightCount)
+      const isBusy = clock.nowMs() - requests.answeredAtMs < KEEP_ALIVE_MS
+      const ticksMin = isBusy ? DRAIN_TICKS_BUSY : 0
+      await endStreams({ hub, clock, ticksMin, inFlightCount: () => requests.inFlightCount })
     },
     async stop() {
       isDraining = true
@@ -96,12 +102,18 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function endStreams(hub: Hub, clock: Clock, inFlightCount: () => number): Promise<void> {
+async function endStreams(parts: {
+  hub: Hub
+  clock: Clock
+  ticksMin: number
+  inFlightCount: () => number
+}): Promise<void> {
+  const { hub, clock, ticksMin, inFlightCount } = parts
   const ticks = DRAIN_MS_MAX / DRAIN_TICK_MS
   const perTick = Math.max(DRAIN_ENDS_MIN, Math.ceil(hub.sessions.size / (ticks / 2)))
   for (let tick = 0; tick < ticks; tick += 1) {
     const left = hub.endSome(perTick, closeCodes.goingAway)
-    if (left === 0 && inFlightCount() === 0) return
+    if (left === 0 && inFlightCount() === 0 && tick >= ticksMin) return
     await pause(clock, DRAIN_TICK_MS)
   }
 }

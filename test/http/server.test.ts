@@ -1,6 +1,7 @@
 // The server as a whole: start, drain, and the frame of every answer.
 
 import assert from 'node:assert/strict'
+import { Agent, get } from 'node:http'
 import { createServer as createListener } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../engine/clock.ts'
@@ -58,6 +59,26 @@ describe('the server', () => {
     assert.deepEqual(await two.closed, { code: 1001, reason: 'going away' })
     await draining
     await assert.rejects(fetch(`${own.origin}/health`))
+    await own.stop()
+  })
+})
+
+describe('draining', () => {
+  test('[SERVER3] a busy client of REST is told that its connection ends, and loses no request', async () => {
+    const own = await openFace()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = () =>
+      new Promise<string>((resolve, reject) => {
+        const sent = get(`${own.origin}/health`, { agent }, (answer) => {
+          answer.resume()
+          answer.on('end', () => resolve(answer.headers.connection ?? ''))
+        })
+        sent.on('error', reject)
+      })
+    assert.notEqual(await ask(), 'close')
+    const draining = own.server.drain()
+    assert.equal(await ask(), 'close')
+    await draining
     await own.stop()
   })
 })
