@@ -137,10 +137,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     jwtSecret: readJwtSecret(read),
     hasDemoKey: read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production',
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
-    corsOrigins: read
-      .text('CORS_ORIGINS')
-      .split(',')
-      .map((item) => item.trim()),
+    corsOrigins: readOrigins(read),
     retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
     dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
     logLevel: read.choice('LOG_LEVEL', LEVELS),
@@ -184,6 +181,19 @@ function readKalshi(read: EnvironmentReader): Config['kalshi'] {
     keyId,
     privateKeyFile,
   }
+}
+
+/** `*`, or exact origins: anything else would be accepted and never match. */
+function readOrigins(read: EnvironmentReader): readonly string[] {
+  const origins = read
+    .text('CORS_ORIGINS')
+    .split(',')
+    .map((item) => item.trim())
+  const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
+  if (!origins.every((item) => item === '*' || isOrigin(item))) {
+    read.refuse('CORS_ORIGINS', '"*", or a comma list of origins such as https://example.com')
+  }
+  return origins
 }
 
 function readJwtSecret(read: EnvironmentReader): string | null {

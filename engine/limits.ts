@@ -65,7 +65,8 @@ export const keysPerAccountMax = 20
 export const labelCharactersMax = 64
 export const addressRequestsPerMinute = 600
 export const loginsPerMinute = 20
-export const passwordQueueMax = 64
+/** Hashes of some 65 ms each: the last of the queue must come before a request's deadline. */
+export const passwordQueueMax = 32
 
 /** Shutdown: everything flushed and closed within this. */
 export const shutdownMsMax = 15_000

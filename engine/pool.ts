@@ -31,8 +31,11 @@ export function openPool<Task, Result>(options: PoolOptions<Result>): Pool<Task,
     maxThreads: options.threads,
     maxQueue: options.queueMax,
     idleTimeout: 30_000,
-    execArgv: ['--import', 'tsx'],
+    // Resolved from here, since the working directory may be anywhere.
+    execArgv: ['--import', import.meta.resolve('tsx')],
   })
+  // A thread that cannot start also rejects its task; unheard, the event would end the process.
+  piscina.on('error', () => undefined)
   return {
     async run(task) {
       if (piscina.queueSize >= options.queueMax) {

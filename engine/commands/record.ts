@@ -126,6 +126,6 @@ main().then(
   (error: unknown) => {
     const isPlain = error instanceof ConfigError || error instanceof Error
     process.stderr.write(`${isPlain ? error.message : String(error)}\n`)
-    process.exit(1)
+    process.exit(error instanceof ConfigError ? 2 : 1)
   },
 )

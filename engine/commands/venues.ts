@@ -49,6 +49,5 @@ async function main(): Promise<void> {
 main().catch((error: unknown) => {
   const text = error instanceof ConfigError ? error.message : String(error)
   process.stderr.write(`${text}\n`)
-  process.exitCode = 1
-  process.exit()
+  process.exit(error instanceof ConfigError ? 2 : 1)
 })

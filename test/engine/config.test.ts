@@ -25,6 +25,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
     KALSHI_WS_URL: 'https://example.com',
     JWT_SECRET: 'short-secret',
     DATA_MAX_GB: '-1',
+    CORS_ORIGINS: 'http://a/',
     LOG_LEVEL: 'loud',
   }
   assert.throws(

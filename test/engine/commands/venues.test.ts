@@ -59,6 +59,6 @@ test('[SIMRUN5] a setting that is not accepted is named, and nothing starts', as
     errors += String(chunk)
   })
   const [code] = await once(child, 'close')
-  assert.equal(code, 1)
+  assert.equal(code, 2)
   assert.match(errors, /SIM_RATE/)
 })
