@@ -108,8 +108,8 @@ export class JsonEncoder implements Encoder {
     return JSON.stringify(reply)
   }
 
-  forget(market: MarketRef): void {
-    this.#heads.delete(market.number)
+  forget(market: MarketNumber): void {
+    this.#heads.delete(market)
   }
 
   #headsOf(ref: MarketRef): Heads {
@@ -130,7 +130,7 @@ export class JsonEncoder implements Encoder {
       trade: head('trade', 'trades'),
       price: head('price', 'prices'),
     }
-    this.#heads.set(ref.number, heads)
+    if (view !== null) this.#heads.set(ref.number, heads)
     return heads
   }
 }

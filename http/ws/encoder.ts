@@ -11,7 +11,7 @@ import type {
   Stamp,
   TradeUpdate,
 } from '../../engine/events.ts'
-import type { MarketRef } from '../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { ChannelName, Form } from './channels.ts'
 
@@ -53,5 +53,5 @@ export interface Encoder {
   heartbeat(beat: Heartbeat): Frame
   reply(reply: Reply): Frame
   /** Forgets what it remembers of a market's texts. */
-  forget(market: MarketRef): void
+  forget(market: MarketNumber): void
 }

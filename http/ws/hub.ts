@@ -17,6 +17,7 @@ import type {
 import type { KeyId } from '../../engine/ids.ts'
 import { bufferSweepMs, heartbeatMs, socketBuffersTotalBytesMax } from '../../engine/limits.ts'
 import type { Log } from '../../engine/log.ts'
+import type { MarketNumber } from '../../engine/market.ts'
 import type { Count, Metrics } from '../../engine/metrics.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
 import { type ChannelName, type Form, heartbeatTopic, statusTopic, topicOf } from './channels.ts'
@@ -113,7 +114,7 @@ export class Hub implements Watcher, Desk {
         return this.#replace(update)
       case 'lifecycle':
         this.#seen.lifecycle = update.offset
-        return this.#forms((encoder) => encoder.forget(update.market))
+        return this.#forms((encoder) => encoder.forget(update.market.number))
       case 'status':
         return this.#forms((encoder) => {
           this.#topics.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
@@ -121,6 +122,11 @@ export class Hub implements Watcher, Desk {
       case 'gap':
         for (const session of this.sessions) session.tellGap(update)
     }
+  }
+
+  /** The catalogue forgot a market: its prepared texts go too. */
+  onForget(market: MarketNumber): void {
+    this.#forms((encoder) => encoder.forget(market))
   }
 
   /** Encodes once per form, and not at all when nobody listens. */
