@@ -176,8 +176,4 @@ export class MarketTrades {
     this.#ring = null
     this.#transactions = null
   }
-
-  reset(): void {
-    this.release()
-  }
 }

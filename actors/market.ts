@@ -122,7 +122,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   restart(): void {
     this.#book.distrust()
     this.#prices.reset()
-    this.#trades.reset()
+    this.#trades.release()
     this.#parts.requestResync(this, 'actor_restarted')
   }
 

@@ -345,10 +345,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     return isWhole && silentMs <= SILENT_MS_MAX ? 'live' : 'stale'
   }
 
-  get isCrawled(): boolean {
-    return this.#isCrawled
-  }
-
   get lagMs(): number | null {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }

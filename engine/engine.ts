@@ -55,7 +55,7 @@ export interface Engine {
   readonly publisher: Publisher
   /** The port really listened on; only after `start`. */
   readonly port: number
-  /** Resolves once the face listens: both catalogues loaded, or 10 s gone. */
+  /** Resolves once the face listens: both catalogues loaded (read or kept), or 10 s gone. */
   start(): Promise<void>
   /** Drains, flushes and closes everything in reverse order; the storage too. */
   stop(): Promise<void>
@@ -93,9 +93,13 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
       // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
       timers.push(...startUpkeep(settings, parts, owners))
+      catalog.isLoaded = catalog.hasEveryVenue
       const isCrawled = startVenues(owners, parts)
-      const isKnown = catalog.hasEveryVenue ? venuesUp(owners, parts) : isCrawled
-      await Promise.race([isKnown, pause(parts.clock, LISTEN_AFTER_MS)])
+      // A catalogue kept from the last run need not wait for its crawl.
+      const isEnough = catalog.isLoaded
+        ? venuesUp(owners, parts)
+        : pause(parts.clock, LISTEN_AFTER_MS)
+      await Promise.race([isCrawled, isEnough])
       const { clock, log, metrics } = parts
       server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
     },
@@ -189,11 +193,11 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   await owners.passwords.close()
 }
 
-/** Resolves when each venue has a connection: a restored catalogue need not wait for its crawl. */
-async function venuesUp(owners: Owners, parts: EngineParts): Promise<void> {
-  owners.catalog.isLoaded = true
-  while (owners.view.venues().some(({ state }) => state === 'down')) {
-    await pause(parts.clock, VENUES_LOOK_MS)
+/** Resolves when each venue has a connection, or after the limit. */
+async function venuesUp({ view }: Owners, { clock }: EngineParts): Promise<void> {
+  const endsAtMs = clock.monotonicMs() + LISTEN_AFTER_MS
+  while (clock.monotonicMs() < endsAtMs && view.venues().some(({ state }) => state === 'down')) {
+    await pause(clock, VENUES_LOOK_MS)
   }
 }
 

@@ -1,7 +1,7 @@
 // The names of the simulated venues' faults, apart from the simulator, because the configuration
-// must check them and may not import a subfolder.
+// must check them and may not import a subfolder. What each does: simulator/faults.ts.
 
-export const FAULT_NAMES: readonly string[] = [
+export const FAULT_NAMES = [
   'lost_delta',
   'silence',
   'disconnect',
@@ -13,4 +13,7 @@ export const FAULT_NAMES: readonly string[] = [
   'tick_size',
   'one_sided',
   'empty_book',
-]
+] as const
+
+/** What the simulated venues may be told to get wrong. */
+export type FaultName = (typeof FAULT_NAMES)[number]

@@ -25,8 +25,6 @@ export const runsKeptMax = 10_000
 export const staleRetryMs = 5_000
 /** Levels kept a side; a price grid of 0.0001 has 9,999 steps. */
 export const bookLevelsMax = 10_000
-/** Book updates kept in memory for resuming clients. */
-export const bookHistoryCount = 65_536
 /** Trade updates kept in memory for connections that lagged or resume within a run. */
 export const tradeHistoryCount = 65_536
 

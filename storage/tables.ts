@@ -70,7 +70,6 @@ export const TABLES = {
   marks: table('market', 'marks'),
 } as const satisfies Record<string, TableLayout>
 
-export type TableName = keyof typeof TABLES
 export const TABLE_LAYOUTS: readonly TableLayout[] = Object.values(TABLES)
 
 /** Each environment's own facts under the key `sentinel`; outside TABLES, as it guards them. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, loadConfig, VARIABLES } from '../../engine/config.ts'
 import { FAULT_NAMES } from '../../engine/fault-names.ts'
-import { SIM_FAULTS } from '../../engine/venues/simulator/faults.ts'
+import { FAULT_CHANCES } from '../../engine/venues/simulator/faults.ts'
 
 test('[CONFIG1] an empty environment is complete: the simulator on loopback', () => {
   const config = loadConfig({})
@@ -50,7 +50,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
 })
 
 test('[CONFIG3] the configuration and the simulator know the same faults', () => {
-  assert.deepEqual([...FAULT_NAMES].sort(), [...SIM_FAULTS].sort())
+  assert.deepEqual([...FAULT_NAMES].sort(), Object.keys(FAULT_CHANCES).sort())
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'html, silence' }).sim.faults, ['html', 'silence'])
 })

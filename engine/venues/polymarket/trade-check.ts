@@ -67,11 +67,6 @@ export class TradeCheck {
     this.#checks.clear()
   }
 
-  /** Checks waiting or under way. */
-  get pendingCount(): number {
-    return this.#checks.size + this.#running
-  }
-
   add(suspicion: Suspicion): void {
     const { row } = suspicion
     let check = this.#checks.get(row.market)

@@ -3,7 +3,7 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { SIM_FAULTS } from './faults.ts'
+import { FAULT_NAMES } from '../../fault-names.ts'
 import type { SimFault } from './model.ts'
 
 const Text = Type.String({ minLength: 1 })
@@ -54,8 +54,8 @@ export function parseReady(message: unknown): ReadyMessage | null {
 /** Narrows fault names as the configuration has them; throws on a name that is none. */
 export function parseFaults(names: readonly string[]): SimFault[] {
   return names.map((name) => {
-    const fault = SIM_FAULTS.find((known) => known === name)
-    if (fault === undefined) throw new Error(`"${name}" is none of ${SIM_FAULTS.join(', ')}`)
+    const fault = FAULT_NAMES.find((known) => known === name)
+    if (fault === undefined) throw new Error(`"${name}" is none of ${FAULT_NAMES.join(', ')}`)
     return fault
   })
 }

@@ -31,10 +31,6 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   empty_book: 1 / 600,
 }
 
-export const SIM_FAULTS = Object.keys(FAULT_CHANCES).filter(
-  (name): name is SimFault => name in FAULT_CHANCES,
-)
-
 /** Which faults are on, and a seeded decision at each opportunity. */
 export class Faults {
   readonly #active: ReadonlySet<SimFault>

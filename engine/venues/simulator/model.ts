@@ -3,6 +3,7 @@
 // servers render it in their venue's wire protocol. Everything is quoted for the first outcome.
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
+import type { FaultName } from '../../fault-names.ts'
 import type { VenueKey } from '../../ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../../units.ts'
 
@@ -239,15 +240,4 @@ export interface World {
 }
 
 /** What the servers may be told to get wrong; see faults.ts. */
-export type SimFault =
-  | 'lost_delta'
-  | 'silence'
-  | 'disconnect'
-  | 'duplicate'
-  | 'reorder'
-  | 'rate_limit'
-  | 'rate_limit_retry_after'
-  | 'html'
-  | 'tick_size'
-  | 'one_sided'
-  | 'empty_book'
+export type SimFault = FaultName

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { seededRandom } from '../../../engine/random.ts'
-import { priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { timeMs } from '../../../engine/units.ts'
 import { bid, level } from '../../support/builders.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { type Message, RebuiltBooks, StreamClient } from '../../support/stream-client.ts'
+import { settled, stirMarkets } from '../../support/stirring.ts'
+import { RebuiltBooks, StreamClient } from '../../support/stream-client.ts'
 
 const clock = new ManualClock()
 let face: Face
@@ -33,27 +34,8 @@ const market = (index: number): FakeMarket => {
   return found
 }
 
-async function settle(client: StreamClient): Promise<readonly Message[]> {
-  clock.advance(1_000)
-  await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
-  return client.messages
-}
-
-/** A change of a random market. */
-function stir(random: ReturnType<typeof seededRandom>): void {
-  const chosen = random.pick(markets)
-  const roll = random.next()
-  if (roll < 0.02) chosen.replace([level(0.3, random.below(9) + 1)], [level(0.7, 5)], 'venue_gap')
-  else if (roll < 0.2) chosen.trade()
-  else if (roll < 0.3) chosen.reprice(10_000 * (1 + random.below(98)))
-  else {
-    chosen.change({
-      side: random.pick(['bid', 'ask']),
-      price: priceMicros(10_000 * (1 + random.below(98))),
-      size: sizeMicros(random.below(4) * 1_000_000),
-    })
-  }
-}
+const settle = (client: StreamClient) => settled(clock, client)
+const stir = (random: Random) => stirMarkets(markets, random)
 
 /** Every look costs a tenth of a millisecond, so that slices end although the clock stands still. */
 class TickingClock extends ManualClock {

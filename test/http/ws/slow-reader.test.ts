@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { seededRandom } from '../../../engine/random.ts'
-import { priceMicros, sizeMicros } from '../../../engine/units.ts'
-import { bid, level } from '../../support/builders.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { bid } from '../../support/builders.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { type Message, RebuiltBooks, StreamClient } from '../../support/stream-client.ts'
+import { settled, stirMarkets } from '../../support/stirring.ts'
+import { RebuiltBooks, StreamClient } from '../../support/stream-client.ts'
 
 const clock = new ManualClock()
 let face: Face
@@ -27,27 +27,8 @@ before(async () => {
 after(() => face.stop())
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-async function settle(client: StreamClient): Promise<readonly Message[]> {
-  clock.advance(1_000)
-  await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
-  return client.messages
-}
-
-/** A change of a random market. */
-function stir(random: ReturnType<typeof seededRandom>): void {
-  const chosen = random.pick(markets)
-  const roll = random.next()
-  if (roll < 0.02) chosen.replace([level(0.3, random.below(9) + 1)], [level(0.7, 5)], 'venue_gap')
-  else if (roll < 0.2) chosen.trade()
-  else if (roll < 0.3) chosen.reprice(10_000 * (1 + random.below(98)))
-  else {
-    chosen.change({
-      side: random.pick(['bid', 'ask']),
-      price: priceMicros(10_000 * (1 + random.below(98))),
-      size: sizeMicros(random.below(4) * 1_000_000),
-    })
-  }
-}
+const settle = (client: StreamClient) => settled(clock, client)
+const stir = (random: Random) => stirMarkets(markets, random)
 
 describe('slow readers', () => {
   /** Publishes until a paused client's buffer passes the soft limit. */
