@@ -1,27 +1,47 @@
-// Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets by any
-// of their ids, lists them, and forgets them once they are history.
-// Not for: when a venue is read (actors/venue.ts), or how long history is kept (the configuration).
-// Upholds CAT1 to CAT10.
+// Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets and
+// events by any of their ids, and forgets them once they are history.
+// Not for: when a venue is read (actors/venue.ts), how lists are cut (actors/catalog-lists.ts), or how
+// long history is kept (the configuration). Upholds CAT1 to CAT3, CAT6 to CAT11, CAT18, CAT19, CAT21.
 
 import type { Clock } from '../engine/clock.ts'
-import type { NativeMarketId, OutcomeId, VenueKey, VenueNames } from '../engine/ids.ts'
+import {
+  type NativeMarketId,
+  type OutcomeId,
+  outcomeId,
+  type VenueKey,
+  type VenueNames,
+} from '../engine/ids.ts'
 import type { EventListing, MarketListing, MarketNumber, MarketStatus } from '../engine/market.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { EventSummary, MarketSummary, Storage } from '../storage/storage.ts'
+import type { EventSummary, MarketSummary, Storage, VenueTrade } from '../storage/storage.ts'
+import { fingerprint, isEqualRecord, isRelisted, isReworded, summaryOf } from './catalog-changes.ts'
+import { CatalogLists, type SearchIndex } from './catalog-lists.ts'
 import { Events } from './events.ts'
-import { MarketActor, type MarketMessage } from './market.ts'
+import { MarketActor } from './market.ts'
+import { MarketColumns } from './market-columns.ts'
+import type { MarketMessage } from './market-message.ts'
 import type { MarketParts } from './market-parts.ts'
-import { MarketSearch } from './market-search.ts'
 import { type MarketSeat, MarketSeats } from './market-seats.ts'
+import { tellStatus } from './market-updates.ts'
 import { OldMarkets } from './old-markets.ts'
-import { filterKey, passes, rank } from './ranking-rules.ts'
-import { Rankings } from './rankings.ts'
+import type { MarketText } from './search-texts.ts'
 import type { System } from './system.ts'
-import type { CatalogView, MarketFilter, MarketOrder, MarketPage, MarketView } from './views.ts'
+import type {
+  CatalogView,
+  CatalogWatcher,
+  EventFilter,
+  EventPage,
+  EventView,
+  HistoryQuery,
+  ListQuery,
+  MarketPage,
+  MarketView,
+  PageQuery,
+  SearchQuery,
+} from './views.ts'
 
 export type { MarketSeat } from './market-seats.ts'
 
-const RELEVANCE_MAX = 10_000
 const DAY_MS = 86_400_000
 
 export class Catalog implements CatalogView {
@@ -29,27 +49,54 @@ export class Catalog implements CatalogView {
   isLoaded = false
   readonly #system: System
   readonly #storage: Storage
+  /** The start of the first run that is remembered. */
+  #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
-  readonly #search = new MarketSearch()
-  readonly #rankings: Rankings
+  readonly #index: SearchIndex
   readonly #seats = new MarketSeats()
   readonly #events: Events
+  readonly #columns: MarketColumns
+  readonly #lists: CatalogLists
   readonly #old: OldMarkets
+  readonly #watchers: CatalogWatcher[] = []
+  /** Of each market's stored details, once this run knows it; bounded by the markets. */
+  readonly #fingerprints = new Map<MarketNumber, number>()
 
   constructor(parts: {
     names: VenueNames
     clock: Clock
     system: System
     storage: Storage
-    market: MarketParts
+    index: SearchIndex
+    market: Omit<MarketParts, 'changed'>
   }) {
     this.names = parts.names
     this.#system = parts.system
     this.#storage = parts.storage
-    this.#parts = parts.market
-    this.#rankings = new Rankings(parts.clock)
-    this.#events = new Events(parts.storage.events)
+    this.#index = parts.index
+    const hook = { changed: (market: MarketView) => this.#note(market) }
+    this.#parts = { ...parts.market, ...hook }
+    const market = (number: MarketNumber) => this.byNumber(number)
+    this.#events = new Events(parts.storage.events, {
+      platform: (venue) => this.names.platform(venue),
+      market,
+      volume24h: (number) => this.#columns.volume24h(number),
+    })
+    this.#columns = new MarketColumns(this.#events.columns)
+    this.#lists = new CatalogLists({
+      clock: parts.clock,
+      columns: this.#columns,
+      events: this.#events,
+      index: parts.index,
+      market,
+    })
     this.#old = new OldMarkets(parts.storage)
+  }
+
+  /** Tells somebody of every market there is and will be. */
+  watch(watcher: CatalogWatcher): void {
+    this.#watchers.push(watcher)
+    for (const { actor } of this.#seats.all()) watcher.onListed(actor)
   }
 
   /** Comes back with everything the last run knew; returns how many markets. */
@@ -77,14 +124,18 @@ export class Catalog implements CatalogView {
     for (const listing of page.events) {
       const { venue, nativeId } = listing
       const isNamed = named.has(`${venue}${nativeId}`)
-      if (isNamed || this.#events.hasMarkets(venue, nativeId)) this.#events.take(listing)
+      if (isNamed || this.#events.hasMarkets(venue, nativeId)) this.#takeEvent(listing)
     }
     const fresh: MarketSeat[] = []
     for (const listing of markets) {
       const known = this.seatOfNative(listing.venue, listing.nativeId)
       if (known === null) {
         const number = this.#storage.markets.put(listing)
-        fresh.push(this.#seat(number, summaryOf(listing)))
+        this.#fingerprints.set(number, fingerprint(listing))
+        const seat = this.#seat(number, summaryOf(listing))
+        // Of a first crawl everything is new, which is no news.
+        if (this.isLoaded && listing.status === 'open') this.#tellOpened(seat.actor)
+        fresh.push(seat)
       } else {
         this.#takeKnown(known, listing)
       }
@@ -92,16 +143,53 @@ export class Catalog implements CatalogView {
     return fresh
   }
 
-  #takeKnown(seat: MarketSeat, listing: MarketListing): void {
-    const summary = summaryOf(listing)
-    if (isSame(seat.actor.summary, summary)) return
-    if (seat.actor.summary.question !== summary.question) {
-      this.#storage.markets.put(listing)
-      this.#search.put(seat.actor.ref.number, summary, this.#eventTitle(summary))
+  #tellOpened({ ref, summary }: MarketActor): void {
+    const now = this.#parts.nowMs()
+    const times = { venueTimeMs: now, receivedAtMs: now }
+    tellStatus(this.#parts.publisher, ref, times, summary)
+  }
+
+  /** A new title is one of the words by which the event's markets are found. */
+  #takeEvent(listing: EventListing): void {
+    const { isChanged, isRetitled } = this.#events.take(listing)
+    if (!isChanged) return
+    const markets = this.marketsOfEvent(listing.venue, listing.nativeId)
+    if (isRetitled) {
+      for (const { ref, summary } of markets) this.#index.put(ref.number, summary, listing.title)
     }
-    this.#seats.rekey(seat.actor.ref.number, summary)
-    this.#events.place(seat.actor.ref, summary.event)
-    seat.cell.tell({ kind: 'summary', summary })
+    for (const watcher of this.#watchers) watcher.onEvent?.(markets)
+  }
+
+  #takeKnown({ actor, cell }: MarketSeat, listing: MarketListing): void {
+    const before = actor.summary
+    // Venue a's catalogue does not state it; what was read of it beside stays.
+    const openInterest = listing.openInterest ?? before.openInterest
+    const summary = summaryOf({ ...listing, openInterest })
+    const hasNewDetails = this.#takeDetails(actor, listing)
+    if (!isEqualRecord(before, summary)) {
+      cell.tell({ kind: 'summary', summary })
+      this.#note(actor)
+    }
+    // Of other changes they have heard in that same turn.
+    if (!hasNewDetails || isRelisted(before, actor.summary)) return
+    for (const watcher of this.#watchers) watcher.onListed(actor)
+  }
+
+  /** Stores description and native row when they changed; the summary is its actor's to write. */
+  #takeDetails({ ref, summary }: MarketActor, { description, native }: MarketListing): boolean {
+    const { number } = ref
+    const details = { description, native }
+    const taken = fingerprint(details)
+    const known = this.#fingerprints.get(number) ?? this.#storedFingerprint(number)
+    this.#fingerprints.set(number, taken)
+    if (known === taken) return false
+    this.#storage.markets.put({ ...summary, ...details })
+    return true
+  }
+
+  #storedFingerprint(number: MarketNumber): number | null {
+    const stored = this.#storage.markets.details(number)
+    return stored === null ? null : fingerprint(stored)
   }
 
   #seat(number: MarketNumber, summary: MarketSummary): MarketSeat {
@@ -115,9 +203,33 @@ export class Catalog implements CatalogView {
     }
     const actor = new MarketActor(ref, summary, this.#parts)
     const seat = this.#seats.add({ actor, cell: this.#system.spawn<MarketMessage>(actor) })
-    this.#events.place(ref, summary.event)
-    this.#search.put(number, summary, this.#eventTitle(summary))
+    this.#place(actor)
+    this.#index.put(number, summary, this.#eventTitle(summary))
+    for (const watcher of this.#watchers) watcher.onListed(actor)
     return seat
+  }
+
+  /** A market changed, by a listing, a status or a trade: what is looked up follows it. */
+  #note(market: MarketView): void {
+    const { summary } = market
+    const { number } = market.ref
+    const before = this.#columns.summary(number)
+    if (before === null) return
+    if (before === summary) return this.#columns.moveVolumes(market)
+    this.#seats.rekey(number, summary)
+    this.#place(market)
+    if (isReworded(before, summary)) this.#index.put(number, summary, this.#eventTitle(summary))
+    if (!isRelisted(before, summary)) return
+    for (const watcher of this.#watchers) watcher.onListed(market)
+  }
+
+  /** Puts a market under its event and into the columns; an event left by its last market goes. */
+  #place(market: MarketView): void {
+    const { number } = market.ref
+    const before = this.#events.eventOf(number)
+    const event = this.#events.place(market.ref, market.summary.event)
+    this.#columns.put(market, event?.number ?? 0)
+    if (before !== null && before !== event) this.#events.leave(before)
   }
 
   #eventTitle(summary: MarketSummary): string | null {
@@ -139,9 +251,14 @@ export class Catalog implements CatalogView {
       const { number } = actor.ref
       this.#storage.markets.remove(number)
       this.#seats.remove(number)
-      this.#search.remove(number)
+      this.#index.remove(number)
+      this.#fingerprints.delete(number)
+      const event = this.#events.eventOf(number)
       this.#events.place(actor.ref, null)
+      this.#columns.remove(number)
+      if (event !== null) this.#events.leave(event)
       this.#parts.publisher.forget(number)
+      for (const watcher of this.#watchers) watcher.onForgotten(actor)
     }
     return seats.length
   }
@@ -154,6 +271,14 @@ export class Catalog implements CatalogView {
 
   seatOfNative(venue: VenueKey, nativeId: NativeMarketId): MarketSeat | null {
     return this.#seats.ofNative(venue, nativeId)
+  }
+
+  /** What each market is found by, for an index that begins anew. */
+  *texts(): Iterable<MarketText> {
+    for (const { actor } of this.#seats.all()) {
+      const { ref, summary } = actor
+      yield { number: ref.number, summary, eventTitle: this.#eventTitle(summary) }
+    }
   }
 
   seats(): Iterable<MarketSeat> {
@@ -183,112 +308,86 @@ export class Catalog implements CatalogView {
     return best
   }
 
-  event(venue: VenueKey, nativeId: string): EventSummary | null {
-    return this.#events.get(venue, nativeId)
-  }
-
   *markets(venue: VenueKey | null): Iterable<MarketView> {
     for (const { actor } of this.#seats.all()) {
       if (venue === null || actor.ref.venue === venue) yield actor
     }
   }
 
+  byNumber(number: MarketNumber): MarketView | null {
+    return this.#seats.get(number)?.actor ?? null
+  }
+
+  findByOutcome(venue: VenueKey, outcome: string): MarketView | null {
+    return this.#seats.ofOutcome(venue, outcomeId(outcome))?.actor ?? null
+  }
+
+  allBySlug(venue: VenueKey, slug: string): MarketView[] {
+    const seats = this.#seats.ofSlug(slug).filter(({ actor }) => actor.ref.venue === venue)
+    return seats.map(({ actor }) => actor)
+  }
+
   counts(): Record<VenueKey, Record<MarketStatus, number>> {
-    const none = () => ({ open: 0, closed: 0, resolved: 0 })
-    const counts = { a: none(), b: none() }
-    for (const { actor } of this.#seats.all()) {
-      counts[actor.ref.venue][actor.summary.status] += 1
+    return this.#columns.counts()
+  }
+
+  // Events
+
+  event(venue: VenueKey, nativeId: string): EventSummary | null {
+    return this.#events.get(venue, nativeId)
+  }
+
+  eventBySlug(slug: string): EventView | null {
+    return this.#events.bySlug(slug)
+  }
+
+  get recordsSinceMs(): TimeMs {
+    this.#recordsSinceMs ??= this.#storage.runs.all()[0]?.startedAtMs ?? this.#parts.nowMs()
+    return this.#recordsSinceMs
+  }
+
+  eventCount(): number {
+    return this.#events.count
+  }
+
+  marketsOfEvent(venue: VenueKey, nativeId: string): MarketView[] {
+    return this.#viewsOf(this.#events.marketsOf(venue, nativeId))
+  }
+
+  marketsOfSeries(venue: VenueKey, series: string): MarketView[] {
+    return this.#viewsOf(this.#events.marketsOfSeries(venue, series))
+  }
+
+  #viewsOf(numbers: Iterable<MarketNumber>): MarketView[] {
+    const views: MarketView[] = []
+    for (const number of numbers) {
+      const view = this.byNumber(number)
+      if (view !== null) views.push(view)
     }
-    return counts
+    return views
   }
 
-  // Listing
+  // Trades of a whole venue
 
-  list(query: {
-    filter: MarketFilter
-    sortBy: MarketOrder
-    order: 'asc' | 'desc'
-    pin: number | null
-    offset: number
-    limit: number
-  }): MarketPage | 'expired' {
-    const key = filterKey(query)
-    const cut = () => this.#cut(query.filter, query.sortBy, query.order)
-    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && kept === null) return 'expired'
-    const opened =
-      kept === null ? this.#rankings.open(key, cut) : { pin: query.pin ?? 0, markets: kept }
-    const page = this.#page(opened.markets, query.offset, query.limit)
-    const next = page.next === null ? null : { pin: opened.pin, offset: page.next }
-    return { markets: page.markets, total: opened.markets.length, next }
+  venueTrades(venue: VenueKey, query: HistoryQuery): readonly VenueTrade[] {
+    return this.#storage.trades.rangeOfVenue({ venue, ...query })
   }
 
-  /**
-   * The markets of a ranking from `offset` on, and where the next page begins, if anything is left
-   * for it: a market forgotten since the ranking was cut has no place in either.
-   */
-  #page(
-    ranking: ArrayLike<MarketNumber>,
-    offset: number,
-    limit: number,
-  ): { markets: MarketView[]; next: number | null } {
-    const markets: MarketView[] = []
-    for (let position = offset; position < ranking.length; position += 1) {
-      const seat = this.#seats.get(ranking[position] ?? 0)
-      if (seat === null) continue
-      if (markets.length === limit) return { markets, next: position }
-      markets.push(seat.actor)
-    }
-    return { markets, next: null }
+  oldestVenueTradeMs(venue: VenueKey): TimeMs | null {
+    return this.#storage.trades.extentOfVenue(venue)?.oldestMs ?? null
   }
 
-  #cut(filter: MarketFilter, sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {
-    if (filter.search === null) {
-      const passing: MarketActor[] = []
-      for (const { actor } of this.#seats.all()) if (passes(actor, filter)) passing.push(actor)
-      return rank(passing, sortBy, order)
-    }
-    const found: MarketActor[] = []
-    for (const { number } of this.#search.find(filter.search)) {
-      const actor = this.#seats.get(number)?.actor
-      if (actor !== undefined && passes(actor, filter)) found.push(actor)
-    }
-    if (sortBy !== 'relevance') return rank(found, sortBy, order)
-    return Uint32Array.from(found.slice(0, RELEVANCE_MAX), (actor) => actor.ref.number)
-  }
-}
+  // Lists
 
-/** Field by field: a rest pattern gives every one of the many summaries a hidden class of its own. */
-function summaryOf(listing: MarketListing): MarketSummary {
-  return {
-    venue: listing.venue,
-    nativeId: listing.nativeId,
-    slug: listing.slug,
-    question: listing.question,
-    status: listing.status,
-    isUnopened: listing.isUnopened,
-    outcomes: listing.outcomes,
-    event: listing.event,
-    eventSlug: listing.eventSlug,
-    category: listing.category,
-    tags: listing.tags,
-    image: listing.image,
-    url: listing.url,
-    createdAtMs: listing.createdAtMs,
-    openAtMs: listing.openAtMs,
-    closeAtMs: listing.closeAtMs,
-    tickMicros: listing.tickMicros,
-    lastPrice: listing.lastPrice,
-    bestBid: listing.bestBid,
-    bestAsk: listing.bestAsk,
-    volume24h: listing.volume24h,
-    volumeTotal: listing.volumeTotal,
-    openInterest: listing.openInterest,
-    settlementPrice: listing.settlementPrice,
+  list(query: ListQuery): MarketPage | 'expired' {
+    return this.#lists.list(query)
   }
-}
 
-/** Equal as JSON: summaries are plain records with keys in one order. */
-function isSame(one: MarketSummary, other: MarketSummary): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+  search(query: SearchQuery): Promise<MarketPage | 'expired'> {
+    return this.#lists.search(query)
+  }
+
+  listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {
+    return this.#lists.events(query)
+  }
 }

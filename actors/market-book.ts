@@ -1,6 +1,6 @@
 // A market's book and how far it can be trusted, owned by its actor. It applies what the venue says,
 // answers what really changed, and doubts itself when the venue's words do not fit.
-// Not for: publishing, or asking the venue again (actors/market.ts). Upholds MKT1, MKT2, MKT3.
+// Not for: publishing, or asking the venue again (actors/market.ts). Upholds MKT1, MKT2, MKT3, MKT16.
 
 import type {
   BookChangeEvent,
@@ -9,10 +9,12 @@ import type {
   LevelChange,
   Stamp,
 } from '../engine/events.ts'
+import type { MarketNumber } from '../engine/market.ts'
 import { OrderBook } from '../engine/order-book.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { Checkpoint } from '../storage/storage.ts'
+import type { Checkpoint, SnapshotTable } from '../storage/storage.ts'
 import type { BothTimes } from './market-parts.ts'
+import { MarketSnapshots } from './market-snapshots.ts'
 import type { BookView } from './views.ts'
 
 /**
@@ -26,9 +28,19 @@ export type Doubt = 'difference' | 'crossed' | 'top' | null
 
 export class MarketBook {
   readonly levels = new OrderBook()
+  readonly #market: MarketNumber
+  readonly #table: SnapshotTable
+  #snapshots: MarketSnapshots | null = null
+  /** It changed since it was kept for the history. */
+  #hasNews = false
   #trust: Trust = 'empty'
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
+
+  constructor(market: MarketNumber, table: SnapshotTable) {
+    this.#market = market
+    this.#table = table
+  }
 
   get isLive(): boolean {
     return this.#trust === 'live'
@@ -50,6 +62,7 @@ export class MarketBook {
       if (outcome !== 'applied') isOdd = true
       changes.push({ side, price, size: this.levels.sizeAt(side, price) })
     }
+    if (changes.length > 0) this.#hasNews = true
     this.#note(event)
     const doubt = isOdd ? 'difference' : this.#doubtTop(event)
     if (doubt !== null) this.#trust = 'stale'
@@ -68,6 +81,7 @@ export class MarketBook {
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
+    if (changes.length > 0) this.#hasNews = true
     this.#note(event)
     if (this.levels.isCrossed) this.#trust = 'stale'
     return changes
@@ -78,6 +92,7 @@ export class MarketBook {
     const reason =
       this.#trust === 'empty' ? 'first' : this.#trust === 'recalled' ? 'restart' : 'venue_gap'
     this.levels.replace(event.bids, event.asks)
+    this.#hasNews = true
     this.#note(event)
     this.#trust = this.levels.isCrossed ? 'stale' : 'live'
     return reason
@@ -89,6 +104,13 @@ export class MarketBook {
     return this.levels.differences(event.bids, event.asks).length > 0
   }
 
+  /** Keeps a changed book for the history, if one may be kept now and it can be trusted. */
+  keep(nowMs: TimeMs): void {
+    if (!this.#hasNews || !this.isLive) return
+    this.#snapshots ??= new MarketSnapshots(this.#market, this.#table)
+    if (this.#snapshots.keep(this.levels, nowMs)) this.#hasNews = false
+  }
+
   /** It may miss changes from now on. */
   distrust(): void {
     if (this.#trust === 'live') this.#trust = 'stale'
@@ -96,6 +118,7 @@ export class MarketBook {
 
   /** Removes every level, for good: what still arrives is left out; the changes that say so. */
   empty(times: BothTimes): LevelChange[] {
+    this.keep(times.receivedAtMs)
     const changes = this.levels.differences([], [])
     this.levels.clear()
     this.distrust()
@@ -104,10 +127,10 @@ export class MarketBook {
   }
 
   /** As others may see it, `stamp` being its newest; after the end nothing more can come. */
-  view({ offset, seq }: Stamp, isOver: boolean): BookView {
+  view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookView {
     return {
-      bids: this.levels.levels('bid'),
-      asks: this.levels.levels('ask'),
+      bids: this.levels.levels('bid', levelsMax),
+      asks: this.levels.levels('ask', levelsMax),
       seq,
       offset,
       isStale: !this.isLive && !isOver,

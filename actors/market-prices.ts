@@ -1,6 +1,6 @@
 // A market's price over time, owned by its actor: the present one, the ring of recent ones, the
 // running hour's ticks. Memory that exists only while the market is awake.
-// Upholds MKT7, MKT8.
+// Upholds MKT7, MKT8, MKT17.
 
 import type { MarketPrice, PriceSource, Trade } from '../engine/events.ts'
 import { hourOf, OpenHour } from '../engine/hour-ticks.ts'
@@ -8,7 +8,7 @@ import { priceRingCount } from '../engine/limits.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import { type PriceFacts, priceOf } from '../engine/price.ts'
 import { PriceRing } from '../engine/price-ring.ts'
-import type { PriceMicros, TimeMs } from '../engine/units.ts'
+import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Checkpoint, MarketSummary, TickTable } from '../storage/storage.ts'
 import type { MarketBook } from './market-book.ts'
 import type { BothTimes } from './market-parts.ts'
@@ -22,6 +22,7 @@ export class MarketPrices {
   #ring: PriceRing | null = null
   #hour: OpenHour | null = null
   #isHourDirty = false
+  #mustNoteTick = true
 
   constructor(market: MarketNumber, ticks: TickTable) {
     this.#market = market
@@ -46,6 +47,9 @@ export class MarketPrices {
     const facts = this.#facts(market, book)
     const { price, source } = priceOf(facts)
     const before = this.#present
+    if (source !== 'none' && (this.#mustNoteTick || before?.price !== price)) {
+      this.#remember(price, observedAtMs)
+    }
     if (
       before !== null &&
       before.price === price &&
@@ -56,15 +60,22 @@ export class MarketPrices {
       return null
     }
     this.#present = { price, source, bid: facts.bid, ask: facts.ask, observedAtMs }
-    if (source !== 'none' && before?.price !== price) this.#remember(price, observedAtMs)
     return this.#present
   }
 
-  /** The price as it stands, without noting it. */
-  present(market: MarketSummary, book: MarketBook, nowMs: TimeMs): MarketPrice {
+  /**
+   * The next price is noted even if it is the last one's: after a time in which nobody watched, a tick
+   * says from when on it is known again.
+   */
+  noteNext(): void {
+    this.#mustNoteTick = true
+  }
+
+  /** The price as it stands, without noting it; what only the listing says was seen with it. */
+  present(market: MarketSummary, book: MarketBook, listedAtMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
     const facts = this.#facts(market, book)
-    return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: nowMs }
+    return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: listedAtMs }
   }
 
   /** What a price is made of: the listing's own best levels only while no book is known. */
@@ -87,14 +98,18 @@ export class MarketPrices {
   }
 
   #remember(price: PriceMicros, atMs: TimeMs): void {
+    this.#mustNoteTick = false
     this.#ring ??= new PriceRing(priceRingCount)
     this.#ring.push(price, atMs)
-    const hour = hourOf(atMs)
+    // A tick is what held when its second began: a price seen within a second counts from the next
+    // on, so that no answer for a second was observed after it.
+    const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
+    const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
       this.save()
       this.#hour = new OpenHour(hour, this.#ticks.get(this.#market, hour))
     }
-    this.#hour.push(price, atMs)
+    this.#hour.push(price, asOfMs)
     this.#isHourDirty = true
   }
 

@@ -7,7 +7,8 @@
 import type { OutcomeId, VenueKey } from '../engine/ids.ts'
 import type { MarketNumber, OutcomeListing } from '../engine/market.ts'
 import type { MarketSummary } from '../storage/storage.ts'
-import type { MarketActor, MarketMessage } from './market.ts'
+import type { MarketActor } from './market.ts'
+import type { MarketMessage } from './market-message.ts'
 import type { Cell } from './system.ts'
 
 /** A market's actor, the door to its mailbox. */

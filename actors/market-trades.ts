@@ -1,28 +1,18 @@
 // A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest
-// kept in a ring, makers filled in as they become known. The ring exists only once it is needed.
-// Upholds MKT4, MKT5, MKT6.
+// kept in a ring, summed up in bars in the same turn, makers filled in as they become known. Ring and
+// bars are in memory only once they are needed. Upholds MKT4, MKT5, MKT6, MKT15.
 
 import type { Stamp, TradeEvent } from '../engine/events.ts'
 import { tradeRingCount } from '../engine/limits.ts'
-import type { MarketNumber } from '../engine/market.ts'
 import { TradeRing } from '../engine/trade-ring.ts'
-import { complement, notionalMicros, TIME_ZERO, type TimeMs, timeMs } from '../engine/units.ts'
-import type { StoredTrade, TradePosition, TradeTable } from '../storage/storage.ts'
+import { complement, notionalMicros, TIME_END, TIME_ZERO } from '../engine/units.ts'
+import type { Storage, StoredTrade, TradedMarket, TradeTable } from '../storage/storage.ts'
 import { storedTrade } from '../storage/trade-record.ts'
-
-export interface TradeQuery {
-  readonly fromMs: TimeMs
-  readonly toMs: TimeMs
-  readonly after: TradePosition | null
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-  readonly side: 'buy' | 'sell' | null
-}
+import { MarketBars } from './market-bars.ts'
+import type { HistoryQuery } from './views.ts'
 
 /** Transactions whose makers may still come; the oldest is forgotten first. */
 const TRANSACTIONS_MAX = 64
-const SCAN_ROWS = 500
-const END_OF_TIME = timeMs(Number.MAX_SAFE_INTEGER)
 
 interface Transaction {
   readonly nativeIds: string[]
@@ -30,19 +20,24 @@ interface Transaction {
 }
 
 export class MarketTrades {
-  readonly #market: MarketNumber
-  readonly #table: TradeTable
+  readonly #market: TradedMarket
+  readonly #storage: Pick<Storage, 'trades' | 'bars'>
+  #bars: MarketBars | null = null
   #ring: TradeRing<StoredTrade> | null = null
   #transactions: Map<string, Transaction> | null = null
   #volumeSince = 0
 
-  constructor(market: MarketNumber, table: TradeTable) {
+  constructor(market: TradedMarket, storage: Pick<Storage, 'trades' | 'bars'>) {
     this.#market = market
-    this.#table = table
+    this.#storage = storage
+  }
+
+  get #table(): TradeTable {
+    return this.#storage.trades
   }
 
   has(nativeId: string): boolean {
-    return this.#table.has(this.#market, nativeId)
+    return this.#table.has(this.#market.number, nativeId)
   }
 
   /** Stores a trade that `has` did not know; price and side become the first outcome's. */
@@ -66,6 +61,8 @@ export class MarketTrades {
       seq: stamp?.seq ?? null,
     })
     ring.push(trade)
+    this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
+    this.#bars.add(trade)
     if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash)
@@ -96,12 +93,12 @@ export class MarketTrades {
   #completeMakers(transaction: Transaction): void {
     if (transaction.wallets.length === 0) return
     for (const nativeId of transaction.nativeIds) {
-      const trade = this.#table.get(this.#market, nativeId)
+      const trade = this.#table.get(this.#market.number, nativeId)
       if (trade === null) continue
       const makers = transaction.wallets.filter((wallet) => wallet !== trade.taker)
       const maker = makers.length === 1 ? (makers[0] ?? null) : null
       if (maker === trade.maker) continue
-      this.#table.setMaker(this.#market, nativeId, maker)
+      this.#table.setMaker(this.#market.number, nativeId, maker)
       this.#ring?.replace(storedTrade(trade, { ordinal: trade.ordinal, maker }))
     }
   }
@@ -120,48 +117,39 @@ export class MarketTrades {
     return transaction
   }
 
-  /** A page in the order asked for; the first newest page usually comes from the ring. */
-  page(query: TradeQuery): { rows: readonly StoredTrade[]; hasMore: boolean } {
-    return this.#pageFromRing(query) ?? this.#pageFromTable(query)
+  /** See MarketView.trades; the newest usually come from the ring. */
+  slice(query: HistoryQuery): readonly StoredTrade[] {
+    const fromRing = this.#sliceOfRing(query)
+    return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
-  #pageFromRing(query: TradeQuery): { rows: readonly StoredTrade[]; hasMore: boolean } | null {
-    if (query.order !== 'desc' || query.after !== null) return null
+  /** Null where the ring does not know all of the slice. */
+  #sliceOfRing({ fromMs, toMs, after, order, limit }: HistoryQuery): StoredTrade[] | null {
+    if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()
     const rows: StoredTrade[] = []
+    let hasAll = !ring.isFull
     for (const row of ring.newest()) {
-      if (row.timeMs > query.toMs || (query.side !== null && row.side !== query.side)) continue
-      if (row.timeMs < query.fromMs) return { rows, hasMore: false }
-      if (rows.length === query.limit) return { rows, hasMore: true }
+      if (row.timeMs > toMs) continue
+      hasAll ||= row.timeMs < fromMs || rows.length === limit
+      if (row.timeMs < fromMs || rows.length === limit) break
       rows.push(row)
     }
-    return ring.isFull ? null : { rows, hasMore: false }
-  }
-
-  #pageFromTable(query: TradeQuery): { rows: readonly StoredTrade[]; hasMore: boolean } {
-    const rows: StoredTrade[] = []
-    let after = query.after
-    for (;;) {
-      const limit = query.side === null ? query.limit + 1 : SCAN_ROWS
-      const scanned = this.#table.range({ ...query, market: this.#market, after, limit })
-      for (const row of scanned) {
-        if (query.side !== null && row.side !== query.side) continue
-        if (rows.length === query.limit) return { rows, hasMore: true }
-        rows.push(row)
-      }
-      const last = scanned.at(-1)
-      if (last === undefined || scanned.length < limit) return { rows, hasMore: false }
-      after = { timeMs: last.timeMs, ordinal: last.ordinal }
-    }
+    if (!hasAll && rows.length < limit) return null
+    // Retention removes the oldest: while that one is stored, so are all the others.
+    const last = rows.at(-1)
+    if (last === undefined || this.has(last.nativeId)) return rows
+    this.#ring = null
+    return null
   }
 
   #openRing(): TradeRing<StoredTrade> {
     if (this.#ring !== null) return this.#ring
     const ring = new TradeRing<StoredTrade>(tradeRingCount)
     const kept = this.#table.range({
-      market: this.#market,
+      market: this.#market.number,
       fromMs: TIME_ZERO,
-      toMs: END_OF_TIME,
+      toMs: TIME_END,
       after: null,
       order: 'desc',
       limit: tradeRingCount,
@@ -174,6 +162,7 @@ export class MarketTrades {
   /** Gives the memory back; storage has everything. */
   release(): void {
     this.#ring = null
+    this.#bars = null
     this.#transactions = null
   }
 }

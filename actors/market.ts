@@ -2,72 +2,54 @@
 // publisher in the turn that changed them. An idle market sleeps: its rings go, its book keeps only
 // the levels it has, and the next event or look wakes it with nothing lost.
 // Not for: who hears of it (engine/publisher.ts), or when to ask the venue again (actors/venue.ts).
-// Upholds MKT1 to MKT12.
+// Upholds MKT1 to MKT22.
 
 import type {
   BookChangeEvent,
   BookReplaced,
   BookSnapshotEvent,
-  BookUpdate,
   LastPriceEvent,
   LevelChange,
   MarketPrice,
   MarketStatusEvent,
+  OpenInterestEvent,
   TickSizeEvent,
   TradeEvent,
-  TradeParticipantEvent,
 } from '../engine/events.ts'
+import { firstKeptMs } from '../engine/kept-time.ts'
 import { checkpointEveryMs, marketIdleMsMax } from '../engine/limits.ts'
 import { type MarketRef, mayFollow } from '../engine/market.ts'
-import {
-  complement,
-  type PriceMicros,
-  type TimeMs,
-  type UsdMicros,
-  usdMicros,
-} from '../engine/units.ts'
-import type { ListingDetails, MarketSummary, StoredTrade } from '../storage/storage.ts'
+import { complement, type TimeMs, type UsdMicros, usdMicros } from '../engine/units.ts'
+import type { ListingDetails, MarketSummary } from '../storage/storage.ts'
 import type { Actor, Turn } from './actor.ts'
+import { isRetold } from './catalog-changes.ts'
 import { MarketBook } from './market-book.ts'
+import type { MarketMessage } from './market-message.ts'
 import type { BothTimes, MarketParts } from './market-parts.ts'
 import { MarketPrices } from './market-prices.ts'
-import { MarketTrades, type TradeQuery } from './market-trades.ts'
-import type { BookView, MarketView, StreamChannel } from './views.ts'
-
-/** Its book can no longer be trusted, because the feed lost messages or its connection. */
-export interface VoidMessage {
-  readonly kind: 'void'
-  readonly reason: string
-}
-
-/** The catalogue read the market again. */
-export interface SummaryMessage {
-  readonly kind: 'summary'
-  readonly summary: MarketSummary
-}
-
-export type MarketMessage =
-  | BookSnapshotEvent
-  | BookChangeEvent
-  | TradeEvent
-  | TradeParticipantEvent
-  | LastPriceEvent
-  | TickSizeEvent
-  | MarketStatusEvent
-  | VoidMessage
-  | SummaryMessage
-
-const CHECKSUM_EVERY = 50
+import { MarketTrades } from './market-trades.ts'
+import {
+  tellBook,
+  tellChanged,
+  tellPrice,
+  tellReplaced,
+  tellStatus,
+  tellTrade,
+} from './market-updates.ts'
+import type { BookView, HistoryQuery, MarketView, StreamChannel } from './views.ts'
 
 export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly ref: MarketRef
   summary: MarketSummary
   readonly #parts: MarketParts
-  readonly #book = new MarketBook()
+  readonly #book: MarketBook
   readonly #prices: MarketPrices
   readonly #trades: MarketTrades
+  #version = 0
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
+  /** When this run first knew, or last read, the listing. */
+  #listedAtMs: TimeMs
   #activeAtMs: TimeMs
   #checkpointAtMs: TimeMs
   #isDirty = false
@@ -76,9 +58,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.ref = ref
     this.summary = summary
     this.#parts = parts
+    this.#book = new MarketBook(ref.number, parts.storage.snapshots)
     this.#prices = new MarketPrices(ref.number, parts.storage.ticks)
-    this.#trades = new MarketTrades(ref.number, parts.storage.trades)
+    this.#trades = new MarketTrades(ref, parts.storage)
     this.#activeAtMs = parts.nowMs()
+    this.#listedAtMs = this.#activeAtMs
     this.#checkpointAtMs = this.#activeAtMs
   }
 
@@ -109,17 +93,23 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       case 'marketStatus':
         this.#takeStatus(message)
         break
+      case 'openInterest':
+        this.#takeOpenInterest(message)
+        break
       case 'summary':
         this.#takeSummary(message.summary)
         break
       case 'void':
+        this.#book.keep(this.#parts.nowMs())
         this.#book.distrust()
         break
     }
+    this.#change()
   }
 
   /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
   restart(): void {
+    this.#change()
     this.#book.distrust()
     this.#prices.reset()
     this.#trades.release()
@@ -127,6 +117,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   onOverflow(lost: MarketMessage): void {
+    this.#change()
     if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
     this.#book.distrust()
     this.#parts.requestResync(this, 'mailbox_full')
@@ -165,34 +156,23 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   #publishReplaced(event: BookSnapshotEvent, reason: BookReplaced['reason']): void {
     this.#touch(event.receivedAtMs)
-    const { offset, seq } = this.#parts.publisher.latest('orderbook', this.ref.number)
-    const { venueTimeMs, receivedAtMs } = event
-    const market = this.ref
-    const kind = 'bookReplaced'
-    this.#parts.publisher.publish({ kind, market, venueTimeMs, receivedAtMs, reason, offset, seq })
+    tellReplaced(this.#parts.publisher, this.ref, event, reason)
+    this.#prices.noteNext()
     this.#reprice(event)
   }
 
   #publishBook(event: BothTimes, changes: readonly LevelChange[]): void {
     this.#touch(event.receivedAtMs)
-    const stamp = this.#parts.publisher.stamp('orderbook', this.ref.number)
-    const update: BookUpdate = {
-      kind: 'book',
-      market: this.ref,
-      offset: stamp.offset,
-      seq: stamp.seq,
-      venueTimeMs: event.venueTimeMs,
-      receivedAtMs: event.receivedAtMs,
-      changes,
-      checksum: stamp.seq % CHECKSUM_EVERY === 0 ? this.#book.levels.checksum() : null,
-    }
-    this.#parts.publisher.publish(update)
+    tellBook(this.#parts.publisher, this.ref, event, { changes, levels: this.#book.levels })
     this.#reprice(event)
   }
 
   #takeTickSize(event: TickSizeEvent): void {
+    this.#book.keep(event.receivedAtMs)
     this.summary = { ...this.summary, tickMicros: event.tickMicros }
     this.#book.distrust()
+    this.#change()
+    this.#parts.changed(this)
   }
 
   // Trades and prices
@@ -202,21 +182,21 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
     if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
     const isLive = event.source !== 'history'
+    if (!isLive && this.#isPastKeeping(event)) return this.#parts.ignored('trade_before_retention')
     const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
     const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
     this.#prices.noteTrade(trade, event.receivedAtMs)
     this.#touch(event.receivedAtMs)
-    if (stamp === null) return
-    this.#parts.publisher.publish({
-      kind: 'trade',
-      market: this.ref,
-      offset: stamp.offset,
-      seq: stamp.seq,
-      venueTimeMs: event.venueTimeMs,
-      receivedAtMs: event.receivedAtMs,
-      trade,
-    })
+    if (stamp === null) return this.#parts.noteHistory?.(this.ref, trade)
+    this.#parts.changed(this)
+    tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
     this.#reprice(event)
+  }
+
+  /** Retention may have removed it before; the bar of its hour, which stays, would count it twice. */
+  #isPastKeeping({ venueTimeMs }: TradeEvent): boolean {
+    const { nowMs, retentionDays } = this.#parts
+    return venueTimeMs < firstKeptMs(nowMs(), retentionDays)
   }
 
   #takeLastPrice(event: LastPriceEvent): void {
@@ -227,13 +207,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #reprice(event: BothTimes): void {
-    const { venueTimeMs, receivedAtMs } = event
-    const price = this.#prices.settle(this.summary, this.#book, receivedAtMs)
+    const price = this.#prices.settle(this.summary, this.#book, event.receivedAtMs)
     if (price === null) return
-    const { offset, seq } = this.#parts.publisher.stamp('prices', this.ref.number)
-    const market = this.ref
-    const kind = 'price'
-    this.#parts.publisher.publish({ kind, market, offset, seq, venueTimeMs, receivedAtMs, price })
+    this.#change()
+    tellPrice(this.#parts.publisher, this.ref, event, price)
   }
 
   // Status and catalogue
@@ -246,6 +223,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const settlementPrice = event.settlementPrice ?? this.summary.settlementPrice
     const changed = { status: event.status, settlementPrice, isUnopened: false }
     this.#changeSummary({ ...this.summary, ...changed }, event)
+  }
+
+  #takeOpenInterest({ contracts }: OpenInterestEvent): void {
+    this.summary = { ...this.summary, openInterest: contracts }
+    this.#parts.storage.markets.putSummary(this.ref.number, this.summary)
+    this.#parts.changed(this)
   }
 
   #takeSummary(summary: MarketSummary): void {
@@ -261,21 +244,22 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #changeSummary(summary: MarketSummary, event: BothTimes): void {
-    const before = this.summary.status
+    const before = this.summary
     this.summary = summary
+    this.#listedAtMs = event.receivedAtMs
     this.#parts.storage.markets.putSummary(this.ref.number, summary)
-    if (summary.status === before) return
+    this.#change()
+    this.#parts.changed(this)
+    if (summary.status === before.status) {
+      if (isRetold(before, summary)) tellChanged(this.#parts.publisher, this.ref, event, summary)
+      // A venue may say how a market was settled only after saying that it was.
+      if (summary.settlementPrice === before.settlementPrice) return
+      this.#touch(event.receivedAtMs)
+      return this.#reprice(event)
+    }
     this.#touch(event.receivedAtMs)
     if (summary.status === 'resolved') this.#end(event)
-    const { venueTimeMs, receivedAtMs } = event
-    this.#parts.publisher.publish({
-      ...this.#parts.publisher.stamp('lifecycle', this.ref.number),
-      kind: 'lifecycle',
-      market: this.ref,
-      venueTimeMs,
-      receivedAtMs,
-      event: summary.status === 'open' ? 'opened' : summary.status,
-    })
+    tellStatus(this.#parts.publisher, this.ref, event, summary)
     this.#reprice(event)
   }
 
@@ -286,15 +270,20 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (changes.length > 0) this.#publishBook(event, changes)
   }
 
-  // Sleep and memory
-
   #touch(nowMs: TimeMs): void {
+    this.#change()
     this.#activeAtMs = nowMs
     this.#isDirty = true
   }
 
-  /** Called every second or so: writes a due checkpoint, and lets an idle market sleep. */
+  /** What is shown changed; said before it is published, since whoever hears of it may look. */
+  #change(): void {
+    this.#version += 1
+  }
+
+  /** Called every five seconds or so: keeps what is due, and lets an idle market sleep. */
   tick(nowMs: TimeMs): void {
+    this.#book.keep(nowMs)
     if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
     if (nowMs - this.#activeAtMs >= marketIdleMsMax) this.#sleep(nowMs)
   }
@@ -302,6 +291,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   /** Writes what a restart needs: the book, the price, the hour's ticks. */
   checkpoint(nowMs: TimeMs): void {
     this.#checkpointAtMs = nowMs
+    this.#book.keep(nowMs)
     if (!this.#isDirty) return
     this.#isDirty = false
     this.#prices.save()
@@ -326,19 +316,32 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#isRecalled = true
     const kept = this.#parts.storage.checkpoints.get(this.ref.number)
     if (kept === null) return
-    this.#prices.recall(kept)
+    this.#change()
+    // A settlement is final, and the listing has it: what was the price before does not come back.
+    const { status, settlementPrice } = this.summary
+    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(kept)
     if (this.summary.status !== 'resolved') this.#book.recall(kept)
   }
 
   // What others may see
 
   get volume24h(): UsdMicros {
-    return usdMicros(this.summary.volume24h + this.#trades.volumeSince)
+    return this.#withTrades(this.summary.volume24h)
   }
 
   get volumeTotal(): UsdMicros | null {
     const { volumeTotal } = this.summary
-    return volumeTotal === null ? null : usdMicros(volumeTotal + this.#trades.volumeSince)
+    return volumeTotal === null ? null : this.#withTrades(volumeTotal)
+  }
+
+  /** A venue's volume and what was traded since; beyond the safe integers it stays there. */
+  #withTrades(volume: UsdMicros): UsdMicros {
+    return usdMicros(Math.min(volume + this.#trades.volumeSince, Number.MAX_SAFE_INTEGER))
+  }
+
+  get version(): number {
+    this.#recall()
+    return this.#version
   }
 
   /** When this run saw it resolve; null when it did so before, or has not. */
@@ -352,21 +355,38 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   price(): MarketPrice {
     this.#recall()
-    return this.#prices.present(this.summary, this.#book, this.#parts.nowMs())
+    return this.#prices.present(this.summary, this.#book, this.#listedAtMs)
   }
 
-  priceAt(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+  priceAt(atMs: TimeMs) {
     return this.#prices.before(atMs)
   }
 
-  book(): BookView {
+  book(levelsMax?: number): BookView {
     this.#recall()
     const stamp = this.#parts.publisher.latest('orderbook', this.ref.number)
-    return this.#book.view(stamp, this.summary.status === 'resolved')
+    return this.#book.view(stamp, this.summary.status === 'resolved', levelsMax)
   }
 
-  trades(query: TradeQuery): { rows: readonly StoredTrade[]; hasMore: boolean } {
-    return this.#trades.page(query)
+  trades(query: HistoryQuery) {
+    return this.#trades.slice(query)
+  }
+
+  snapshots({ after, ...range }: HistoryQuery) {
+    const market = this.ref.number
+    return this.#parts.storage.snapshots.range({ ...range, market, after: after?.timeMs ?? null })
+  }
+
+  bars(query: Parameters<MarketView['bars']>[0]) {
+    return this.#parts.storage.bars.range({ ...query, market: this.ref.number })
+  }
+
+  oldestTradeMs(): TimeMs | null {
+    return this.#parts.storage.trades.oldestMs(this.ref.number)
+  }
+
+  oldestSnapshotMs(): TimeMs | null {
+    return this.#parts.storage.snapshots.oldestMs(this.ref.number)
   }
 
   seq(channel: StreamChannel): number {

@@ -1,27 +1,34 @@
-// Ranked lists of markets, cut at one moment and kept while clients page through them, so that a
-// client that pages to the end sees every row of that moment once. A ranking is cut at most every
-// 5 s a filter and shared by all clients; kept 5 minutes; all together at most 64 MiB, beyond which
-// the oldest end. Upholds RANK1, RANK2.
+// Ranked lists of markets and events, cut at one moment and kept while clients page through them, so
+// that a client that pages to the end sees every row of that moment once. A ranking is cut at most
+// every 5 s a filter and shared by all clients; kept 5 minutes; all together at most 64 MiB, beyond
+// which the oldest end. Upholds RANK1, RANK2, RANK4, RANK6.
 
 import type { Clock } from '../engine/clock.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import { type KeptNumbers, NumberSlabs } from './number-slabs.ts'
 
 const SHARED_MS = 5_000
 const KEPT_MS = 300_000
 const BYTES_MAX = 64 * 2 ** 20
 const PIN_OVERHEAD_BYTES = 512
 
-interface Ranking {
+export interface Ranking {
   readonly pin: number
+  /** What was asked for. */
   readonly key: string
   readonly cutAtMs: number
-  readonly markets: Uint32Array
+  /** Of markets or of events, best first; overwritten some time after the ranking ended. */
+  readonly numbers: Uint32Array
+}
+
+interface Kept extends Ranking {
+  readonly memory: KeptNumbers
 }
 
 /** Rankings by pin; a pin is an integer that is never used twice in a run. */
 export class Rankings {
   readonly #clock: Clock
-  readonly #pins = new Map<number, Ranking>()
+  readonly #slabs = new NumberSlabs()
+  readonly #pins = new Map<number, Kept>()
   readonly #newest = new Map<string, Ranking>()
   #bytes = 0
   #lastPin = 0
@@ -30,14 +37,26 @@ export class Rankings {
     this.#clock = clock
   }
 
-  /** The shared ranking of this filter, cut by `cut` when there is none or it is over 5 s old. */
-  open(key: string, cut: () => Uint32Array): { pin: number; markets: Uint32Array } {
+  /** The ranking that clients who ask for this share; null when there is none or it is 5 s old. */
+  shared(key: string): Ranking | null {
     const nowMs = this.#clock.monotonicMs()
     this.#expire(nowMs)
     const shared = this.#newest.get(key)
-    if (shared !== undefined && nowMs - shared.cutAtMs < SHARED_MS) return shared
+    return shared !== undefined && nowMs - shared.cutAtMs < SHARED_MS ? shared : null
+  }
+
+  /** Keeps a copy of a ranking that was cut just now. */
+  keep(key: string, cut: Uint32Array): Ranking {
+    const nowMs = this.#clock.monotonicMs()
     this.#lastPin += 1
-    const ranking = { pin: this.#lastPin, key, cutAtMs: nowMs, markets: cut() }
+    const memory = this.#slabs.keep(cut)
+    const ranking = {
+      pin: this.#lastPin,
+      key,
+      cutAtMs: nowMs,
+      numbers: memory.numbers,
+      memory,
+    }
     this.#pins.set(ranking.pin, ranking)
     this.#newest.set(key, ranking)
     this.#bytes += bytesOf(ranking)
@@ -46,10 +65,10 @@ export class Rankings {
   }
 
   /** A ranking that a cursor names; null when it was cut for another filter or is no longer kept. */
-  resume(pin: number, key: string): readonly MarketNumber[] | Uint32Array | null {
+  resume(pin: number, key: string): Ranking | null {
     this.#expire(this.#clock.monotonicMs())
     const ranking = this.#pins.get(pin)
-    return ranking === undefined || ranking.key !== key ? null : ranking.markets
+    return ranking === undefined || ranking.key !== key ? null : ranking
   }
 
   #expire(nowMs: number): void {
@@ -58,11 +77,12 @@ export class Rankings {
       if (!isOld && (this.#bytes <= BYTES_MAX || this.#pins.size === 1)) return
       this.#pins.delete(ranking.pin)
       this.#bytes -= bytesOf(ranking)
+      ranking.memory.end()
       if (this.#newest.get(ranking.key) === ranking) this.#newest.delete(ranking.key)
     }
   }
 }
 
-function bytesOf(ranking: Ranking): number {
-  return ranking.markets.byteLength + ranking.key.length * 2 + PIN_OVERHEAD_BYTES
+function bytesOf({ numbers, key }: Ranking): number {
+  return numbers.byteLength + key.length * 2 + PIN_OVERHEAD_BYTES
 }

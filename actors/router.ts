@@ -43,7 +43,8 @@ export class Router {
         this.#routed.inc()
         venue?.cell.tell(event)
         return
-      case 'marketStatus': {
+      case 'marketStatus':
+      case 'openInterest': {
         const seat = this.#catalog.seatOfNative(event.venue, event.market)
         if (seat === null) return this.#unowned.inc()
         this.#routed.inc()

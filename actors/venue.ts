@@ -1,7 +1,7 @@
 // One venue: what is watched, whether its feed is alive, and what happens after a gap. It marks the
 // books of a broken stream as stale, asks for them again until they are fresh, has missed trades
 // brought back, and tells everybody when the feed's state changes.
-// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9.
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, COVER1 to COVER3, COVER5.
 
 import type { Clock } from '../engine/clock.ts'
 import type {
@@ -13,17 +13,19 @@ import type {
   VenueEvent,
 } from '../engine/events.ts'
 import type { NativeMarketId, OutcomeId, VenueKey } from '../engine/ids.ts'
+import { priceAgeMsMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { CatalogPage, Venue, WatchedMarket } from '../engine/venues/venue.ts'
+import type { CatalogPage, Venue, VenueHistory, WatchedMarket } from '../engine/venues/venue.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Actor, Turn } from './actor.ts'
 import type { Catalog, MarketSeat } from './catalog.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { StaleBooks } from './stale-books.ts'
 import { TradeRecovery } from './trade-recovery.ts'
+import { VenueCoverage } from './venue-coverage.ts'
 import type { VenueView } from './views.ts'
 
 /** What the venue actor is told: the feed's own events, and markets or trades nobody owns yet. */
@@ -57,6 +59,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   readonly #parts: VenueActorParts
   readonly #reader: CatalogReader
   readonly #recovery: TradeRecovery
+  readonly #coverage: VenueCoverage
   readonly #stale = new StaleBooks()
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
@@ -90,6 +93,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
       venue: this.venue,
       onLost: (range) => this.#announceGap(range.fromMs, range.toMs),
     })
+    const { coverage } = parts.storage
+    this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
     const name = `books_stale_${this.venue}`
     metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
   }
@@ -115,6 +120,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   async stop(): Promise<void> {
     this.#stopTimer()
     this.#rememberTradeTime()
+    this.#coverage.end()
     await Promise.all([this.#reader.stop(), this.#recovery.stop(), this.#parts.venue.feed.stop()])
   }
 
@@ -123,6 +129,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
       case 'feedUp':
       case 'feedDown':
       case 'feedGap':
+        // Single books are whole again in seconds; a connection may be gone for long.
+        if (message.kind === 'feedDown') this.#coverage.end()
         if (message.stream === 'books') this.#takeBooksEvent(message)
         else this.#takeTradesEvent(message)
         break
@@ -332,6 +340,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     this.#giveUpHeld()
     this.#rememberTradeTime()
     const { venue, platform, state } = this
+    const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
+    // A book that nobody looks at for longer says nothing by its silence.
+    const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
+    if (isWatched) this.#coverage.extend(lastDataAtMs)
+    else this.#coverage.end()
     if (state === this.#toldState) return
     this.#toldState = state
     this.#parts.publisher.publish({ kind: 'status', venue, platform, state, lagMs: this.lagMs })
@@ -343,6 +356,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
     const isWhole = health.connectionsOpen >= health.connectionsWanted
     return isWhole && silentMs <= SILENT_MS_MAX ? 'live' : 'stale'
+  }
+
+  /** Since when nothing was missed; null while the feed is not live, or its books come too late. */
+  get liveSinceMs(): TimeMs | null {
+    return this.#coverage.liveSinceMs
+  }
+
+  /** What the venue remembers of prices. */
+  get history(): VenueHistory {
+    return this.#parts.venue.history
   }
 
   get lagMs(): number | null {

@@ -2,17 +2,22 @@
 // http/ depends on these interfaces alone; the actors beside this file implement them, and tests of
 // the face may stand in for them. Nothing here may be kept across turns unless it says so.
 
+import type { Bar, BarSize } from '../engine/candle.ts'
 import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey, VenueNames } from '../engine/ids.ts'
-import type { MarketRef, MarketStatus } from '../engine/market.ts'
+import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market.ts'
+import type { Sport } from '../engine/sports/sport.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type {
+  BookSnapshot,
   EventSummary,
   ListingDetails,
   MarketSummary,
   StoredTrade,
   TradePosition,
+  VenueTrade,
 } from '../storage/storage.ts'
+import type { RunView, TradeLogView, TradeLossView, WhaleLogView } from './log-views.ts'
 
 /** A book as of now, best first; the arrays are the caller's to keep. */
 export interface BookView {
@@ -36,40 +41,97 @@ export interface MarketView {
   /** 24-hour and total volume: the venue's figures, moved on by our trades since. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
+  /** Counts up when anything changes that price(), book(), summary or the volumes show. */
+  readonly version: number
   price(): MarketPrice
   /** The newest price at or before a time, from our own ticks; null when none is kept. */
-  priceAt(atMs: TimeMs): { readonly price: MarketPrice['price']; readonly timeMs: TimeMs } | null
-  book(): BookView
-  trades(query: {
+  priceAt(atMs: TimeMs): PricePoint | null
+  /** At most `levelsMax` of the best levels of each side; all of them unless it is given. */
+  book(levelsMax?: number): BookView
+  /** A slice of the trades in [fromMs, toMs] behind `after`: fewer than `limit` only at the end. */
+  trades(query: HistoryQuery): readonly StoredTrade[]
+  /** A slice of the kept books likewise; their ordinals are all 0. */
+  snapshots(query: HistoryQuery): readonly BookSnapshot[]
+  /** Bars of trades that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
+  bars(query: {
+    size: BarSize
     fromMs: TimeMs
     toMs: TimeMs
-    after: TradePosition | null
     order: 'asc' | 'desc'
     limit: number
-    side: 'buy' | 'sell' | null
-  }): { readonly rows: readonly StoredTrade[]; readonly hasMore: boolean }
+  }): readonly Bar[]
+  /** Where our records begin; null when there are none. */
+  oldestTradeMs(): TimeMs | null
+  oldestSnapshotMs(): TimeMs | null
   /** Counters of the `trades` and `prices` channels of this market. */
   seq(channel: StreamChannel): number
   details(): ListingDetails
 }
 
+/** A price and when it was observed. */
+export interface PricePoint {
+  readonly price: MarketPrice['price']
+  readonly timeMs: TimeMs
+}
+
+/** Part of a history. */
+export interface HistoryQuery {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly after: TradePosition | null
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
 export type StreamChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'
 
-/** Filters of a market list; null or empty means any. Text is matched without regard to case. */
+/** Filters of a market list; null or empty means any. Text is equal without regard to case. */
 export interface MarketFilter {
   readonly venue: VenueKey | null
   readonly status: MarketStatus | null
-  /** Full-text terms; null: no search. */
-  readonly search: string | null
   readonly tags: readonly string[]
   readonly category: string | null
   readonly eventSlug: string | null
   readonly volume24hMin: UsdMicros | null
   readonly createdFromMs: TimeMs | null
   readonly createdToMs: TimeMs | null
+  readonly volumeTotalMin: UsdMicros | null
+  /** A finer status than the unified one; unopened markets are listed only where it admits them. */
+  readonly phase: MarketPhase | null
+  /**
+   * Only these; null: any. For look-ups by slug, token, ticker, event or series. `key` stands for
+   * what was looked up: pins are bound to it and not to the markets, which may become more.
+   */
+  readonly among: { readonly key: string; readonly markets: readonly MarketNumber[] } | null
 }
 
-export type MarketOrder = 'volume' | 'created_at' | 'close_time' | 'relevance'
+/**
+ * `unopened`, `open`, `closed`, `settled` partition the markets (venue b's status filter);
+ * `ended` is closed or settled, unopened ones left out (venue a's `closed`); `any` admits all.
+ */
+export type MarketPhase = 'unopened' | 'open' | 'closed' | 'settled' | 'ended' | 'any'
+
+export type MarketOrder = 'volume' | 'created_at' | 'close_time'
+
+/** A page of a list: `pin` is that of a previous page, null cuts a new ranking. */
+export interface PageQuery {
+  readonly pin: number | null
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface ListQuery extends PageQuery {
+  readonly filter: MarketFilter
+  readonly sortBy: MarketOrder
+  readonly order: 'asc' | 'desc'
+}
+
+export interface SearchQuery extends PageQuery {
+  readonly text: string
+  readonly filter: MarketFilter
+  readonly sortBy: MarketOrder | 'relevance'
+  readonly order: 'asc' | 'desc'
+}
 
 /** A page of a ranking that was cut at one moment and stays the same while a client pages. */
 export interface MarketPage {
@@ -77,6 +139,46 @@ export interface MarketPage {
   readonly total: number
   /** Where the next page begins; null on the last page. Opaque outside the catalogue. */
   readonly next: { readonly pin: number; readonly offset: number } | null
+}
+
+/** An event with the markets under it, as of now. */
+export interface EventView {
+  readonly summary: EventSummary
+  readonly platform: string
+  readonly status: MarketStatus
+  readonly marketCount: number
+  readonly volume24h: UsdMicros
+  readonly volumeTotal: UsdMicros
+  description(): string | null
+  /** The `limit` children with most 24-hour volume, in that order. */
+  markets(limit: number): readonly MarketView[]
+}
+
+/** Filters of the event list; null or empty means any. */
+export interface EventFilter {
+  readonly venue: VenueKey | null
+  readonly status: MarketStatus | null
+  /** Words that must all stand in the title. */
+  readonly search: string | null
+  readonly tags: readonly string[]
+  readonly category: string | null
+  readonly volume24hMin: UsdMicros | null
+}
+
+/** A page of events, sorted by 24-hour volume, pinned like a page of markets. */
+export interface EventPage {
+  readonly events: readonly EventView[]
+  readonly total: number
+  readonly next: { readonly pin: number; readonly offset: number } | null
+}
+
+/** Who wants to hear which markets there are. Called within the turn; must not throw. */
+export interface CatalogWatcher {
+  /** A market is known now, or its listing changed. */
+  onListed(market: MarketView): void
+  onForgotten(market: MarketView): void
+  /** An event's title, times or other summary changed; these are its markets, as they were. */
+  onEvent?(markets: readonly MarketView[]): void
 }
 
 export interface CatalogView {
@@ -87,21 +189,35 @@ export interface CatalogView {
   find(id: string): MarketView | null
   /** By slug of the market, case-insensitive; the one with more volume when both venues have it. */
   findBySlug(slug: string): MarketView | null
+  /** By an outcome's id, such as venue a's token. */
+  findByOutcome(venue: VenueKey, outcome: string): MarketView | null
+  /** Every market of a venue with this slug, case-insensitive. */
+  allBySlug(venue: VenueKey, slug: string): readonly MarketView[]
   event(venue: VenueKey, nativeId: string): EventSummary | null
+  /** Markets of one event, by the venue's id of it (venue a: slug, venue b: ticker), in any case. */
+  marketsOfEvent(venue: VenueKey, nativeId: string): readonly MarketView[]
+  /** Markets of every event of a series (venue b: series ticker), in any case. */
+  marketsOfSeries(venue: VenueKey, series: string): readonly MarketView[]
+  /** By slug, case-insensitive; the one with more volume when both venues have it. */
+  eventBySlug(slug: string): EventView | null
+  listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired'
+  /** A slice of a whole venue's trades; positions carry the venue's own ordinals. */
+  venueTrades(venue: VenueKey, query: HistoryQuery): readonly VenueTrade[]
+  oldestVenueTradeMs(venue: VenueKey): TimeMs | null
+  /** By our number; null when it was forgotten. */
+  byNumber(number: MarketNumber): MarketView | null
   /** Every market of a venue, or of both; order unspecified. */
   markets(venue: VenueKey | null): Iterable<MarketView>
+  /** One page; 'expired' when the pin is no longer kept. */
+  list(query: ListQuery): MarketPage | 'expired'
   /**
-   * One page. `pin` is that of a previous page (null: cut a new one). Returns 'expired' when the pin
-   * is no longer kept.
+   * One page of the markets whose text has every word of `text`; later, since a thread looks for
+   * them. Rejects with EngineError UNAVAILABLE when too many searches wait.
    */
-  list(query: {
-    filter: MarketFilter
-    sortBy: MarketOrder
-    order: 'asc' | 'desc'
-    pin: number | null
-    offset: number
-    limit: number
-  }): MarketPage | 'expired'
+  search(query: SearchQuery): Promise<MarketPage | 'expired'>
+  eventCount(): number
+  /** Since when anything is recorded at all. */
+  readonly recordsSinceMs: TimeMs
   counts(): Readonly<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>
 }
 
@@ -175,12 +291,63 @@ export interface VenueView {
   readonly connectionsWanted: number
 }
 
+/** Markets by game. */
+export type GamesView = ReadonlyMap<string, readonly MarketView[]>
+
+/** The games of both venues, grouped. */
+export interface SportsView {
+  /**
+   * Games of a US Eastern date (YYYY-MM-DD) by game key, in order of key; golf on each day played.
+   * Later, when they must be grouped anew and are many. Rejects with EngineError UNAVAILABLE when too
+   * many wait for that.
+   */
+  games(sport: Sport, date: string): GamesView | Promise<GamesView>
+  /** Today's US Eastern date. */
+  today(): string
+}
+
+/** What is known of the same question on the other venue. */
+export interface MatchesView {
+  /** The market that asks the same with high confidence, its first outcome meaning ours; else null. */
+  twinOf(market: MarketRef): MarketView | null
+  /** Grows when the twin of any market changes. */
+  readonly version: number
+  /** How many pairs of twins are known. */
+  readonly count: number
+}
+
+/** Prices before our own ticks: asked of the venue once and kept. */
+export interface PastPricesView {
+  /**
+   * The newest price at or before a time, from our ticks while we watched, else as the venue
+   * remembers; null when neither knows one. Rejects with UNAVAILABLE when the venue does not answer.
+   */
+  at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
+}
+
+export type { RunView, TradeLogView, TradeLossView, WhaleLogView }
+
+/** Figures of the database. */
+export interface StatsView {
+  readonly trades: number
+  readonly snapshots: number
+  readonly databaseBytes: number
+  /** Times of the oldest and newest trade, per venue. */
+  readonly coverage: Readonly<Record<VenueKey, { oldestMs: TimeMs; newestMs: TimeMs } | null>>
+}
+
 /** Everything the face needs of the engine. */
 export interface EngineView {
   readonly version: string
   readonly epoch: string
   readonly catalog: CatalogView
   readonly accounts: AccountsView
+  readonly sports: SportsView
+  readonly matches: MatchesView
+  readonly pastPrices: PastPricesView
+  readonly tradeLog: TradeLogView
+  readonly whaleLog: WhaleLogView
+  stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean
   uptimeSeconds(): number

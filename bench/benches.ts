@@ -1,13 +1,27 @@
 // All benches, in the order in which they run: the small parts first, the whole service last.
 // A bench that is not here does not exist (test/bench.test.ts compares this list with the folder).
 
+import { bench as answers } from './answers.bench.ts'
 import { bench as encode } from './encode.bench.ts'
 import { bench as endToEnd } from './end-to-end.bench.ts'
+import { bench as fanOut } from './fan-out.bench.ts'
 import type { Bench } from './harness.ts'
 import { bench as mailbox } from './mailbox.bench.ts'
 import { bench as map } from './map.bench.ts'
 import { bench as orderBook } from './order-book.bench.ts'
+import { bench as search } from './search.bench.ts'
 import { bench as start } from './start.bench.ts'
 import { bench as storage } from './storage.bench.ts'
 
-export const BENCHES: readonly Bench[] = [orderBook, map, mailbox, encode, storage, endToEnd, start]
+export const BENCHES: readonly Bench[] = [
+  orderBook,
+  map,
+  mailbox,
+  encode,
+  answers,
+  search,
+  storage,
+  fanOut,
+  endToEnd,
+  start,
+]

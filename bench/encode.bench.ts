@@ -5,9 +5,12 @@
 // Excluded: making the object that JSON.stringify is given (which favours it), and the socket.
 
 import { Catalog } from '../actors/catalog.ts'
+import { Matches } from '../actors/matches.ts'
 import { Router } from '../actors/router.ts'
+import { Sports } from '../actors/sports.ts'
 import { System } from '../actors/system.ts'
 import type { EngineView } from '../actors/views.ts'
+import { WhaleLog } from '../actors/whale-log.ts'
 import type { BookUpdate, PriceUpdate, TradeEvent, TradeUpdate } from '../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../engine/ids.ts'
 import { silentLog } from '../engine/log.ts'
@@ -15,10 +18,12 @@ import { Metrics } from '../engine/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
 import type { SimTrade } from '../engine/venues/simulator/model.ts'
 import { JsonEncoder } from '../http/ws/encode-json.ts'
-import { Hub, type Topics } from '../http/ws/hub.ts'
+import type { Topics } from '../http/ws/fan-out.ts'
+import { Hub } from '../http/ws/hub.ts'
+import { Session, type Socket } from '../http/ws/session.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
 import { marketParts, NAMES } from '../test/support/builders.ts'
-import { FakeAccounts } from '../test/support/fake-engine.ts'
+import { FakeAccounts, FakeTradeLog } from '../test/support/fake-engine.ts'
 import { ManualClock } from '../test/support/manual-clock.ts'
 import {
   type Bench,
@@ -81,7 +86,9 @@ function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
   const storage = openMemoryStorage()
   const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
   const { parts: market } = marketParts({ publisher, storage })
-  const catalog = new Catalog({ names: NAMES, clock, system, storage, market })
+  // Nobody searches here.
+  const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
+  const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market })
   catalog.take({ markets: load.markets.map(listingOf), events: [] })
   const router = new Router({ catalog, metrics })
   for (const venue of ['a', 'b'] as const) {
@@ -175,6 +182,7 @@ function timeHub(updates: readonly DataUpdate[], catalog: Catalog): Row[] {
   for (const subscriberCount of [0, 1]) {
     const topics = new CountingTopics(subscriberCount)
     const hub = openHub(topics, catalog)
+    if (subscriberCount > 0) listenToAll(hub)
     const times = newTimes()
     const batch = (from: number, count: number) => {
       for (let index = from; index < from + count; index += 1) {
@@ -191,7 +199,7 @@ function timeHub(updates: readonly DataUpdate[], catalog: Catalog): Row[] {
   return rows
 }
 
-/** Stands where the sockets are; subscriptions are to everything. */
+/** Stands where the sockets are; subscriptions are to everything, as JSON. */
 class CountingTopics implements Topics {
   readonly #subscriberCount: number
   count = 0
@@ -202,7 +210,7 @@ class CountingTopics implements Topics {
   }
 
   numSubscribers(topic: string): number {
-    return topic.endsWith('*') ? this.#subscriberCount : 0
+    return topic.startsWith('j:') && topic.endsWith('*') ? this.#subscriberCount : 0
   }
 
   publish(_topic: string, message: string | ArrayBuffer | ArrayBufferView): boolean {
@@ -212,18 +220,51 @@ class CountingTopics implements Topics {
   }
 }
 
+const SILENT_SOCKET: Omit<Socket, 'cork'> = {
+  send: () => 1,
+  subscribe: () => true,
+  unsubscribe: () => true,
+  getBufferedAmount: () => 0,
+  end: () => undefined,
+  close: () => undefined,
+}
+
+/** A connection, without which the hub passes over every message. */
+function listenToAll(hub: Hub): void {
+  const accounts = new FakeAccounts(hub.clock)
+  accounts.make('bench')
+  const caller = accounts.callerOfKey('bench-key')
+  if (caller === null) throw new Error('the account that was just made is gone')
+  const ws: Socket = {
+    ...SILENT_SOCKET,
+    cork() {
+      throw new Error('no command is carried out here')
+    },
+  }
+  const session = new Session({ id: 'c_bench', caller, encoder: hub.encoder('j'), ws, desk: hub })
+  hub.add(session)
+  for (const lane of ['orderbook', 'trades', 'prices:0'] as const) session.listen(lane, '*')
+}
+
 function openHub(topics: Topics, catalog: Catalog): Hub {
   const clock = new ManualClock(RECEIVED_AT)
   const metrics = new Metrics()
+  const publisher = new Publisher({ epoch: EPOCH, log: silentLog, metrics })
+  const tradeLog = new FakeTradeLog(publisher, () => [])
   const engine: EngineView = {
     version: 'bench',
     epoch: EPOCH,
     catalog,
     accounts: new FakeAccounts(clock),
+    sports: new Sports({ catalog, clock }),
+    matches: new Matches(),
+    pastPrices: { at: () => null },
+    tradeLog,
+    whaleLog: new WhaleLog({ run: tradeLog.present, storage: openMemoryStorage() }),
+    stats: () => ({ trades: 0, snapshots: 0, databaseBytes: 0, coverage: { a: null, b: null } }),
     venues: () => [],
     isStorageHealthy: () => true,
     uptimeSeconds: () => 0,
   }
-  const publisher = new Publisher({ epoch: EPOCH, log: silentLog, metrics })
   return new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
 }

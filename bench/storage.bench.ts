@@ -1,6 +1,7 @@
 // What does storing and reading trades cost? The trades are the simulated world's. Timed: `has` and
 // `put`, as a market's actor does for each trade; the wait from the last put of a thousand until they
-// are on the platter; the newest 100 of a market, and a page of 500 from the middle, after commit.
+// are on the platter; the newest 100 of a market and of a venue, and the oldest 500 of a market, after
+// commit.
 // MemoryStorage, the naive twin, does the same beside it.
 // Excluded: actors and rings. The folder is a new one under the system's temporary folder, so that the
 // disk is this machine's, and everything read is in the page cache.
@@ -9,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../engine/clock.ts'
+import { VENUE_KEYS } from '../engine/ids.ts'
 import { silentLog } from '../engine/log.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import { Metrics } from '../engine/metrics.ts'
@@ -16,7 +18,7 @@ import { complement, notionalMicros, TIME_ZERO, timeMs } from '../engine/units.t
 import type { SimTrade } from '../engine/venues/simulator/model.ts'
 import { openLmdbStorage } from '../storage/lmdb.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
-import type { Storage, StoredTrade } from '../storage/storage.ts'
+import type { Storage, StoredTrade, TradedMarket } from '../storage/storage.ts'
 import {
   type Bench,
   check,
@@ -73,7 +75,7 @@ export const bench: Bench = {
 }
 
 interface Input {
-  readonly market: MarketNumber
+  readonly market: TradedMarket
   readonly trade: Omit<StoredTrade, 'ordinal'>
 }
 
@@ -102,7 +104,7 @@ function inputsOf(
       offset: inputs.length + 1,
       seq: inputs.length + 1,
     }
-    inputs.push({ market, trade: stored })
+    inputs.push({ market: { number: market, venue: trade.market.listing.venue }, trade: stored })
   }
   return inputs
 }
@@ -120,7 +122,7 @@ async function timePuts(
       const input = inputs[index]
       if (input === undefined) continue
       const { market, trade } = input
-      if (!storage.trades.has(market, trade.nativeId)) storage.trades.put(market, trade)
+      if (!storage.trades.has(market.number, trade.nativeId)) storage.trades.put(market, trade)
     }
   }
   for (let from = 0; from < inputs.length; from += COMMIT_AFTER) {
@@ -151,18 +153,22 @@ function timeReads(
 ): readonly Row[] {
   const rows: Row[] = []
   const operationCount = isSmall ? 40 : 4_000
-  for (const [what, order, limit] of [
-    ['newest 100 of a market', 'desc', 100],
-    ['oldest 500 of a market', 'asc', 500],
+  for (const [what, order, limit, isOfVenue] of [
+    ['newest 100 of a market', 'desc', 100, false],
+    ['oldest 500 of a market', 'asc', 500, false],
+    ['newest 100 of a venue', 'desc', 100, true],
   ] as const) {
     const lmdbTimes = newTimes()
     const memoryTimes = newTimes()
     let balance = 0
     const readFrom = (storage: Storage, sign: 1 | -1) => (from: number, count: number) => {
       for (let index = from; index < from + count; index += 1) {
+        const range = { fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, order, limit }
         const market = numbers[index % numbers.length] ?? 0
-        const range = { market, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, order, limit }
-        balance += sign * storage.trades.range(range).length
+        const rows = isOfVenue
+          ? storage.trades.rangeOfVenue({ ...range, venue: index % 2 === 0 ? 'a' : 'b' })
+          : storage.trades.range({ ...range, market })
+        balance += sign * rows.length
       }
     }
     timeInTurns(
@@ -180,7 +186,7 @@ function timeReads(
   return rows
 }
 
-/** Every trade of every market, from both; throws where they differ. */
+/** Every trade of every market and venue, from both; throws where they differ. */
 function compareAll(
   lmdb: Storage,
   memory: Storage,
@@ -195,6 +201,15 @@ function compareAll(
     lines.push(...kept)
   }
   check(lmdb.trades.count() === lines.length, 'the count of all trades is right')
+  for (const venue of VENUE_KEYS) {
+    const range = { venue, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }
+    const [kept, twin] = [lmdb, memory].map((storage) =>
+      storage.trades
+        .rangeOfVenue({ ...range, order: 'asc' })
+        .map((row) => `${row.market} ${row.venueOrdinal} ${textOf(row.trade)}`),
+    )
+    check(kept?.join('\n') === twin?.join('\n'), `venue ${venue}: the trades differ`)
+  }
   return lines
 }
 

@@ -6,10 +6,18 @@ import { AccountsActor } from '../actors/accounts.ts'
 import { Catalog } from '../actors/catalog.ts'
 import type { MarketActor } from '../actors/market.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market-parts.ts'
+import { MarketSearch } from '../actors/market-search.ts'
+import { Matches } from '../actors/matches.ts'
+import { PastPrices } from '../actors/past-prices.ts'
 import { Router, type VenueSeat } from '../actors/router.ts'
+import { Sports } from '../actors/sports.ts'
 import { System } from '../actors/system.ts'
+import { TeamReader } from '../actors/team-reader.ts'
+import { TradeLog } from '../actors/trade-log.ts'
 import { VenueActor } from '../actors/venue.ts'
-import type { EngineView } from '../actors/views.ts'
+import type { EngineView, StatsView } from '../actors/views.ts'
+import { WhaleLog } from '../actors/whale-log.ts'
+import { Whales } from '../actors/whales.ts'
 import { createServer, type Server } from '../http/server.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
@@ -20,6 +28,7 @@ import type { Count, Metrics } from './metrics.ts'
 import { openPasswordPool, type PasswordPool } from './passwords/passwords.ts'
 import { Publisher } from './publisher.ts'
 import type { Random } from './random.ts'
+import { openSearchThread } from './search/search.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
 
 /** The values of the configuration that the engine itself needs. */
@@ -68,7 +77,7 @@ const TICK_MS_MAX = 4
 /** Each market is looked at once in this long, a slice at a time. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
-const PRUNE_ROWS = 5_000
+const PRUNE_ROWS = 500
 /** Markets that are history are looked for this often, and forgotten a few at a time. */
 const FORGET_EVERY_MS = 5_000
 const FORGET_COUNT = 100
@@ -91,6 +100,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     async start() {
       const known = catalog.load()
       if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
+      owners.whales.start()
       // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
       timers.push(...startUpkeep(settings, parts, owners))
       catalog.isLoaded = catalog.hasEveryVenue
@@ -122,6 +132,10 @@ interface Owners {
   readonly router: Router
   readonly passwords: PasswordPool
   readonly accounts: AccountsActor
+  readonly search: MarketSearch
+  readonly teams: TeamReader
+  readonly pastPrices: PastPrices
+  readonly whales: Whales
   readonly seats: Map<VenueKey, VenueSeat>
   readonly view: EngineView
 }
@@ -131,22 +145,43 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const names = new VenueNames(settings.venueNames)
   const run = storage.runs.begin(parts.epoch, clock.nowMs())
   const publisher = new Publisher({ epoch: run.epoch, log, metrics })
+  const tradeLog = new TradeLog({ run, publisher, storage })
   const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
   const system = new System({ clock, log, metrics, mustHold })
   const seats = new Map<VenueKey, VenueSeat>()
-  const market: MarketParts = {
+  const whales: Whales = new Whales({
+    ...{ system, publisher, storage, clock, metrics, run: run.number },
+    market: (number) => catalog.byNumber(number),
+  })
+  const market: Omit<MarketParts, 'changed'> = {
     publisher,
     storage,
     run: run.number,
     nowMs: () => clock.nowMs(),
+    retentionDays: settings.retentionDays,
     requestResync({ ref }, reason) {
       const seat = catalog.seatOfNative(ref.venue, ref.nativeId)
       if (seat !== null) seats.get(ref.venue)?.actor.requestResync(seat, reason)
     },
     announceLoss: ({ ref }, atMs) => seats.get(ref.venue)?.actor.recoverTrades(atMs),
+    noteHistory: (ref, trade) => whales.noteHistory(ref, trade),
     ignored: ignoredCounter(metrics),
   }
-  const catalog = new Catalog({ names, clock, system, storage, market })
+  const search: MarketSearch = new MarketSearch({
+    ...{ port: openSearchThread(), clock, log },
+    texts: () => catalog.texts(),
+  })
+  const catalog: Catalog = new Catalog({ names, clock, system, storage, index: search, market })
+  const sports = new Sports({ catalog, clock })
+  const teams = new TeamReader({ clock, log, learn: (listings) => sports.learnTeams(listings) })
+  const matches = new Matches()
+  catalog.watch(sports)
+  catalog.watch(matches)
+  const pastPrices = new PastPrices({
+    ...{ clock, log, metrics, storage, events: catalog },
+    historyOf: (venue) => seats.get(venue)?.actor.history ?? null,
+    liveSinceMs: (venue) => seats.get(venue)?.actor.liveSinceMs ?? null,
+  })
   const router = new Router({ catalog, metrics })
   const passwords = openPasswordPool()
   const { jwtSecret } = settings
@@ -157,19 +192,27 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     epoch: run.epoch,
     catalog,
     accounts,
+    sports,
+    matches,
+    pastPrices,
+    tradeLog,
+    whaleLog: new WhaleLog({ run, storage }),
+    stats: () => statsOf(storage),
     venues: () => [...seats.values()].map((seat) => seat.actor),
     isStorageHealthy: () => storage.isHealthy(),
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
   }
-  return { names, system, publisher, catalog, router, passwords, accounts, seats, view }
+  const owners = { names, system, publisher, catalog, router, passwords, accounts }
+  return { ...owners, search, teams, pastPrices, whales, seats, view }
 }
 
 /** Opens both feeds and reads both catalogues; resolves when these are whole. */
 async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
   const { clock, random, log, metrics, storage } = parts
   const { catalog, publisher, router, names, system, seats } = owners
-  const opened = parts.venues({ clock, random, log, metrics, emit: (event) => router.route(event) })
-  const crawls = opened.map((venue) => {
+  const venues = parts.venues({ clock, random, log, metrics, emit: (event) => router.route(event) })
+  const crawls = venues.map((venue) => {
+    owners.teams.start(venue)
     const platform = names.platform(venue.key)
     const shared = { catalog, publisher, storage, clock, log, metrics }
     const actor = new VenueActor({ ...shared, venue, platform })
@@ -185,12 +228,15 @@ async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
 
 /** In reverse: first what brings events, then who handles them, then a last checkpoint of each. */
 async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
+  owners.pastPrices.stop()
+  await owners.teams.stop()
   await Promise.all([...owners.seats.values()].map((seat) => seat.actor.stop()))
+  owners.whales.stop()
   owners.system.stop()
   const nowMs = parts.clock.nowMs()
   for (const { actor } of owners.catalog.seats()) actor.checkpoint(nowMs)
   await owners.accounts.saveUse()
-  await owners.passwords.close()
+  await Promise.all([owners.passwords.close(), owners.search.close()])
 }
 
 /** Resolves when each venue has a connection, or after the limit. */
@@ -271,6 +317,16 @@ function inSlices(parts: {
   return () => {
     stopEvery()
     stopNext()
+  }
+}
+
+function statsOf(storage: Storage): StatsView {
+  const { trades, snapshots } = storage
+  return {
+    trades: trades.count(),
+    snapshots: snapshots.count(),
+    databaseBytes: storage.sizeBytes(),
+    coverage: { a: trades.extentOfVenue('a'), b: trades.extentOfVenue('b') },
   }
 }
 

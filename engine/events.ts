@@ -3,7 +3,7 @@
 // Two times on everything: the venue's and ours, stamped once on arrival.
 
 import type { NativeMarketId, OutcomeId, VenueKey } from './ids.ts'
-import type { MarketRef, MarketStatus } from './market.ts'
+import type { MarketFacts, MarketRef, MarketStatus } from './market.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 
 export type BookSide = 'bid' | 'ask'
@@ -103,6 +103,13 @@ export interface MarketStatusEvent extends FromVenue {
   readonly settlementPrice: PriceMicros | null
 }
 
+/** How many contracts of each outcome are held, where the catalogue does not say it. */
+export interface OpenInterestEvent extends FromVenue {
+  readonly kind: 'openInterest'
+  readonly market: NativeMarketId
+  readonly contracts: SizeMicros
+}
+
 /** A market appeared, or its metadata changed: its catalogue entry must be fetched again. */
 export interface MarketSeenEvent extends FromVenue {
   readonly kind: 'marketSeen'
@@ -129,6 +136,7 @@ export type VenueEvent =
   | LastPriceEvent
   | TickSizeEvent
   | MarketStatusEvent
+  | OpenInterestEvent
   | MarketSeenEvent
   | FeedEvent
 
@@ -184,6 +192,16 @@ export interface PriceUpdate extends Outgoing {
 export interface LifecycleUpdate extends Outgoing {
   readonly kind: 'lifecycle'
   readonly event: 'opened' | 'closed' | 'resolved' | 'changed' | 'matched' | 'unmatched'
+  /** The market right after it: a reference that is never changed, so that a replay says the same. */
+  readonly facts: MarketFacts
+  /** The other market, of `matched` and `unmatched`. */
+  readonly twin: MarketRef | null
+}
+
+/** A whale row that reached `whaleMessageUsdMin`; rows below it are not stamped, and not published. */
+export interface WhaleUpdate extends Outgoing {
+  readonly kind: 'whale'
+  readonly whale: Whale
 }
 
 /** A venue's feed changed state. */
@@ -211,6 +229,7 @@ export type Update =
   | BookReplaced
   | TradeUpdate
   | PriceUpdate
+  | WhaleUpdate
   | LifecycleUpdate
   | StatusUpdate
   | GapUpdate
@@ -233,6 +252,20 @@ export interface Trade {
   readonly maker: string | null
   readonly taker: string | null
   readonly txHash: string | null
+}
+
+/** Fills of one transaction by one taker in one token; the fields of a trade are their sums. */
+export interface Whale extends Trade {
+  /** Label of the outcome really traded. */
+  readonly outcome: string | null
+  readonly question: string
+  readonly slug: string
+  readonly eventSlug: string | null
+  readonly category: string | null
+  /** The taker; null where the venue does not say. */
+  readonly wallet: string | null
+  /** How many fills it is made of, from 1. */
+  readonly fills: number
 }
 
 /** A market's present price. `bid`, `ask` null: that side is empty. */

@@ -68,6 +68,12 @@ export interface MarketListing {
   readonly native: JsonRecord
 }
 
+/** What a message about a market's own life tells of it. */
+export type MarketFacts = Pick<
+  MarketListing,
+  'status' | 'question' | 'slug' | 'eventSlug' | 'outcomes' | 'closeAtMs' | 'settlementPrice'
+>
+
 /** One event (group of markets) of a venue's catalogue. `description` and `native` are stored only. */
 export interface EventListing {
   readonly venue: VenueKey

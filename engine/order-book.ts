@@ -117,6 +117,13 @@ class BookHalf {
     return levels
   }
 
+  /** Sum of the sizes. What no integer of ours can say, which no venue can mean, stays below it. */
+  depth(): SizeMicros {
+    let sum = 0
+    for (let position = 0; position < this.count; position += 1) sum += this.#sizes[position] ?? 0
+    return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
+  }
+
   /** Strictly ordered keys and positive sizes. */
   isSound(): boolean {
     for (let position = 0; position < this.count; position += 1) {
@@ -164,6 +171,11 @@ export class OrderBook {
 
   levels(side: BookSide, limit = Number.POSITIVE_INFINITY): Level[] {
     return this.#half(side).levels(limit)
+  }
+
+  /** Sum of the sizes of a side, over all its levels. */
+  depth(side: BookSide): SizeMicros {
+    return this.#half(side).depth()
   }
 
   /** Sets a level to an absolute size; 0 removes it. */

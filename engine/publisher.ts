@@ -9,7 +9,7 @@ import type { MarketNumber } from './market.ts'
 import type { Count, Metrics } from './metrics.ts'
 
 /** Channels with their own offset (over all markets) and seq (per market). */
-export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'
+export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'whales' | 'lifecycle'
 
 /** Receives every update, synchronously, in publishing order; must return at once. */
 export interface Watcher {
@@ -32,6 +32,7 @@ export class Publisher {
     orderbook: new ChannelCounters(),
     trades: new ChannelCounters(),
     prices: new ChannelCounters(),
+    whales: new ChannelCounters(),
     lifecycle: new ChannelCounters(),
   }
   readonly #watchers: Watcher[] = []

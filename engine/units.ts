@@ -22,6 +22,8 @@ export const PRICE_HALF = 500_000 as PriceMicros
 export const SIZE_ZERO = 0 as SizeMicros
 export const USD_ZERO = 0 as UsdMicros
 export const TIME_ZERO = 0 as TimeMs
+/** After every time there is. */
+export const TIME_END = Number.MAX_SAFE_INTEGER as TimeMs
 
 /** A price from an integer of ours. Throws RangeError outside 0..1,000,000: that is our bug. */
 export function priceMicros(value: number): PriceMicros {

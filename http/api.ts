@@ -6,9 +6,20 @@ import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import type { Metrics } from '../engine/metrics.ts'
+import { HotAnswers } from './hot-answers.ts'
+import { MarketRecords } from './market-records.ts'
 import { type Route, route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
+import { bookHistoryRoutes } from './routes/book-history.ts'
+import { candleRoutes } from './routes/candles.ts'
+import { documentRoutes } from './routes/documents.ts'
+import { eventRoutes } from './routes/events.ts'
 import { marketRoutes } from './routes/markets.ts'
+import { nativeRoutes } from './routes/native.ts'
+import { nativeTradeRoutes } from './routes/native-trades.ts'
+import { orderbookRoutes } from './routes/orderbooks.ts'
+import { priceRoutes } from './routes/prices.ts'
+import { sportsRoutes } from './routes/sports.ts'
 import { statusRoutes } from './routes/status.ts'
 import { tradeRoutes } from './routes/trades.ts'
 
@@ -22,17 +33,44 @@ export interface ApiParts {
 
 /** All routes, in the order of the specification document. */
 export function api(parts: ApiParts): readonly Route[] {
-  const { engine } = parts
-  return [
-    ...statusRoutes(parts), //              /health  /metrics
-    ...marketRoutes(parts), //              /v1/markets  /search  /{market_id}  …/price  …/orderbook
-    ...tradeRoutes(engine.catalog), //      /v1/markets/{market_id}/trades
-    ...accountRoutes(engine.accounts), //   /v1/auth/signup  /login  /me  /v1/keys
-    streamHint,
+  const { engine, clock } = parts
+  const { catalog, version } = engine
+  const records = new MarketRecords(engine.matches)
+  const hot = new HotAnswers(engine)
+  const shared = { engine, catalog, clock, records, hot }
+  const routes = [
+    ...marketRoutes(shared), //                 /v1/markets  /search  /{market_id}
+    ...priceRoutes(shared), //                  /v1/markets/{market_id}/price  /v1/prices
+    ...orderbookRoutes(shared), //              /v1/markets/{market_id}/orderbook  /v1/orderbooks
+    ...bookHistoryRoutes(shared), //            /v1/markets/{market_id}/orderbook/history
+    ...tradeRoutes(shared), //                  /v1/markets/{market_id}/trades
+    ...candleRoutes(shared), //                 /v1/markets/{market_id}/candles
+    ...eventRoutes(shared), //                  /v1/events  /{slug}
+    ...sportsRoutes(shared), //                 /v1/sports/{sport}
+    ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…
+    ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
+    ...accountRoutes(engine.accounts), //       /v1/auth/signup  /login  /me  /v1/keys
+    ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
+    streamHint, //                              /v1/ws
   ]
+  return [...routes, ...documentRoutes(routes, { version, names: catalog.names })]
 }
 
 /** A plain GET of the stream's path, which upgrades do not reach. */
-const streamHint: Route = route({ method: 'GET', pattern: '/v1/ws' }, Type.Object({}), () => {
-  throw new EngineError('BAD_REQUEST', 'this path speaks WebSocket: connect with an upgrade')
-})
+const streamHint: Route = route(
+  {
+    method: 'GET',
+    pattern: '/v1/ws',
+    document: {
+      group: 'WebSocket',
+      summary: 'The realtime stream; connect with a WebSocket upgrade',
+      answer: null,
+      status: 101,
+      refusals: { 400: 'the request is no upgrade' },
+    },
+  },
+  Type.Object({}),
+  () => {
+    throw new EngineError('BAD_REQUEST', 'this path speaks WebSocket: connect with an upgrade')
+  },
+)

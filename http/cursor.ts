@@ -61,7 +61,7 @@ export function historyCursor(last: Row, next: Row): string {
 
 /** Null for text that is no cursor of a history. */
 export function parseHistoryCursor(text: string): HistoryPosition | null {
-  const parts = /^(\d{1,15})(?:\.(\d{1,9}))?$/.exec(text)
+  const parts = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text)
   if (parts === null) return null
   const ordinal = parts[2] === undefined ? null : Number(parts[2])
   return { timeMs: timeMs(Number(parts[1])), ordinal }

@@ -17,6 +17,7 @@ import { parseQuery } from './query.ts'
 import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
 import type { RequestFacts } from './route.ts'
 import type { Match, Router } from './router.ts'
+import { SyncTimes } from './sync-times.ts'
 
 /** What the wrapper needs of the house. */
 export interface HandlerParts {
@@ -32,6 +33,7 @@ export interface HandlerParts {
 export class RequestHandler {
   readonly parts: HandlerParts
   readonly samples = new LogSampler()
+  readonly #times: SyncTimes
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
   inFlightCount = 0
@@ -42,6 +44,7 @@ export class RequestHandler {
 
   constructor(parts: HandlerParts) {
     this.parts = parts
+    this.#times = new SyncTimes(parts)
     parts.metrics.gauge(
       'http_requests_in_flight',
       'Requests not yet answered.',
@@ -51,11 +54,24 @@ export class RequestHandler {
 
   /** For `app.any`: never throws. */
   readonly handle = (res: HttpResponse, req: HttpRequest): void => {
+    this.#times.begin()
     const exchange = new Exchange(this, res)
     try {
       exchange.begin(req)
     } catch (error) {
       exchange.fail(error)
+    }
+    this.#times.end()
+  }
+
+  /** Runs what comes after a wait, and counts how long it held the loop. */
+  resume(work: () => void): void {
+    if (this.#times.isInTurn) return work()
+    this.#times.begin()
+    try {
+      work()
+    } finally {
+      this.#times.end()
     }
   }
 
@@ -104,6 +120,7 @@ class Exchange {
   #quota: Quota | null = null
   #path = ''
   #stopDeadline: StopTimer | null = null
+  #gone: AbortController | null = null
   #awaitsBody = false
 
   constructor(owner: RequestHandler, res: HttpResponse) {
@@ -152,7 +169,7 @@ class Exchange {
         this.#closes = true
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
       }
-      this.#settle(this.#run(match, queryText, known, bytes))
+      this.#owner.resume(() => this.#settle(this.#run(match, queryText, known, bytes)))
     } catch (error) {
       this.fail(error)
     }
@@ -209,7 +226,7 @@ class Exchange {
     if (match.kind !== 'route') throw new Error('only a route runs')
     const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
-    const facts = new Facts(identity.caller, this.#address, match.params)
+    const facts = new Facts(identity.caller, this.#address, match.params, this.#signal)
     return match.route.respond(facts, raw, body)
   }
 
@@ -217,7 +234,7 @@ class Exchange {
     if (!(answer instanceof Promise)) return this.answer(answer)
     this.#startDeadline()
     answer.then(
-      (late) => this.answer(late),
+      (late) => this.#owner.resume(() => this.answer(late)),
       (error) => this.fail(error),
     )
   }
@@ -255,6 +272,13 @@ class Exchange {
     }
   }
 
+  /** Made only for the handlers that ask: most answers are there before anybody could leave. */
+  readonly #signal = (): AbortSignal => {
+    this.#gone ??= new AbortController()
+    if (this.#isOver) this.#gone.abort()
+    return this.#gone.signal
+  }
+
   #startDeadline(): void {
     if (this.#stopDeadline !== null || this.#isOver) return
     this.#stopDeadline = this.#owner.parts.clock.after(requestDeadlineMs, () => {
@@ -272,6 +296,7 @@ class Exchange {
     this.#isOver = true
     this.#owner.inFlightCount -= 1
     this.#stopDeadline?.()
+    this.#gone?.abort()
   }
 }
 
@@ -280,11 +305,18 @@ const NO_BODY = new Uint8Array(0)
 class Facts implements RequestFacts {
   readonly caller: Caller | null
   readonly address: string
+  readonly signal: () => AbortSignal
   readonly #params: ReadonlyMap<string, string>
 
-  constructor(caller: Caller | null, address: string, params: ReadonlyMap<string, string>) {
+  constructor(
+    caller: Caller | null,
+    address: string,
+    params: ReadonlyMap<string, string>,
+    signal: () => AbortSignal,
+  ) {
     this.caller = caller
     this.address = address
+    this.signal = signal
     this.#params = params
   }
 

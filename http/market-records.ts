@@ -1,14 +1,15 @@
-// UnifiedMarkets as JSON text. What only a listing can change is kept as finished text: without that
-// a page of 200 markets reads 200 descriptions from disk and holds the loop for 6 ms. Kept are the
-// 4,096 asked for last; beyond them the oldest goes. Not for: books, trades, prices (render.ts).
-// Upholds MARKETS2, MARKETS4, MARKETS10.
+// UnifiedMarkets as JSON text. Two things are kept of the markets asked for last: what only a
+// listing can change, without which a page of 200 markets reads 200 descriptions from disk, and the
+// whole record, given again until the market or its twin changes. When full, those written longest
+// ago go, and are written anew. Not for: books, trades, prices (render.ts).
+// Upholds MARKETS2, MARKETS4, MARKETS10, MARKETS12, HOT1, HOT2.
 
-import type { MarketView } from '../actors/views.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketView, MatchesView } from '../actors/views.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../engine/units.ts'
+import { KeptByMarket, weightOf } from './kept-by-market.ts'
 import { outcomePrice } from './render.ts'
 
-const KEPT_MAX = 4_096
+const KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
 /** A description alone may change without a new summary; it is read again after this long. */
 const KEPT_MS = 60_000
 
@@ -26,36 +27,73 @@ interface Listing {
   readonly rest: string
 }
 
+/** A whole record, and what it was written from. */
+interface Written {
+  readonly listing: Listing
+  readonly version: number
+  readonly twin: MarketView | null
+  readonly twinVersion: number
+  readonly text: string
+  readonly bytes: number
+}
+
 /** Writes the records of markets. */
 export class MarketRecords {
-  readonly #kept = new Map<MarketNumber, Listing>()
+  readonly #matches: Pick<MatchesView, 'twinOf'>
+  readonly #kept: KeptByMarket<Written>
+
+  constructor(matches: Pick<MatchesView, 'twinOf'>, bounds = KEPT) {
+    this.#matches = matches
+    this.#kept = new KeptByMarket(bounds)
+  }
 
   /** The record as JSON text. */
   text(view: MarketView, nowMs: number): string {
-    const { head, outcomes, platform, rest } = this.#listing(view, nowMs)
-    const { price: first, bid, ask } = view.price()
-    const volume24h = toNumber(view.volume24h)
-    let text = head
-    for (let index = 0; index < outcomes.length; index += 1) {
-      const price = outcomePrice(first, index)
-      if (index > 0) text += ','
-      text += `${outcomes[index]}${price / MICROS},"price_cents":${priceCents(price)}}`
-    }
-    const total = view.volumeTotal === null ? null : toNumber(view.volumeTotal)
-    return `${text}${platform}"best_bid":${number(bid)},"best_ask":${number(ask)},"volume_24h":${volume24h}}],"volume_24h":${volume24h},"volume_total":${total}${rest}`
-  }
-
-  #listing(view: MarketView, nowMs: number): Listing {
     const { number } = view.ref
     const kept = this.#kept.get(number)
-    if (kept?.summary === view.summary && nowMs - kept.readAtMs < KEPT_MS) return kept
-    const listing = readListing(view, nowMs)
-    this.#kept.delete(number)
-    this.#kept.set(number, listing)
-    const oldest = this.#kept.keys().next().value
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
-    return listing
+    const twin = this.#matches.twinOf(view.ref)
+    const isCurrent =
+      kept?.listing.summary === view.summary && nowMs - kept.listing.readAtMs < KEPT_MS
+    if (
+      isCurrent &&
+      kept.version === view.version &&
+      kept.twin === twin &&
+      (twin === null || kept.twinVersion === twin.version)
+    ) {
+      return kept.text
+    }
+    const listing = isCurrent ? kept.listing : readListing(view, nowMs)
+    const text = recordText(view, listing, twin)
+    const twinVersion = twin?.version ?? 0
+    const bytes = weightOf(text, listing.head, listing.platform, listing.rest)
+    this.#kept.put(number, { listing, version: view.version, twin, twinVersion, text, bytes })
+    return text
   }
+}
+
+function recordText(view: MarketView, listing: Listing, twin: MarketView | null): string {
+  const { head, outcomes, platform, rest } = listing
+  const first = view.price().price
+  let text = head
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const price = outcomePrice(first, index)
+    if (index > 0) text += ','
+    text += `${outcomes[index]}${price / MICROS},"price_cents":${priceCents(price)}}`
+  }
+  const volume24h = toNumber(view.volume24h)
+  const total = view.volumeTotal === null ? null : toNumber(view.volumeTotal)
+  const other = twin === null ? '' : `,{${placeText(twin)},${quoteText(twin)}}`
+  return `${text}${platform}${quoteText(view)}}${other}],"volume_24h":${volume24h},"volume_total":${total}${rest}`
+}
+
+/** The live part of a market's listing on its platform. */
+function quoteText(view: MarketView): string {
+  const { bid, ask } = view.price()
+  return `"best_bid":${number(bid)},"best_ask":${number(ask)},"volume_24h":${toNumber(view.volume24h)}`
+}
+
+function placeText({ ref, summary }: MarketView): string {
+  return fields({ platform: ref.platform, native_id: ref.nativeId, url: summary.url })
 }
 
 function readListing(view: MarketView, nowMs: number): Listing {
@@ -68,7 +106,6 @@ function readListing(view: MarketView, nowMs: number): Listing {
     status: summary.status,
   })
   const outcomes = summary.outcomes.map(({ label }) => `{${fields({ label })},"price":`)
-  const where = fields({ platform: ref.platform, native_id: ref.nativeId, url: summary.url })
   const rest = fields({
     open_interest: summary.openInterest === null ? null : toNumber(summary.openInterest),
     created_at: summary.createdAtMs === null ? null : toSeconds(summary.createdAtMs),
@@ -83,7 +120,7 @@ function readListing(view: MarketView, nowMs: number): Listing {
     readAtMs: nowMs,
     head: `{${head},"outcomes":[`,
     outcomes,
-    platform: `],"platforms":[{${where},`,
+    platform: `],"platforms":[{${placeText(view)},`,
     rest: `,${rest}}`,
   }
 }

@@ -27,6 +27,8 @@ export interface Parameter {
   readonly fallback: unknown
   /** All values given under one name; a scalar takes the last. */
   parse(texts: readonly string[]): Result
+  /** One text for values that mean the same, by which a name and its alias are compared. */
+  meaning(value: unknown): string
 }
 
 /** Reads a property's schema. Throws for a kind of schema no parameter may have: our bug. */
@@ -39,10 +41,23 @@ export function parameterOf(name: string, schema: TSchema, isRequired: boolean):
     names,
     isRequired,
     fallback: schema.default,
+    meaning: meaningBy(schema),
     parse:
       parseOne === null
         ? (texts) => parseList(texts, schema)
         : (texts) => parseOne(texts[texts.length - 1] ?? ''),
+  }
+}
+
+/**
+ * A schema may say which values mean another (`synonyms`, value to value), or that case means nothing
+ * (`isCaseless`).
+ */
+function meaningBy(schema: TSchema): (value: unknown) => string {
+  const synonyms = new Map(Object.entries(schema.synonyms ?? {}))
+  return (value) => {
+    const text = JSON.stringify(synonyms.get(String(value)) ?? value)
+    return schema.isCaseless === true ? text.toLowerCase() : text
   }
 }
 
@@ -189,6 +204,13 @@ function parseList(texts: readonly string[], schema: TSchema): Result {
     const msg = `List should have at most ${most} items after validation, not ${given.length}`
     const ctx = { field_type: 'List', max_length: most, actual_length: given.length }
     return invalid(given, 'too_long', msg, ctx)
+  }
+  const least: unknown = schema.minItems
+  if (typeof least === 'number' && given.length < least) {
+    const items = least === 1 ? 'item' : 'items'
+    const msg = `List should have at least ${least} ${items} after validation, not ${given.length}`
+    const ctx = { field_type: 'List', min_length: least, actual_length: given.length }
+    return invalid(given, 'too_short', msg, ctx)
   }
   const parseOne = scalarParser(schema.items)
   const values: unknown[] = []

@@ -1,8 +1,10 @@
 // What the owners show → our JSON. Books, trades and prices are written as text directly, because
 // they are the hot answers and the stream's messages as well. Not for: markets (market-records.ts).
-// Prices and sizes become numbers only here. Upholds MARKETS4 to MARKETS8, TRADES1.
+// Prices and sizes become numbers only here. Upholds MARKETS4 to MARKETS8, TRADES1, CANDLE11,
+// HISTORY1.
 
 import type { BookView, MarketView } from '../actors/views.ts'
+import { type Bar, vwapOf } from '../engine/candle.ts'
 import type { Level, MarketPrice, Trade, TradeSide } from '../engine/events.ts'
 import { complement, MICROS, midPrice, type PriceMicros, priceCents } from '../engine/units.ts'
 
@@ -74,6 +76,30 @@ export function tradeText(trade: Trade, market: MarketTexts): string {
   },"size_usd":${trade.usd / MICROS},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
     trade.maker,
   )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)}}`
+}
+
+/** A kept book as JSON text, at most `depth` levels a side. */
+export function snapshotText(
+  snapshot: ReturnType<MarketView['snapshots']>[number],
+  { id, platform, labels }: MarketTexts,
+  depth?: number,
+): string {
+  const { bids, asks, bidDepth, askDepth, timeMs } = snapshot
+  const sides = `"bids":${levelsText(bids, platform, depth)},"asks":${levelsText(asks, platform, depth)}`
+  const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
+  const depths = `"bid_depth":${bidDepth / MICROS},"ask_depth":${askDepth / MICROS}`
+  return `{"market_id":${id},"outcome":${labels[0] ?? '""'},${sides},${spread},"timestamp_ms":${timeMs},${depths}}`
+}
+
+/** A bar of `lengthMs` as JSON text; it is closed once its end is past. */
+export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
+  const { startMs, open, high, low, close, usd, count } = bar
+  const endMs = startMs + lengthMs
+  return `{"timestamp_ms":${startMs},"end_period_ts":${endMs / 1000},"open":${open / MICROS},"high":${
+    high / MICROS
+  },"low":${low / MICROS},"close":${close / MICROS},"volume":${
+    usd / MICROS
+  },"trades_count":${count},"vwap":${vwapOf(bar) / MICROS},"closed":${endMs <= nowMs}}`
 }
 
 /** The body of a `price` message as JSON text. */

@@ -10,12 +10,14 @@ import { type EngineError, type ErrorCode, errorCatalogue } from '../engine/erro
 /** What a handler wants said. */
 export interface Answer {
   readonly status: number
-  /** Finished text; null for none (204). */
-  readonly body: string | null
+  /** Finished text, or its UTF-8; null for none (204). */
+  readonly body: string | Uint8Array | null
   readonly contentType: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** For 429 and 503: when to come back, in whole seconds; null: as the quota, or the code, says. */
   readonly retryAfterSeconds: number | null
+  /** Called once the body was taken over; never for an answer that found its client gone. */
+  readonly whenTaken?: () => void
 }
 
 /** What the wrapper adds to an answer. */
@@ -31,6 +33,8 @@ export interface Frame {
   readonly closes: boolean
 }
 
+/** Of every quota (actors/quotas.ts). */
+const WINDOW_SECONDS = 60
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
 const EXPOSED =
@@ -59,6 +63,18 @@ export function json(value: unknown, status = 200): Answer {
 /** An answer from finished JSON text. */
 export function jsonText(body: string, status = 200): Answer {
   return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS, retryAfterSeconds: null }
+}
+
+/** An answer from finished JSON as UTF-8, of which a copy is taken before `whenTaken`. */
+export function jsonBytes(body: Uint8Array, whenTaken: () => void): Answer {
+  return {
+    status: 200,
+    body,
+    contentType: JSON_TYPE,
+    headers: NO_HEADERS,
+    retryAfterSeconds: null,
+    whenTaken,
+  }
 }
 
 /** An answer that is not JSON. */
@@ -111,15 +127,27 @@ export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): vo
       if (frame.allowedOrigin !== '*') res.writeHeader('Vary', 'Origin')
     }
     for (const [name, value] of answer.headers) res.writeHeader(name, headerValue(value))
-    if (answer.body === null) res.endWithoutBody(undefined, frame.closes)
-    else if (frame.isHead) res.endWithoutBody(Buffer.byteLength(answer.body), frame.closes)
-    else res.end(answer.body, frame.closes)
+    if (answer.body !== null && !frame.isHead) {
+      res.end(answer.body, frame.closes)
+      return
+    }
+    // The library is never told a length: with one (undefined too, in front of `closes`) it counts the
+    // answer as unfinished, and ends the connection at its next request without a word.
+    if (frame.closes) res.writeHeader('Connection', 'close')
+    if (answer.body !== null) {
+      res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)))
+    }
+    res.endWithoutBody()
   })
+  // The library has sent the body, or keeps a copy of what the socket did not take.
+  answer.whenTaken?.()
 }
 
 /** What the refusing rule says; else a busy server's second, or what is left of the quota's window. */
 function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
-  const seconds = answer.status === 503 ? 1 : quota.resetSeconds - nowSeconds
+  // The window's end is rounded up and the present down: a fresh window would ask for 61 s.
+  const left = Math.min(WINDOW_SECONDS, quota.resetSeconds - nowSeconds)
+  const seconds = answer.status === 503 ? 1 : left
   return Math.max(1, answer.retryAfterSeconds ?? seconds)
 }
 

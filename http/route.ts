@@ -7,7 +7,7 @@ import type { Caller } from '../actors/views.ts'
 import type { Problem } from './parameter.ts'
 import type { RawQuery } from './query.ts'
 import { type Answer, failure, json, withHeader } from './reply.ts'
-import { compileBody, compileQuery } from './validate.ts'
+import { compileBody, compilePath, compileQuery } from './validate.ts'
 
 export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
@@ -21,12 +21,19 @@ export interface RequestFacts {
   readonly address: string
   /** A decoded path parameter; throws when the pattern has no such name (our bug). */
   readonly path: (name: string) => string
+  /** Aborted once nobody waits for the answer any more: the client has gone, or was answered. */
+  readonly signal: () => AbortSignal
 }
 
 /** A request whose every part has been validated. */
 export interface ValidRequest<Q, B> extends RequestFacts {
   readonly query: Q
   readonly body: B
+}
+
+/** Named parameters with their schemas; those that TypeBox marks optional may be left out. */
+export interface Parameters {
+  readonly properties: Readonly<Record<string, TSchema>>
 }
 
 /** A route as the wrapper and the router see it. */
@@ -40,16 +47,61 @@ export interface Route {
   /** Its answers must not be stored on the way. */
   readonly isPrivate: boolean
   readonly hasBody: boolean
+  readonly document: RouteDocument
   /** For the specification document. */
-  readonly querySchema: TSchema
+  readonly querySchema: Parameters
+  readonly pathSchema: Parameters
   readonly bodySchema: TSchema | null
   /** Validates, then handles; throws EngineError for refusals of owners. */
   respond(facts: RequestFacts, raw: RawQuery, body: Uint8Array): Answer | Promise<Answer>
 }
 
+/** The interface's groups of endpoints, in the order of the specification document. */
+export const ROUTE_GROUPS = [
+  'Markets',
+  'Market Data',
+  'Events',
+  'Cross-Platform',
+  'Sports',
+  'Wallets',
+  'Venue A Native',
+  'Venue B Native',
+  'Whales',
+  'Webhooks',
+  'WebSocket',
+  'Auth',
+  'System',
+] as const
+export type RouteGroup = (typeof ROUTE_GROUPS)[number]
+
+/** What the specification document says of a route, and what its answers are checked against. */
+export interface RouteDocument {
+  readonly group: RouteGroup
+  /** One line. */
+  readonly summary: string
+  /** More than one line, where more must be said. */
+  readonly description?: string
+  /** The body of success; null: none (204) or not JSON. */
+  readonly answer: TSchema | null
+  /** Of success; 200 unless said. */
+  readonly status?: 200 | 201 | 204 | 101
+  /** Of success when it is not JSON. */
+  readonly contentType?: string
+  /**
+   * Refusals of the handler itself, each with its condition. The wrapper's own (401, 404 of the
+   * path, 405, 413, 422, 429, 500) are added by the document.
+   */
+  readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 503, string>>>
+  /** Headers that a successful answer may carry besides those on every answer, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 interface RouteBasics {
   readonly method: Method
   readonly pattern: string
+  readonly document: RouteDocument
+  /** The pattern's parameters; text of any length where nothing is said. */
+  readonly path?: TObject
   readonly access?: Access
   readonly isCounted?: boolean
   readonly isPrivate?: boolean
@@ -64,14 +116,19 @@ export function route<Q extends TProperties>(
   handle: (request: ValidRequest<Static<TObject<Q>>, null>) => Answer | Promise<Answer>,
 ): Route {
   const parse = compileQuery(query)
+  const path = pathOf(basics)
+  const pathProblems = compilePath(path)
   return {
     ...defaults(basics),
     hasBody: false,
     querySchema: query,
+    pathSchema: path,
     bodySchema: null,
     respond(facts, raw) {
       const parsed = parse(raw)
-      if (parsed.kind === 'invalid') return invalid(parsed.problems)
+      const problems = pathProblems(facts.path)
+      if (parsed.kind === 'invalid') return invalid([...problems, ...parsed.problems])
+      if (problems.length > 0) return invalid(problems)
       if (parsed.kind === 'conflict') return failure('BAD_REQUEST', parsed.detail)
       const answer = handle(new Request(facts, parsed.value, null))
       if (parsed.unknownCount === 0) return answer
@@ -97,24 +154,37 @@ export function bodyRoute<B extends TProperties>(
   handle: (request: ValidRequest<null, Static<TObject<B>>>) => Answer | Promise<Answer>,
 ): Route {
   const parse = compileBody(body.schema, body.className, body.refine)
+  const path = pathOf(basics)
+  const pathProblems = compilePath(path)
   return {
     ...defaults(basics),
     hasBody: true,
     querySchema: NO_PARAMETERS,
+    pathSchema: path,
     bodySchema: body.schema,
     respond(facts, _raw, bytes) {
       const parsed = parse(bytes)
       if (parsed.kind === 'undecodable') return failure('BAD_REQUEST', 'the body is not UTF-8')
-      if (parsed.kind === 'invalid') return invalid(parsed.problems)
+      const problems = pathProblems(facts.path)
+      if (parsed.kind === 'invalid') return invalid([...problems, ...parsed.problems])
+      if (problems.length > 0) return invalid(problems)
       return handle(new Request(facts, null, parsed.value))
     },
   }
+}
+
+/** The schema of the pattern's parameters: as given, and any text for the others. */
+function pathOf({ pattern, path }: RouteBasics): TObject {
+  const names = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
+  const given = path?.properties ?? {}
+  return Type.Object(Object.fromEntries(names.map((name) => [name, given[name] ?? Type.String()])))
 }
 
 function defaults(basics: RouteBasics) {
   return {
     method: basics.method,
     pattern: basics.pattern,
+    document: basics.document,
     access: basics.access ?? 'caller',
     isCounted: basics.isCounted ?? true,
     isPrivate: basics.isPrivate ?? false,
@@ -133,6 +203,7 @@ class Request<Q, B> implements ValidRequest<Q, B> {
   readonly body: B
   /** A property and not a method, so that handlers may take it out of the request. */
   readonly path: (name: string) => string
+  readonly signal: () => AbortSignal
 
   constructor(facts: RequestFacts, query: Q, body: B) {
     this.caller = facts.caller
@@ -140,5 +211,6 @@ class Request<Q, B> implements ValidRequest<Q, B> {
     this.query = query
     this.body = body
     this.path = facts.path
+    this.signal = facts.signal
   }
 }

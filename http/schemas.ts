@@ -11,7 +11,8 @@ export const SEARCH_CHARACTERS_MAX = 200
 /** Far beyond any catalogue, and small enough to add up safely. */
 const OFFSET_MAX = 10_000_000
 
-const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+/** The schema, or null. */
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 /** One of a few texts. */
 export const choice = <V extends string>(
@@ -79,6 +80,34 @@ export const MarketsSchema = Type.Object({
   has_more: Type.Boolean(),
 })
 
+export const EventSchema = Type.Object({
+  slug: Type.String(),
+  title: Type.String(),
+  status: choice(MARKET_STATUSES),
+  markets: Type.Array(MarketSchema, { maxItems: 500 }),
+  market_count: Type.Integer({ minimum: 0 }),
+  total_volume_24h: Type.Number(),
+  platforms: Type.Array(Type.String(), { minItems: 1 }),
+  total_volume: Type.Number(),
+  category: nullable(Type.String()),
+  tags: Type.Array(Type.String()),
+})
+
+export const EventsSchema = Type.Object({
+  events: Type.Array(EventSchema),
+  total: Type.Integer({ minimum: 0 }),
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
+/** Game key to the game's markets. */
+export const SportsSchema = Type.Object({
+  markets: Type.Record(Type.String(), Type.Array(MarketSchema)),
+  sport: Type.String(),
+  date: Type.String(),
+  total_events: Type.Integer({ minimum: 0 }),
+})
+
 export const PriceSchema = Type.Object({
   market_id: Type.String(),
   price: Type.Number({ minimum: 0, maximum: 1 }),
@@ -132,6 +161,50 @@ export const TradesSchema = Type.Object({
   has_more: Type.Boolean(),
 })
 
+/** `spread` and `mid_price` are null when a side is empty; the depths are the whole book's. */
+export const BookSnapshotSchema = Type.Object({
+  market_id: Type.String(),
+  outcome: Type.String(),
+  bids: Type.Array(LevelSchema, { maxItems: 20 }),
+  asks: Type.Array(LevelSchema, { maxItems: 20 }),
+  spread: nullable(Type.Number()),
+  mid_price: nullable(Type.Number()),
+  timestamp_ms: Type.Integer(),
+  bid_depth: Type.Number({ minimum: 0 }),
+  ask_depth: Type.Number({ minimum: 0 }),
+})
+
+export const BookHistorySchema = Type.Object({
+  market_id: Type.String(),
+  snapshots: Type.Array(BookSnapshotSchema),
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
+const candlePrice = () => Type.Number({ minimum: 0, maximum: 1 })
+
+/** `volume` in US dollars; `closed` once its end is past. */
+export const CandleSchema = Type.Object({
+  timestamp_ms: Type.Integer(),
+  end_period_ts: Type.Integer(),
+  open: candlePrice(),
+  high: candlePrice(),
+  low: candlePrice(),
+  close: candlePrice(),
+  volume: Type.Number({ minimum: 0 }),
+  trades_count: Type.Integer({ minimum: 0 }),
+  vwap: candlePrice(),
+  closed: Type.Boolean(),
+})
+
+export const CandlesSchema = Type.Object({
+  market_id: Type.String(),
+  interval: choice(['1m', '5m', '15m', '1h', '4h', '1d'] as const),
+  candles: Type.Array(CandleSchema),
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
 /** `exchanges` has one boolean per configured venue name. */
 export const HealthSchema = Type.Object({
   status: choice(['ok', 'degraded'] as const),
@@ -154,6 +227,14 @@ export const SessionSchema = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal('bearer'),
   expires_in: Type.Integer(),
+})
+
+export const MeSchema = Type.Object({
+  user: UserSchema,
+  limits: Type.Object({
+    requests_per_minute: Type.Integer(),
+    websocket_connections: Type.Integer(),
+  }),
 })
 
 export const KeySchema = Type.Object({

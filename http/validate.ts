@@ -1,7 +1,7 @@
 // Query parameters and JSON bodies against their schemas, with the errors of pydantic 2
 // (../shared/reference/pydantic-oracle.json), because that is what clients of such APIs know.
 // Queries are parsed by the parsers of parameter.ts, never by ajv's coercion, which lets `Infinity`
-// skip `maximum`. Upholds VALID1 to VALID3.
+// skip `maximum`. Upholds VALID1 to VALID4.
 
 import {
   KindGuard,
@@ -10,9 +10,8 @@ import {
   type TProperties,
   type TSchema,
 } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Ajv, type ErrorObject } from 'ajv'
-import { echo } from './echo.ts'
+import { echo, echoField, echoKnown, isSecretName } from './echo.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 import type { RawQuery } from './query.ts'
 
@@ -33,7 +32,7 @@ export function compileQuery<P extends TProperties>(
     parameterOf(name, property, !KindGuard.IsOptional(property)),
   )
   const names = new Set(parameters.flatMap((parameter) => parameter.names))
-  const check = TypeCompiler.Compile(schema)
+  const check = ajv.compile<Static<TObject<P>>>(schema)
   return (raw) => {
     const value: Record<string, unknown> = {}
     const problems: Problem[] = []
@@ -44,10 +43,29 @@ export function compileQuery<P extends TProperties>(
     if (problems.length > 0) return { kind: 'invalid', problems }
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
     // The parsers and the schema must agree; if not, a bound is not enforced, and that is our bug.
-    if (!check.Check(value)) throw new Error('a query passed its parsers but not its schema')
+    if (!check(value)) throw new Error('a query passed its parsers but not its schema')
     let unknownCount = 0
     for (const name of raw.keys()) if (!names.has(name)) unknownCount += 1
     return { kind: 'valid', value, unknownCount }
+  }
+}
+
+/** Checks the path's parameters; all failures are listed, in the order of the properties. */
+export function compilePath(
+  schema: TObject,
+): (read: (name: string) => string) => readonly Problem[] {
+  const parameters = Object.entries<TSchema>(schema.properties).map(([name, property]) =>
+    parameterOf(name, property, true),
+  )
+  return (read) => {
+    const problems: Problem[] = []
+    for (const { name, parse } of parameters) {
+      const result = parse([read(name)])
+      if (result.kind === 'valid') continue
+      const { type, ...rest } = result.problem
+      problems.push({ type, loc: ['path', name], ...rest })
+    }
+    return problems
   }
 }
 
@@ -69,7 +87,8 @@ function readParameter(
       problems.push({ type, loc: ['query', name], ...rest })
       continue
     }
-    if (seen !== null && JSON.stringify(seen.result) !== JSON.stringify(result.value)) {
+    const { value: given } = result
+    if (seen !== null && parameter.meaning(seen.result) !== parameter.meaning(given)) {
       conflict = `${seen.name} and ${name} are the same parameter and were given different values`
     }
     seen ??= { name, result: result.value }
@@ -87,7 +106,12 @@ function readParameter(
   return conflict
 }
 
-const ajv = new Ajv({ strict: true, allErrors: true, coerceTypes: false })
+const ajv = new Ajv({
+  strict: true,
+  allErrors: true,
+  coerceTypes: false,
+  keywords: ['aliases', 'synonyms', 'isCaseless'],
+})
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export type ParsedBody<T> =
@@ -107,13 +131,15 @@ export function compileBody<P extends TProperties>(
 ): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
   const check = ajv.compile<Static<TObject<P>>>(schema)
   const order = Object.keys(schema.properties)
+  const repeat = order.some(isSecretName) ? repeatKnown(order) : REPEAT_ALL
   return (bytes) => {
     const json = parseJson(bytes)
     if (json.kind !== 'json') return json
     const { value } = json
-    if (!isRecord(value)) return { kind: 'invalid', problems: [notAnObject(value, className)] }
+    if (!isRecord(value))
+      return { kind: 'invalid', problems: [notAnObject(repeat.body(value), className)] }
     if (!check(value)) {
-      const problems = (check.errors ?? []).map((error) => bodyProblem(error, value))
+      const problems = (check.errors ?? []).map((error) => bodyProblem(error, value, repeat))
       problems.sort((one, two) => position(order, one) - position(order, two))
       return { kind: 'invalid', problems }
     }
@@ -154,24 +180,45 @@ function parseJson(
   }
 }
 
-function notAnObject(value: unknown, className: string): Problem {
+/** What errors repeat of a body, and of one of its fields. */
+interface Repeat {
+  readonly body: (value: unknown) => unknown
+  readonly field: (value: unknown, name: string) => unknown
+}
+
+const REPEAT_ALL: Repeat = { body: echo, field: echo }
+
+/** For a body that takes secrets: a field that is not known may be one whose name was mistyped. */
+function repeatKnown(names: readonly string[]): Repeat {
+  return {
+    body: (value) => echoKnown(value, names),
+    field: (value, name) => echoField(value, name, names),
+  }
+}
+
+function notAnObject(input: unknown, className: string): Problem {
   return {
     type: 'model_type',
     loc: ['body'],
     msg: `Input should be a valid dictionary or instance of ${className}`,
-    input: echo(value),
+    input,
     ctx: { class_name: className },
   }
 }
 
-function bodyProblem(error: ErrorObject, body: Readonly<Record<string, unknown>>): Problem {
+function bodyProblem(
+  error: ErrorObject,
+  body: Readonly<Record<string, unknown>>,
+  repeat: Repeat,
+): Problem {
   if (error.keyword === 'required') {
     const field = String(error.params.missingProperty)
-    return { type: 'missing', loc: ['body', field], msg: 'Field required', input: echo(body) }
+    const input = repeat.body(body)
+    return { type: 'missing', loc: ['body', field], msg: 'Field required', input }
   }
   const field = error.instancePath.slice(1)
   const loc = ['body', field]
-  const input = echo(body[field], field)
+  const input = repeat.field(body[field], field)
   if (error.keyword === 'minLength' || error.keyword === 'maxLength') {
     return lengthProblem({
       loc,

@@ -1,15 +1,28 @@
-// Which markets have trades or ticks in which hour: one small row an hour, kind and market, so that
-// retention finds the oldest rows of all markets in order without reading them.
+// Which markets have rows of a kind in which hour: one small row an hour, kind and market, so that
+// retention finds the oldest rows of all markets in order without reading them. Rows that go at the
+// same age share one table. Not for: hour bars and coverage, of which there is little, or past prices,
+// which have no age (past-prices.ts).
 
 import type { MarketNumber } from '../engine/market.ts'
 import type { Environment } from './environment.ts'
 import { hourKey, KEY_END, KEY_START, readInteger } from './keys.ts'
 import type { Table } from './table.ts'
-import { TABLES } from './tables.ts'
+import type { TABLES } from './tables.ts'
 
-/** Kinds by the byte that stands for them in a key. */
-const KINDS = ['trades', 'ticks'] as const
-export type HourKind = (typeof KINDS)[number]
+export type HourKind = 'trades' | 'ticks' | 'minuteBars' | 'snapshots'
+/** The byte that stands for a kind in a key. */
+const CODES: Readonly<Record<HourKind, number>> = {
+  trades: 0,
+  ticks: 1,
+  minuteBars: 2,
+  snapshots: 4,
+}
+const KINDS = new Map<number, HourKind>([
+  [CODES.trades, 'trades'],
+  [CODES.ticks, 'ticks'],
+  [CODES.minuteBars, 'minuteBars'],
+  [CODES.snapshots, 'snapshots'],
+])
 
 const PRESENT = Buffer.of(1)
 /** Markets whose last hour is remembered; above it the memory starts afresh. */
@@ -19,6 +32,13 @@ export interface MarketHour {
   readonly hour: number
   readonly kind: HourKind
   readonly market: MarketNumber
+  /** Its own row, which goes by it whatever byte stands there. */
+  readonly key: Buffer
+}
+
+/** The byte that stands for a kind. */
+export function kindCode(kind: HourKind): number {
+  return CODES[kind]
 }
 
 export class Hours {
@@ -29,23 +49,25 @@ export class Hours {
   readonly #known: Readonly<Record<HourKind, Map<MarketNumber, number>>> = {
     trades: new Map(),
     ticks: new Map(),
+    minuteBars: new Map(),
+    snapshots: new Map(),
   }
 
-  constructor(environment: Environment) {
-    this.#hours = environment.table(TABLES.hours)
+  constructor(environment: Environment, layout: typeof TABLES.hours | typeof TABLES.snapshotHours) {
+    this.#hours = environment.table(layout)
   }
 
   add(kind: HourKind, market: MarketNumber, hour: number): void {
     const known = this.#known[kind]
     if (known.get(market) === hour) return
-    const key = hourKey(hour, KINDS.indexOf(kind), market)
+    const key = hourKey(hour, kindCode(kind), market)
     if (!this.#hours.has(key)) this.#hours.put(key, PRESENT)
     if (known.size >= KNOWN_MAX) known.clear()
     known.set(market, hour)
   }
 
   remove(entry: MarketHour): void {
-    this.#hours.remove(hourKey(entry.hour, KINDS.indexOf(entry.kind), entry.market))
+    this.#hours.remove(entry.key)
     this.#known[entry.kind].delete(entry.market)
   }
 
@@ -55,8 +77,9 @@ export class Hours {
     if (row === null) return null
     return {
       hour: readInteger(row.key, 0),
-      kind: KINDS[row.key.readUInt8(8)] ?? 'trades',
+      kind: KINDS.get(row.key.readUInt8(8)) ?? 'ticks',
       market: row.key.readUInt32BE(9),
+      key: row.key,
     }
   }
 }

@@ -43,7 +43,7 @@ export function tradeKey(market: number, timeMs: number, ordinal: number): Buffe
   return key
 }
 
-/** group (market or run), then an integer: ticks by hour, trades by offset. */
+/** group (market or run), then an integer: ticks by hour, trades by offset, snapshots by time. */
 export function groupKey(group: number, value: number): Buffer {
   const key = Buffer.allocUnsafe(12)
   key.writeUInt32BE(group, 0)
@@ -60,12 +60,47 @@ export function tradeIdKey(market: number, hash: readonly [number, number]): Buf
   return key
 }
 
+/** venue letter, timeMs, ordinal among the venue's trades; cut as in tradeKey. */
+export function venueTradeKey(venue: VenueKey, timeMs: number, ordinal: number): Buffer {
+  const key = Buffer.allocUnsafe(13)
+  key.writeUInt8(venue.charCodeAt(0), 0)
+  writeInteger(key, 1, timeMs)
+  key.writeUInt32BE(Math.min(Math.max(ordinal, 0), U32_MAX), 9)
+  return key
+}
+
+/** venue letter, timeMs. */
+export function venueTimeKey(venue: VenueKey, timeMs: number): Buffer {
+  const key = Buffer.allocUnsafe(9)
+  key.writeUInt8(venue.charCodeAt(0), 0)
+  writeInteger(key, 1, timeMs)
+  return key
+}
+
+/** market, code of the bar's size, startMs. */
+export function barKey(market: number, sizeCode: number, startMs: number): Buffer {
+  const key = Buffer.allocUnsafe(13)
+  key.writeUInt32BE(market, 0)
+  key.writeUInt8(sizeCode, 4)
+  writeInteger(key, 5, startMs)
+  return key
+}
+
 /** hour, kind, market. */
 export function hourKey(hour: number, kind: number, market: number): Buffer {
   const key = Buffer.allocUnsafe(13)
   writeInteger(key, 0, hour)
   key.writeUInt8(kind, 8)
   key.writeUInt32BE(market, 9)
+  return key
+}
+
+/** hour of reading, market, day: which day of past prices was read when. */
+export function readKey(hour: number, market: number, day: number): Buffer {
+  const key = Buffer.allocUnsafe(20)
+  writeInteger(key, 0, hour)
+  key.writeUInt32BE(market, 8)
+  writeInteger(key, 12, day)
   return key
 }
 

@@ -10,14 +10,18 @@ import type { Log } from '../engine/log.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { TimeMs } from '../engine/units.ts'
 import { Accounts } from './accounts.ts'
+import { Bars } from './bars.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { Coverage } from './coverage.ts'
 import { Environment, openDatabase } from './environment.ts'
 import { Events } from './events.ts'
 import { Hours } from './hours.ts'
 import { takeLock } from './lock.ts'
+import { Losses } from './losses.ts'
 import { Markets } from './markets.ts'
 import { Marks } from './marks.ts'
 import { migrate } from './migrate.ts'
+import { PastPrices } from './past-prices.ts'
 import { Retention } from './retention.ts'
 import { Runs } from './runs.ts'
 import {
@@ -27,11 +31,13 @@ import {
   environmentPath,
   prepareSideFile,
 } from './sentinel.ts'
+import { Snapshots } from './snapshots.ts'
 import { checkFiles } from './startup-check.ts'
 import type { Storage } from './storage.ts'
-import { ENVIRONMENT_NAMES, type EnvironmentName } from './tables.ts'
+import { ENVIRONMENT_NAMES, type EnvironmentName, TABLES } from './tables.ts'
 import { Ticks } from './ticks.ts'
 import { Trades } from './trades.ts'
+import { Whales } from './whales.ts'
 
 /**
  * Market writes gather this long: ten times fewer pages are written than with one commit a turn.
@@ -101,9 +107,15 @@ class LmdbStorage implements Storage {
   readonly markets: Markets
   readonly events: Events
   readonly trades: Trades
+  readonly whales: Whales
+  readonly bars: Bars
+  readonly snapshots: Snapshots
   readonly ticks: Ticks
+  readonly pastPrices: PastPrices
+  readonly coverage: Coverage
   readonly checkpoints: Checkpoints
   readonly runs: Runs
+  readonly losses: Losses
   readonly marks: Marks
   readonly accounts: Accounts
   readonly #accounts: Environment
@@ -117,13 +129,20 @@ class LmdbStorage implements Storage {
     parts: { accounts: Environment; market: Environment; release: () => void },
   ) {
     const { market } = parts
-    const hours = new Hours(market)
-    this.markets = new Markets(market)
+    const hours = new Hours(market, TABLES.hours)
+    const snapshotHours = new Hours(market, TABLES.snapshotHours)
+    this.bars = new Bars(market, hours)
+    this.pastPrices = new PastPrices(market)
+    this.markets = new Markets(market, [this.bars, this.pastPrices])
     this.events = new Events(market)
     this.trades = new Trades(market, hours)
+    this.whales = new Whales(market)
+    this.snapshots = new Snapshots(market, snapshotHours)
     this.ticks = new Ticks(market, hours)
+    this.coverage = new Coverage(market)
     this.checkpoints = new Checkpoints(market)
     this.runs = new Runs(market)
+    this.losses = new Losses(market)
     this.marks = new Marks(market)
     this.accounts = new Accounts(parts.accounts)
     this.#accounts = parts.accounts
@@ -132,9 +151,15 @@ class LmdbStorage implements Storage {
     this.#retention = new Retention({
       environment: market,
       hours,
+      snapshotHours,
       trades: this.trades,
+      bars: this.bars,
+      snapshots: this.snapshots,
       ticks: this.ticks,
+      pastPrices: this.pastPrices,
+      coverage: this.coverage,
       runs: this.runs,
+      losses: this.losses,
     })
     options.metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
       this.outstandingWrites(),

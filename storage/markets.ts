@@ -1,6 +1,7 @@
 // The table of markets: the summary that lives in memory, the details that stay on disk, and the
-// dense number that each market keeps for ever. A removed market takes its checkpoint along and
-// leaves its number unused. Not for: prices and trades, which go by their own age (retention.ts).
+// dense number that each market keeps for ever. A removed market takes along what would outlive it
+// (checkpoint, hour bars, past prices) and leaves its number unused. Not for: trades, ticks and the
+// like, which go by their own age (retention.ts).
 // Upholds STORE2 (numbers), STORE7 (a quick start), STORE17 (removal).
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
@@ -24,16 +25,24 @@ const CHUNK_ROWS = 1_000
 /** The mark that outlives the row of the highest number, once a market was removed. */
 const LAST_NUMBER_MARK = 'last_market_number'
 
+/** A table with rows that go only with their market. */
+export interface MarketOwned {
+  removeMarket(market: MarketNumber): void
+}
+
 export class Markets implements MarketTable {
   readonly #numbers: Table
   readonly #summaries: Table
   readonly #details: Table
   readonly #checkpoints: Table
   readonly #marks: Marks
+  readonly #owned: readonly MarketOwned[]
   #last: MarketNumber
   #count: number
 
-  constructor(environment: Environment) {
+  /** `owned`: the tables that lose a market's rows when it is removed. */
+  constructor(environment: Environment, owned: readonly MarketOwned[]) {
+    this.#owned = owned
     this.#numbers = environment.table(TABLES.marketNumbers)
     this.#summaries = environment.table(TABLES.markets)
     this.#details = environment.table(TABLES.marketDetails)
@@ -82,6 +91,7 @@ export class Markets implements MarketTable {
     this.#numbers.remove(nativeKey(summary.venue, summary.nativeId))
     this.#details.remove(key)
     this.#checkpoints.remove(key)
+    for (const table of this.#owned) table.removeMarket(number)
     this.#summaries.remove(key)
     this.#count -= 1
   }

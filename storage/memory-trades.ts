@@ -1,32 +1,51 @@
 // The table of trades in sorted arrays: the naive twin of trades.ts, part of memory.ts.
 
 import { assert } from '../engine/errors.ts'
+import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { StoredTrade, TradePosition, TradeTable } from './storage.ts'
+import type {
+  PlacedOffset,
+  StoredTrade,
+  TradedMarket,
+  TradePosition,
+  TradeTable,
+  VenueTrade,
+} from './storage.ts'
 import { storedTrade } from './trade-record.ts'
 
 const HOUR_MS = 3_600_000
+
+/** A trade's row among its venue's; the trade itself is looked up, since its maker may change. */
+interface VenueRow {
+  readonly market: MarketNumber
+  readonly nativeId: string
+  readonly timeMs: TimeMs
+  readonly ordinal: number
+}
 
 export class MemoryTrades implements TradeTable {
   /** Each market's trades by time, then ordinal. */
   readonly #byMarket = new Map<MarketNumber, StoredTrade[]>()
   readonly #byId = new Map<string, StoredTrade>()
+  /** Each venue's rows by time, then ordinal among the venue's. */
+  readonly #byVenue = new Map<VenueKey, VenueRow[]>()
 
   has(market: MarketNumber, nativeId: string): boolean {
     return this.#byId.has(`${market} ${nativeId}`)
   }
 
-  put(market: MarketNumber, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
+  put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
     assert(!this.has(market, trade.nativeId), 'a trade is stored once')
-    const list = this.#byMarket.get(market) ?? []
-    const end = lowerBound(list, trade.timeMs + 1)
-    const before = list[end - 1]
-    const ordinal = before !== undefined && before.timeMs === trade.timeMs ? before.ordinal + 1 : 0
+    const { nativeId, timeMs: time } = trade
+    const list = listOf(this.#byMarket, market)
+    const { index, ordinal } = nextPlace(list, time)
     const stored = storedTrade(trade, { ordinal, maker: trade.maker })
-    list.splice(end, 0, stored)
-    this.#byMarket.set(market, list)
-    this.#byId.set(`${market} ${trade.nativeId}`, stored)
+    list.splice(index, 0, stored)
+    this.#byId.set(`${market} ${nativeId}`, stored)
+    const rows = listOf(this.#byVenue, venue)
+    const among = nextPlace(rows, time)
+    rows.splice(among.index, 0, { market, nativeId, timeMs: time, ordinal: among.ordinal })
     return stored
   }
 
@@ -51,12 +70,31 @@ export class MemoryTrades implements TradeTable {
     order: 'asc' | 'desc'
     limit: number
   }): readonly StoredTrade[] {
-    const list = this.#byMarket.get(query.market) ?? []
-    const rows = list.slice(lowerBound(list, query.fromMs), lowerBound(list, query.toMs + 1))
-    if (query.order === 'desc') rows.reverse()
-    const { after, order } = query
-    const kept = after === null ? rows : rows.filter((row) => follows(row, after, order))
-    return kept.slice(0, Math.max(query.limit, 0))
+    return rangeOf(this.#byMarket.get(query.market) ?? [], query)
+  }
+
+  rangeOfVenue(query: {
+    venue: VenueKey
+    fromMs: TimeMs
+    toMs: TimeMs
+    after: TradePosition | null
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly VenueTrade[] {
+    const found: VenueTrade[] = []
+    for (const row of rangeOf(this.#byVenue.get(query.venue) ?? [], query)) {
+      const trade = this.get(row.market, row.nativeId)
+      assert(trade !== null, 'a row of the venue leads to its trade')
+      found.push({ market: row.market, venueOrdinal: row.ordinal, trade })
+    }
+    return found
+  }
+
+  extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null {
+    const rows = this.#byVenue.get(venue) ?? []
+    const [oldest, newest] = [rows[0], rows.at(-1)]
+    if (oldest === undefined || newest === undefined) return null
+    return { oldestMs: oldest.timeMs, newestMs: newest.timeMs }
   }
 
   rangeByOffset(query: {
@@ -76,8 +114,25 @@ export class MemoryTrades implements TradeTable {
     return found.slice(0, Math.max(query.limit, 0)).map(({ market, trade }) => ({ market, trade }))
   }
 
+  placesByOffset(query: { run: number; offset: number; limit: number }): readonly PlacedOffset[] {
+    return this.rangeByOffset(query).map(({ market, trade }) => {
+      const { offset, timeMs: at, ordinal } = trade
+      assert(offset !== null, 'a published trade has an offset')
+      return { offset, market, timeMs: at, ordinal }
+    })
+  }
+
+  newestOffset(run: number): number {
+    const all = this.rangeByOffset({ run, offset: -1, limit: Number.MAX_SAFE_INTEGER })
+    return all.at(-1)?.trade.offset ?? 0
+  }
+
   newestMs(market: MarketNumber): TimeMs | null {
     return this.#byMarket.get(market)?.at(-1)?.timeMs ?? null
+  }
+
+  oldestMs(market: MarketNumber): TimeMs | null {
+    return this.#byMarket.get(market)?.[0]?.timeMs ?? null
   }
 
   count(): number {
@@ -90,7 +145,7 @@ export class MemoryTrades implements TradeTable {
   }
 
   /** The oldest hour with trades, over all markets. */
-  oldestHour(): number {
+  firstHour(): number {
     let oldest = Number.POSITIVE_INFINITY
     for (const list of this.#byMarket.values()) {
       oldest = Math.min(oldest, Math.floor((list[0]?.timeMs ?? Number.POSITIVE_INFINITY) / HOUR_MS))
@@ -108,24 +163,66 @@ export class MemoryTrades implements TradeTable {
         removed += 1
       }
     }
+    if (removed === 0) return 0
+    for (const [venue, rows] of this.#byVenue) {
+      this.#byVenue.set(
+        venue,
+        rows.filter((row) => this.has(row.market, row.nativeId)),
+      )
+    }
     return removed
   }
 }
 
-/** Index of the first trade at or after `time`. */
-function lowerBound(list: readonly StoredTrade[], time: number): number {
+/** A row's place among others of its list. */
+type Place = Pick<StoredTrade, 'timeMs' | 'ordinal'>
+
+function listOf<Key, Row>(lists: Map<Key, Row[]>, key: Key): Row[] {
+  const known = lists.get(key)
+  if (known !== undefined) return known
+  const list: Row[] = []
+  lists.set(key, list)
+  return list
+}
+
+/** Where the next row of a millisecond goes, and its ordinal there. */
+function nextPlace(list: readonly Place[], time: number): { index: number; ordinal: number } {
+  const index = lowerBound(list, time + 1)
+  const before = list[index - 1]
+  return { index, ordinal: before?.timeMs === time ? before.ordinal + 1 : 0 }
+}
+
+function rangeOf<Row extends Place>(
+  list: readonly Row[],
+  query: {
+    readonly fromMs: TimeMs
+    readonly toMs: TimeMs
+    readonly after: TradePosition | null
+    readonly order: 'asc' | 'desc'
+    readonly limit: number
+  },
+): readonly Row[] {
+  const rows = list.slice(lowerBound(list, query.fromMs), lowerBound(list, query.toMs + 1))
+  if (query.order === 'desc') rows.reverse()
+  const { after, order } = query
+  const kept = after === null ? rows : rows.filter((row) => follows(row, after, order))
+  return kept.slice(0, Math.max(query.limit, 0))
+}
+
+/** Index of the first row at or after `time`. */
+function lowerBound(list: readonly Place[], time: number): number {
   let low = 0
   let high = list.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const trade = list[middle]
-    if (trade !== undefined && trade.timeMs < time) low = middle + 1
+    const row = list[middle]
+    if (row !== undefined && row.timeMs < time) low = middle + 1
     else high = middle
   }
   return low
 }
 
-function follows(row: StoredTrade, after: TradePosition, order: 'asc' | 'desc'): boolean {
+function follows(row: Place, after: TradePosition, order: 'asc' | 'desc'): boolean {
   if (row.timeMs !== after.timeMs) {
     return order === 'asc' ? row.timeMs > after.timeMs : row.timeMs < after.timeMs
   }

@@ -1,13 +1,22 @@
 // The contract of storage.ts in Maps and arrays, with nothing shared with LMDB's side: for tests,
 // for running without a disk, and as the naive twin that test/contract/storage.ts judges
-// LmdbStorage by. Trades have a file of their own (memory-trades.ts). Nothing survives close().
+// LmdbStorage by. Trades and histories have files of their own (memory-trades.ts,
+// memory-histories.ts). Nothing survives close().
 // Bounded by retention alone, so not for long runs.
 
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'
-import { runsKeptMax } from '../engine/limits.ts'
+import { firstKeptHour } from '../engine/kept-time.ts'
+import { lossesOfRunMax, runsKeptMax, snapshotDaysKept } from '../engine/limits.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../engine/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
+import {
+  MemoryBars,
+  MemoryCoverage,
+  MemoryPastPrices,
+  MemorySnapshots,
+} from './memory-histories.ts'
 import { MemoryTrades } from './memory-trades.ts'
+import { MemoryWhales } from './memory-whales.ts'
 import type {
   AccountRecord,
   AccountTable,
@@ -18,6 +27,7 @@ import type {
   HourTicks,
   KeyRecord,
   ListingDetails,
+  LossTable,
   MarketSummary,
   MarketTable,
   MarkTable,
@@ -25,13 +35,16 @@ import type {
   RunTable,
   Storage,
   TickTable,
+  TradeLoss,
 } from './storage.ts'
 
 const HOUR_MS = 3_600_000
-const DAY_HOURS = 24
 /** A guess at what a row would take on disk, for the size bound. */
 const TRADE_BYTES = 500
 const TICK_BYTES = 3
+const BAR_BYTES = 90
+const SNAPSHOT_BYTES = 200
+const DAY_BYTES = 1_000
 
 /** Opens an empty storage in memory. */
 export function openMemoryStorage(): Storage {
@@ -39,15 +52,15 @@ export function openMemoryStorage(): Storage {
 }
 
 class MemoryMarkets implements MarketTable {
-  readonly #checkpoints: MemoryCheckpoints
+  readonly #owned: readonly { removeMarket(market: MarketNumber): void }[]
   readonly #numbers = new Map<string, MarketNumber>()
   /** In order of number, since numbers ascend and none comes back. */
   readonly #summaries = new Map<MarketNumber, MarketSummary>()
   readonly #details = new Map<MarketNumber, ListingDetails>()
   #last = 0
 
-  constructor(checkpoints: MemoryCheckpoints) {
-    this.#checkpoints = checkpoints
+  constructor(owned: readonly { removeMarket(market: MarketNumber): void }[]) {
+    this.#owned = owned
   }
 
   put(listing: MarketListing): MarketNumber {
@@ -71,7 +84,7 @@ class MemoryMarkets implements MarketTable {
     this.#numbers.delete(`${summary.venue}${summary.nativeId}`)
     this.#summaries.delete(number)
     this.#details.delete(number)
-    this.#checkpoints.remove(number)
+    for (const table of this.#owned) table.removeMarket(number)
   }
 
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null {
@@ -148,7 +161,7 @@ class MemoryTicks implements TickTable {
   }
 
   /** The oldest hour with ticks, over all markets. */
-  oldest(): number {
+  firstHour(): number {
     let oldest = Number.POSITIVE_INFINITY
     for (const hours of this.#byMarket.values()) oldest = Math.min(oldest, ...hours.keys())
     return oldest
@@ -182,7 +195,7 @@ class MemoryCheckpoints implements CheckpointTable {
     return this.#checkpoints.get(market) ?? null
   }
 
-  remove(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     this.#checkpoints.delete(market)
   }
 }
@@ -191,9 +204,16 @@ class MemoryRuns implements RunTable {
   readonly #runs: Run[] = []
 
   begin(epoch: string, startedAtMs: TimeMs): Run {
-    const run = { number: (this.#runs.at(-1)?.number ?? 0) + 1, epoch, startedAtMs }
+    const number = (this.#runs.at(-1)?.number ?? 0) + 1
+    const run = { number, epoch, startedAtMs, endOffset: null }
     this.#runs.push(run)
     return run
+  }
+
+  end(number: number, endOffset: number): void {
+    const index = this.#runs.findIndex((run) => run.number === number)
+    const run = this.#runs[index]
+    if (run !== undefined) this.#runs[index] = { ...run, endOffset }
   }
 
   all(): readonly Run[] {
@@ -210,6 +230,29 @@ class MemoryRuns implements RunTable {
     }
     this.#runs.splice(0, count)
     return count
+  }
+}
+
+class MemoryLosses implements LossTable {
+  #losses: TradeLoss[] = []
+
+  put(loss: TradeLoss): void {
+    if (this.#losses.filter(({ run }) => run === loss.run).length < lossesOfRunMax) {
+      this.#losses.push(loss)
+    }
+  }
+
+  range({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
+    return this.#losses
+      .filter((loss) => loss.run === run && loss.offset >= offset)
+      .sort((one, other) => one.offset - other.offset)
+  }
+
+  /** Removes the losses of the runs before `run`, at most `rowsMax`; how many. */
+  prune(run: number, rowsMax: number): number {
+    const gone = new Set(this.#losses.filter((loss) => loss.run < run).slice(0, rowsMax))
+    this.#losses = this.#losses.filter((loss) => !gone.has(loss))
+    return gone.size
   }
 }
 
@@ -252,11 +295,17 @@ class MemoryAccounts implements AccountTable {
 
 class MemoryStorage implements Storage {
   readonly checkpoints = new MemoryCheckpoints()
-  readonly markets = new MemoryMarkets(this.checkpoints)
+  readonly bars = new MemoryBars()
+  readonly pastPrices = new MemoryPastPrices()
+  readonly markets = new MemoryMarkets([this.checkpoints, this.bars, this.pastPrices])
   readonly events = new MemoryEvents()
   readonly trades = new MemoryTrades()
+  readonly whales = new MemoryWhales()
+  readonly snapshots = new MemorySnapshots()
   readonly ticks = new MemoryTicks()
+  readonly coverage = new MemoryCoverage()
   readonly runs = new MemoryRuns()
+  readonly losses = new MemoryLosses()
   readonly marks = new MemoryMarks()
   readonly accounts = new MemoryAccounts()
 
@@ -269,7 +318,10 @@ class MemoryStorage implements Storage {
   }
 
   sizeBytes(): number {
-    return this.trades.count() * TRADE_BYTES + this.ticks.sizeBytes()
+    const [trades, bars] = [this.trades.count() * TRADE_BYTES, this.bars.count * BAR_BYTES]
+    const snapshots = this.snapshots.count() * SNAPSHOT_BYTES
+    const days = this.pastPrices.count * DAY_BYTES
+    return trades + bars + snapshots + days + this.ticks.sizeBytes()
   }
 
   prune(limits: {
@@ -278,18 +330,30 @@ class MemoryStorage implements Storage {
     sizeBytesMax: number
     rowsMax: number
   }): boolean {
-    const firstKeptHour = Math.floor(limits.nowMs / HOUR_MS) - limits.retentionDays * DAY_HOURS
+    const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
+    const kept = new Map<object, number>([
+      [this.snapshots, firstKeptHour(limits.nowMs, snapshotDaysKept)],
+      [this.pastPrices, Number.NEGATIVE_INFINITY],
+    ])
+    const tables = [this.trades, this.ticks, this.bars, this.pastPrices, this.snapshots]
     let rowsLeft = limits.rowsMax
     for (;;) {
-      const hour = Math.min(this.trades.oldestHour(), this.ticks.oldest())
       const isTooLarge = this.sizeBytes() > limits.sizeBytesMax
-      if (hour === Number.POSITIVE_INFINITY || (hour >= firstKeptHour && !isTooLarge)) break
+      // Everything if too large; otherwise the tables whose oldest hour is too old.
+      const due = tables.filter((table) => {
+        const oldest = kept.get(table) ?? firstKept
+        return table.firstHour() < (isTooLarge ? Number.POSITIVE_INFINITY : oldest)
+      })
+      if (due.length === 0) break
       if (rowsLeft <= 0) return true
-      rowsLeft -= this.trades.removeHour(hour, rowsLeft)
-      rowsLeft -= this.ticks.removeHour(hour, rowsLeft)
+      const hour = Math.min(...due.map((table) => table.firstHour()))
+      for (const table of due) rowsLeft -= table.removeHour(hour, rowsLeft)
     }
+    if (rowsLeft > 0) rowsLeft -= this.coverage.prune(firstKept * HOUR_MS, rowsLeft)
     if (rowsLeft <= 0) return true
-    return this.runs.prune(rowsLeft, (run) => this.trades.hasRun(run)) === rowsLeft
+    rowsLeft -= this.runs.prune(rowsLeft, (run) => this.trades.hasRun(run))
+    if (rowsLeft <= 0) return true
+    return this.losses.prune(this.runs.all()[0]?.number ?? 0, rowsLeft) === rowsLeft
   }
 
   async committed(): Promise<void> {}

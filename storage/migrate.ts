@@ -1,21 +1,31 @@
-// Brings an environment from an older format to this program's, one step a version. Each step and
-// the new version number are one transaction: a crash leaves the old format or the new, never both.
+// Brings an environment from an older format to this program's, one step a version. What changes rows
+// of the old format and the new version number are one transaction: a crash leaves the old format or
+// the new, never both. What is too much for one is prepared before, out of the old format's sight.
 // Steps run before the tables are opened, with nothing else writing. Upholds STORE14.
 
 import type { RootDatabase } from 'lmdb'
 import type { Log } from '../engine/log.ts'
+import { prepareFormat2 } from './format-2.ts'
 import { putFormatVersion, type Sentinel } from './sentinel.ts'
 import { type EnvironmentName, FORMAT_VERSION } from './tables.ts'
 
-/** Rewrites an environment from format `from` to `from + 1`; synchronous, throwing undoes it. */
+/** Takes an environment from format `from` to `from + 1`; synchronous. */
 export interface MigrationStep {
   readonly from: number
   readonly environment: EnvironmentName
-  readonly run: (root: RootDatabase<Buffer, Buffer>) => void
+  /**
+   * Writes tables that format `from` does not know, in transactions of its own; begun anew after a
+   * crash, so it first removes what it left.
+   */
+  readonly prepare?: (root: RootDatabase<Buffer, Buffer>, log: Log) => void
+  /** Rewrites rows that format `from` knows, in one transaction; throwing undoes it. */
+  readonly run?: (root: RootDatabase<Buffer, Buffer>) => void
 }
 
-/** The steps that releases have needed so far: none, format 1 is the first. */
-export const MIGRATION_STEPS: readonly MigrationStep[] = []
+/** The steps that releases have needed so far. */
+export const MIGRATION_STEPS: readonly MigrationStep[] = [
+  { from: 1, environment: 'market', prepare: prepareFormat2 },
+]
 
 /** Runs the missing steps. A version without a step for this environment only moves its number. */
 export function migrate(
@@ -35,13 +45,15 @@ export function migrate(
       (one) => one.from === from && one.environment === current.environment,
     )
     const before = current
+    step?.prepare?.(root, options.log)
     root.transactionSync(() => {
-      step?.run(root)
+      step?.run?.(root)
       putFormatVersion(root, before, from + 1)
     })
     current = { ...current, formatVersion: from + 1 }
     const { environment } = current
     options.log.info({ environment, from, to: from + 1 }, 'the format of the data was raised')
   }
+  if (current !== sentinel) root.resetReadTxn()
   return current
 }

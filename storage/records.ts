@@ -1,6 +1,7 @@
 // Versioned records ↔ bytes: a schema byte, a CRC-32 over key and body where tables.ts says so, and
 // the fields as one MessagePack array (msgpackr without its record extension, so that any decoder
-// reads them). Not for: which fields a record has; that is beside each table.
+// reads them), or bytes that a table packs itself. Not for: which fields a record has; that is beside
+// each table.
 // Nothing damaged is ever returned: a record that does not check out is null. Upholds R38, STORE11.
 
 import { crc32 } from 'node:zlib'
@@ -10,7 +11,7 @@ import type { TableLayout } from './tables.ts'
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** A field is not what the schema says; caught in `decodeRecord` and nowhere else. */
+/** A field is not what the schema says; caught in `decodeBy` and nowhere else. */
 class FieldError extends Error {}
 
 /** The bytes of one record under its key. `schema` is 1..255. */
@@ -18,12 +19,21 @@ export function encodeRecord(
   layout: TableLayout,
   record: { readonly key: Buffer; readonly schema: number; readonly fields: readonly unknown[] },
 ): Buffer {
-  const body = packr.pack(record.fields)
+  const { key, schema, fields } = record
+  return encodePacked(layout, { key, schema, body: packr.pack(fields) })
+}
+
+/** The same of a record that packs its own body, for rows of which there are very many. */
+export function encodePacked(
+  layout: TableLayout,
+  record: { readonly key: Buffer; readonly schema: number; readonly body: Uint8Array },
+): Buffer {
+  const { key, schema, body } = record
   const headerBytes = layout.isChecked ? 5 : 1
   const bytes = Buffer.allocUnsafe(headerBytes + body.length)
-  bytes[0] = record.schema
+  bytes[0] = schema
   bytes.set(body, headerBytes)
-  if (layout.isChecked) bytes.writeUInt32BE(checksum(record.key, record.schema, body), 1)
+  if (layout.isChecked) bytes.writeUInt32BE(checksum(key, schema, body), 1)
   return bytes
 }
 
@@ -36,6 +46,26 @@ export function decodeRecord<Decoded>(
   row: { readonly key: Buffer; readonly value: Buffer },
   schemas: { readonly [schema: number]: (fields: FieldReader) => Decoded },
 ): Decoded | null {
+  return decodeBy(layout, row, schemas, (body) => new FieldReader(packr.unpack(body)))
+}
+
+/** The same of a record that packed its own body. */
+export function decodePacked<Decoded>(
+  layout: TableLayout,
+  row: { readonly key: Buffer; readonly value: Buffer },
+  schemas: { readonly [schema: number]: (body: Buffer) => Decoded },
+): Decoded | null {
+  return decodeBy(layout, row, schemas, asItIs)
+}
+
+const asItIs = (body: Buffer) => body
+
+function decodeBy<Form, Decoded>(
+  layout: TableLayout,
+  row: { readonly key: Buffer; readonly value: Buffer },
+  schemas: { readonly [schema: number]: (form: Form) => Decoded },
+  open: (body: Buffer) => Form,
+): Decoded | null {
   const schema = row.value[0]
   const decode = schema === undefined ? undefined : schemas[schema]
   if (schema === undefined || decode === undefined) return null
@@ -44,14 +74,14 @@ export function decodeRecord<Decoded>(
     if (layout.isChecked && row.value.readUInt32BE(1) !== checksum(row.key, schema, body)) {
       return null
     }
-    return decode(new FieldReader(packr.unpack(body)))
+    return decode(open(body))
   } catch {
     return null
   }
 }
 
 /** The key is covered too, so that a record under a damaged key is not served as another's. */
-function checksum(key: Buffer, schema: number, body: Buffer): number {
+function checksum(key: Buffer, schema: number, body: Uint8Array): number {
   return crc32(body, (crc32(key) ^ schema) >>> 0)
 }
 

@@ -1,39 +1,48 @@
-// What is removed by age, and in which order: the oldest hour of all markets first, trades and
-// ticks alike, then the runs that no trade names any longer; in slices, never accounts. Days count
-// whole hours: an hour goes when all of it is past. Above the size bound the oldest hours go too,
-// until what was removed would suffice; the pages come free with the next commit, so what is under
-// way is counted. Not for: which markets go (actors/). Upholds STORE9, STORE20, R37.
+// What is removed by age, and in which order: the oldest hour of all markets first, whatever its kind,
+// then coverage, then the runs that no trade names any longer; in slices, never accounts, never hour
+// bars. Days count whole hours (kept-time.ts); snapshots have an age of their own, past prices none.
+// Above the size bound the oldest hours go too, past prices by the hour in which they were read, until
+// what was removed would suffice; the pages come free with the next commit, so what is under way is
+// counted. Not for: which markets go (actors/). Upholds STORE9, STORE20, STORE28, R37.
 
+import { firstKeptHour } from '../engine/kept-time.ts'
+import { snapshotDaysKept } from '../engine/limits.ts'
+import type { Bars } from './bars.ts'
+import type { Coverage } from './coverage.ts'
 import type { Environment } from './environment.ts'
 import type { Hours, MarketHour } from './hours.ts'
+import type { Losses } from './losses.ts'
+import type { PastPrices, ReadDay } from './past-prices.ts'
 import type { Runs } from './runs.ts'
+import type { Snapshots } from './snapshots.ts'
+import type { Removed } from './table.ts'
 import type { Ticks } from './ticks.ts'
 import type { Trades } from './trades.ts'
 
 const HOUR_MS = 3_600_000
-const DAY_HOURS = 24
+
+export interface RetentionParts {
+  readonly environment: Environment
+  /** The hours of trades, ticks and minute bars. */
+  readonly hours: Hours
+  readonly snapshotHours: Hours
+  readonly trades: Trades
+  readonly bars: Bars
+  readonly snapshots: Snapshots
+  readonly ticks: Ticks
+  readonly pastPrices: PastPrices
+  readonly coverage: Coverage
+  readonly runs: Runs
+  readonly losses: Losses
+}
 
 export class Retention {
-  readonly #environment: Environment
-  readonly #hours: Hours
-  readonly #trades: Trades
-  readonly #ticks: Ticks
-  readonly #runs: Runs
+  readonly #parts: RetentionParts
   /** Bytes removed whose commit is still out. */
   #bytesUnderWay = 0
 
-  constructor(parts: {
-    environment: Environment
-    hours: Hours
-    trades: Trades
-    ticks: Ticks
-    runs: Runs
-  }) {
-    this.#environment = parts.environment
-    this.#hours = parts.hours
-    this.#trades = parts.trades
-    this.#ticks = parts.ticks
-    this.#runs = parts.runs
+  constructor(parts: RetentionParts) {
+    this.#parts = parts
   }
 
   /** Removes at most `rowsMax` rows; true when there is more to remove. */
@@ -43,41 +52,72 @@ export class Retention {
     readonly sizeBytesMax: number
     readonly rowsMax: number
   }): boolean {
-    const firstKeptHour = Math.floor(limits.nowMs / HOUR_MS) - limits.retentionDays * DAY_HOURS
-    const sizeBytes = this.#environment.sizeBytes()
+    const { environment, coverage, runs, losses, trades } = this.#parts
+    const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
+    const firstKeptSnapshot = firstKeptHour(limits.nowMs, snapshotDaysKept)
+    const sizeBytes = environment.sizeBytes()
     let rowsLeft = limits.rowsMax
     let bytes = 0
-    let isMore = false
     for (;;) {
-      const oldest = this.#hours.oldest()
-      if (oldest === null) break
       const isTooLarge = sizeBytes - this.#bytesUnderWay - bytes > limits.sizeBytesMax
-      if (oldest.hour >= firstKeptHour && !isTooLarge) break
-      if (rowsLeft <= 0) {
-        isMore = true
-        break
-      }
-      const removed = this.#remove(oldest, rowsLeft)
-      rowsLeft -= removed.rowCount
+      const next = this.#next({ firstKept, firstKeptSnapshot, isTooLarge })
+      if (next === null || rowsLeft <= 0) break
+      const removed = this.#remove(next, rowsLeft)
+      // An hour that turns out empty still counts, so that a call always ends.
+      rowsLeft -= Math.max(removed.rowCount, 1)
       bytes += removed.byteCount
     }
     if (bytes > 0) this.#track(bytes)
     // A call that used up its rows has not looked at what else there is.
-    if (isMore || rowsLeft <= 0) return true
-    return this.#runs.prune(rowsLeft, (run) => this.#trades.hasRun(run)) === rowsLeft
+    if (rowsLeft > 0) rowsLeft -= coverage.prune(firstKept * HOUR_MS, rowsLeft)
+    if (rowsLeft <= 0) return true
+    rowsLeft -= runs.prune(rowsLeft, (run) => trades.hasRun(run))
+    if (rowsLeft <= 0) return true
+    return losses.prune(runs.oldest() ?? 0, rowsLeft) === rowsLeft
   }
 
-  #remove(entry: MarketHour, rowsMax: number): { rowCount: number; byteCount: number } {
-    if (entry.kind === 'ticks') {
-      const byteCount = this.#ticks.remove(entry.market, entry.hour)
-      this.#hours.remove(entry)
-      return { rowCount: 1, byteCount }
+  /** The oldest hour or day that may go; null when all that is left is to be kept. */
+  #next(limits: {
+    readonly firstKept: number
+    readonly firstKeptSnapshot: number
+    readonly isTooLarge: boolean
+  }): MarketHour | ReadDay | null {
+    const lasting = this.#parts.hours.oldest()
+    if (lasting !== null && lasting.hour < limits.firstKept) return lasting
+    const brief = this.#parts.snapshotHours.oldest()
+    if (brief !== null && brief.hour < limits.firstKeptSnapshot) return brief
+    if (!limits.isTooLarge) return null
+    let oldest: MarketHour | ReadDay | null = lasting
+    for (const other of [brief, this.#parts.pastPrices.oldestRead()]) {
+      if (other !== null && (oldest === null || other.hour < oldest.hour)) oldest = other
     }
-    const beforeMs = (entry.hour + 1) * HOUR_MS
-    const removed = this.#trades.removeBefore({ market: entry.market, beforeMs, rowsMax })
-    if (removed.rowCount < rowsMax) this.#hours.remove(entry)
-    // An hour that turns out empty still counts, so that a call always ends.
-    return { rowCount: Math.max(removed.rowCount, 1), byteCount: removed.byteCount }
+    return oldest
+  }
+
+  #remove(entry: MarketHour | ReadDay, rowsMax: number): Removed {
+    const { hours, snapshotHours, pastPrices } = this.#parts
+    if (entry.kind === 'pastPrices') return pastPrices.removeRead(entry)
+    const removed = this.#removeRows(entry, rowsMax)
+    if (removed.rowCount < rowsMax || entry.kind === 'ticks') {
+      const index = entry.kind === 'snapshots' ? snapshotHours : hours
+      index.remove(entry)
+    }
+    return removed
+  }
+
+  #removeRows({ kind, market, hour }: MarketHour, rowsMax: number): Removed {
+    const { trades, bars, snapshots, ticks } = this.#parts
+    const range = { market, beforeMs: (hour + 1) * HOUR_MS, rowsMax }
+    switch (kind) {
+      case 'trades':
+        return trades.removeBefore(range)
+      case 'minuteBars':
+        return bars.removeBefore(range)
+      case 'snapshots':
+        return snapshots.removeBefore(range)
+      case 'ticks':
+        return ticks.removeHour(market, hour)
+    }
   }
 
   #track(bytes: number): void {
@@ -85,6 +125,6 @@ export class Retention {
     const settle = () => {
       this.#bytesUnderWay -= bytes
     }
-    this.#environment.committed().then(settle, settle)
+    this.#parts.environment.committed().then(settle, settle)
   }
 }

@@ -6,11 +6,13 @@ import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { KEY_END, KEY_START, numberKey } from './keys.ts'
 import { chunkedRows } from './markets.ts'
+import type { FieldReader } from './records.ts'
 import type { Run, RunTable } from './storage.ts'
-import type { Table } from './table.ts'
+import type { Row, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
+/** 2 since a run's end is noted; 1 has none. */
+const SCHEMA = 2
 
 export class Runs implements RunTable {
   readonly #runs: Table
@@ -21,18 +23,22 @@ export class Runs implements RunTable {
 
   begin(epoch: string, startedAtMs: TimeMs): Run {
     const number = (this.#end({ isReverse: true }) ?? 0) + 1
+    const run = { number, epoch, startedAtMs, endOffset: null }
+    this.#put(run)
+    return run
+  }
+
+  end(number: number, endOffset: number): void {
     const key = numberKey(number)
-    this.#runs.put(key, this.#runs.encode(key, SCHEMA, [epoch, startedAtMs]))
-    return { number, epoch, startedAtMs }
+    const value = this.#runs.get(key)
+    const run = value === null ? null : this.#read({ key, value })
+    if (run !== null) this.#put({ ...run, endOffset })
   }
 
   all(): readonly Run[] {
     const runs: Run[] = []
     for (const row of chunkedRows(this.#runs)) {
-      const number = row.key.readUInt32BE(0)
-      const run = this.#runs.decode(row, {
-        1: (fields) => ({ number, epoch: fields.text(), startedAtMs: timeMs(fields.number()) }),
-      })
+      const run = this.#read(row)
       if (run !== null) runs.push(run)
     }
     return runs
@@ -48,6 +54,29 @@ export class Runs implements RunTable {
       this.#runs.remove(numberKey(first))
     }
     return rowsMax
+  }
+
+  /** The number of the oldest run that is kept; null before the first. */
+  oldest(): number | null {
+    return this.#end({ isReverse: false })
+  }
+
+  #put({ number, epoch, startedAtMs, endOffset }: Run): void {
+    const key = numberKey(number)
+    this.#runs.put(key, this.#runs.encode(key, SCHEMA, [epoch, startedAtMs, endOffset]))
+  }
+
+  #read(row: Row): Run | null {
+    const number = row.key.readUInt32BE(0)
+    const begun = (fields: FieldReader) => ({
+      number,
+      epoch: fields.text(),
+      startedAtMs: timeMs(fields.number()),
+    })
+    return this.#runs.decode<Run>(row, {
+      1: (fields) => ({ ...begun(fields), endOffset: null }),
+      2: (fields) => ({ ...begun(fields), endOffset: fields.numberOrNull() }),
+    })
   }
 
   #end(options: { isReverse: boolean }): number | null {

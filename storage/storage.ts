@@ -2,12 +2,21 @@
 // see every put of this process at once (rows not yet committed are merged in). Writes of one event
 // turn are committed together; nobody awaits them on the path of a message. What a user was told
 // is kept (accounts, keys) is awaited to the platter. LmdbStorage and MemoryStorage keep this
-// contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20.
+// contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20,
+// STORE22 to STORE28.
 
+import type { Bar, BarSize } from '../engine/candle.ts'
 import type { Level, Trade } from '../engine/events.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'
-import type { EventListing, JsonRecord, MarketListing, MarketNumber } from '../engine/market.ts'
-import type { PriceMicros, TimeMs } from '../engine/units.ts'
+import type {
+  EventListing,
+  JsonRecord,
+  MarketListing,
+  MarketNumber,
+  MarketRef,
+} from '../engine/market.ts'
+import type { PriceMicros, SizeMicros, TimeMs } from '../engine/units.ts'
+import type { WhaleTable } from './whale-contract.ts'
 
 /** The part of a listing that lives in memory; `description` and `native` stay on disk. */
 export type MarketSummary = Omit<MarketListing, 'description' | 'native'>
@@ -26,9 +35,10 @@ export interface MarketTable {
    */
   putSummary(number: MarketNumber, summary: MarketSummary): void
   /**
-   * Removes summary, details, look-up by native id, and checkpoint; does nothing for a market that
-   * is not stored. The number is never given again, in this run or a later one. Trades and ticks
-   * are left to retention: whoever removes a market that still has some keeps rows without a name.
+   * Removes summary, details, look-up by native id, checkpoint, hour bars and past prices; does
+   * nothing for a market that is not stored. The number is never given again, in this run or a later
+   * one. Trades, minute bars, snapshots and ticks are left to retention: whoever removes a market
+   * that still has some keeps rows without a name, those among the venue's trades included.
    */
   remove(number: MarketNumber): void
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null
@@ -63,13 +73,32 @@ export interface TradePosition {
   readonly ordinal: number | null
 }
 
+export type TradedMarket = Pick<MarketRef, 'number' | 'venue'>
+
+/** Where a published trade is stored. */
+export interface PlacedOffset {
+  readonly offset: number
+  readonly market: MarketNumber
+  readonly timeMs: TimeMs
+  readonly ordinal: number
+}
+
+/** A trade among all of its venue's. */
+export interface VenueTrade {
+  readonly market: MarketNumber
+  /** Among the venue's trades of the same millisecond. */
+  readonly venueOrdinal: number
+  readonly trade: StoredTrade
+}
+
 export interface TradeTable {
   /** Whether this native id is stored for the market (committed or not). */
   has(market: MarketNumber, nativeId: string): boolean
   /**
-   * Stores a trade and gives it its ordinal. The caller has asked `has`; a repeat throws (our bug).
+   * Stores a trade, with its place among the venue's trades, and gives it its ordinal. The caller
+   * has asked `has`; a repeat throws (our bug).
    */
-  put(market: MarketNumber, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade
+  put(market: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade
   /** Fills in a maker that became known later; does nothing when the trade is gone. */
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void
   get(market: MarketNumber, nativeId: string): StoredTrade | null
@@ -88,8 +117,27 @@ export interface TradeTable {
     offset: number
     limit: number
   }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[]
+  /** Where those trades are, without reading them: ten times as quick. */
+  placesByOffset(query: { run: number; offset: number; limit: number }): readonly PlacedOffset[]
+  /** The newest offset of a run's stored trades; 0 when it has none. */
+  newestOffset(run: number): number
   /** Time of the market's newest trade; null when it has none. */
   newestMs(market: MarketNumber): TimeMs | null
+  oldestMs(market: MarketNumber): TimeMs | null
+  /**
+   * Trades of every market of a venue, newest or oldest first. Positions here are the venue's: its
+   * own ordinals, given when a trade is stored, never changed, from 0 in each millisecond.
+   */
+  rangeOfVenue(query: {
+    venue: VenueKey
+    fromMs: TimeMs
+    toMs: TimeMs
+    after: TradePosition | null
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly VenueTrade[]
+  /** Times of the venue's oldest and newest trade; null when it has none. Two look-ups. */
+  extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null
   /** All stored trades. */
   count(): number
 }
@@ -109,6 +157,75 @@ export interface TickTable {
   at(market: MarketNumber, timeMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null
   /** The oldest kept tick's hour; null when there is none. */
   oldestHour(market: MarketNumber): number | null
+}
+
+/** Bars of trades, written in the turn of the trade. Hour bars outlive their trades. */
+export interface BarTable {
+  put(market: MarketNumber, size: BarSize, bar: Bar): void
+  get(market: MarketNumber, size: BarSize, startMs: TimeMs): Bar | null
+  /** Bars that start in [fromMs, toMs], at most `limit`. */
+  range(query: {
+    market: MarketNumber
+    size: BarSize
+    fromMs: TimeMs
+    toMs: TimeMs
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly Bar[]
+}
+
+/** A book at one moment of our clock: at most `bookSnapshotLevels` a side, best first, and both whole depths. */
+export interface BookSnapshot {
+  readonly timeMs: TimeMs
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+  readonly bidDepth: SizeMicros
+  readonly askDepth: SizeMicros
+}
+
+export interface SnapshotTable {
+  /** One a millisecond; a second one replaces the first. Further levels than `bookSnapshotLevels` are not kept. */
+  put(market: MarketNumber, snapshot: BookSnapshot): void
+  /** Snapshots of [fromMs, toMs] strictly behind `after`, at most `limit`. */
+  range(query: {
+    market: MarketNumber
+    fromMs: TimeMs
+    toMs: TimeMs
+    after: TimeMs | null
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly BookSnapshot[]
+  oldestMs(market: MarketNumber): TimeMs | null
+  count(): number
+}
+
+/** A UTC day of a market's prices as its venue remembers them. */
+export interface PastDay {
+  /** When it was last read; the days that go first under size pressure are those read first. */
+  readonly readAtMs: TimeMs
+  /** The day is surely known up to here; the day's end when no further price can come. */
+  readonly knownToMs: TimeMs
+  /** Seconds of the day, ascending, 0..86399. */
+  readonly seconds: readonly number[]
+  readonly prices: readonly PriceMicros[]
+}
+
+/** Outlives any age, since a day is read once: it goes with its market, or for want of room. */
+export interface PastPriceTable {
+  /** Replaces the day. `day` is floor(timeMs / 86,400,000). */
+  put(market: MarketNumber, day: number, past: PastDay): void
+  get(market: MarketNumber, day: number): PastDay | null
+}
+
+/** When a venue's feed was live, so that the absence of a tick means that nothing changed. */
+export interface CoverageTable {
+  /** Starts an interval, or moves the end of the one that starts at `fromMs`. */
+  put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void
+  /**
+   * The interval in which a time lies, both ends included; null when we were not watching. A
+   * venue's intervals do not overlap: only the last that starts at or before the time is looked at.
+   */
+  at(venue: VenueKey, atMs: TimeMs): { readonly fromMs: TimeMs; readonly toMs: TimeMs } | null
 }
 
 /**
@@ -135,13 +252,36 @@ export interface Run {
   readonly number: number
   readonly epoch: string
   readonly startedAtMs: TimeMs
+  /** The offset of the newest trade that it had stored when the next run began; null: not known. */
+  readonly endOffset: number | null
 }
 
 export interface RunTable {
   /** Numbers ascend and are never given twice. */
   begin(epoch: string, startedAtMs: TimeMs): Run
+  /** Notes where a run ended; does nothing for one that is not kept. */
+  end(number: number, endOffset: number): void
   /** The kept runs, oldest first; see Storage.prune. */
   all(): readonly Run[]
+}
+
+/** Trades that were lost for good and announced as a gap, with its place among the trades told. */
+export interface TradeLoss {
+  readonly run: number
+  /** The newest offset of the run's trades when it was announced. */
+  readonly offset: number
+  readonly venue: VenueKey
+  /** Null: trades of any market of the venue. */
+  readonly market: MarketNumber | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+}
+
+export interface LossTable {
+  /** Kept until the run is removed; of one run the first 10,000. */
+  put(loss: TradeLoss): void
+  /** Losses of a run at or behind an offset, in order. */
+  range(query: { run: number; offset: number }): readonly TradeLoss[]
 }
 
 /** Small facts that outlive a run, by name: last refresh of a catalogue, newest trade seen, … */
@@ -188,9 +328,15 @@ export interface Storage {
   readonly markets: MarketTable
   readonly events: EventTable
   readonly trades: TradeTable
+  readonly whales: WhaleTable
+  readonly bars: BarTable
+  readonly snapshots: SnapshotTable
   readonly ticks: TickTable
+  readonly pastPrices: PastPriceTable
+  readonly coverage: CoverageTable
   readonly checkpoints: CheckpointTable
   readonly runs: RunTable
+  readonly losses: LossTable
   readonly marks: MarkTable
   readonly accounts: AccountTable
   /** Writes handed over and not yet committed. */
@@ -204,9 +350,11 @@ export interface Storage {
   sizeBytes(): number
   /**
    * Removes what retention no longer keeps, at most `rowsMax` rows a call (call again while it
-   * returns true): trades and ticks of hours over `retentionDays` old; beyond `sizeBytesMax` the
-   * oldest of the rest first; then runs older than the oldest that a stored trade names, and all
-   * but the last `runsKeptMax`. The newest run always stays.
+   * returns true): trades, minute bars and ticks over `retentionDays` old (see engine/kept-time.ts),
+   * book snapshots over `snapshotDaysKept`; beyond `sizeBytesMax` the oldest of the rest first, days
+   * of past prices by when they were read (hour bars stay); then coverage over `retentionDays` old;
+   * then runs older than the oldest that a stored trade names, and all but the last `runsKeptMax`,
+   * with their losses. The newest run always stays. Whales stay, also when their run is gone.
    */
   prune(limits: {
     nowMs: TimeMs

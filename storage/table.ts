@@ -6,7 +6,13 @@ import type { Database } from 'lmdb'
 import { assert } from '../engine/errors.ts'
 import { keyBytesMax } from './keys.ts'
 import { PendingCursor, PendingRows } from './pending.ts'
-import { decodeRecord, encodeRecord, type FieldReader } from './records.ts'
+import {
+  decodePacked,
+  decodeRecord,
+  encodePacked,
+  encodeRecord,
+  type FieldReader,
+} from './records.ts'
 import type { TableLayout } from './tables.ts'
 
 /** What a table tells and asks its environment. */
@@ -31,6 +37,18 @@ export interface Row {
 
 /** Decoders of a record by schema version. */
 export type Schemas<Decoded> = { readonly [schema: number]: (fields: FieldReader) => Decoded }
+/** Decoders of a record that packs its own body. */
+export type PackedSchemas<Decoded> = { readonly [schema: number]: (body: Buffer) => Decoded }
+
+/** What a removal took away. */
+export interface Removed {
+  readonly rowCount: number
+  /** About what the rows took on disk. */
+  readonly byteCount: number
+}
+
+/** What LMDB adds to each row: its header, and its place in the page's list. */
+const ROW_HEADER_BYTES = 10
 
 export class Table {
   readonly layout: TableLayout
@@ -141,6 +159,32 @@ export class Table {
   getRecord<Decoded>(key: Buffer, schemas: Schemas<Decoded>): Decoded | null {
     const value = this.get(key)
     return value === null ? null : this.decode({ key, value }, schemas)
+  }
+
+  /** The bytes of a record that packs its own body. */
+  encodePacked(key: Buffer, schema: number, body: Uint8Array): Buffer {
+    return encodePacked(this.layout, { key, schema, body })
+  }
+
+  /** The record of a row that packed its own body; null, and reported, when it is damaged. */
+  decodePacked<Decoded>(row: Row, schemas: PackedSchemas<Decoded>): Decoded | null {
+    const decoded = decodePacked(this.layout, row, schemas)
+    if (decoded === null) this.#environment.onDamage('record')
+    return decoded
+  }
+
+  /** Removes the first `rowsMax` rows of a range. */
+  removeRange(range: KeyRange, rowsMax: number): Removed {
+    const keys: Buffer[] = []
+    let byteCount = 0
+    if (rowsMax < 1) return { rowCount: 0, byteCount }
+    this.scan(range, ({ key, value }) => {
+      keys.push(key)
+      byteCount += key.length + value.length + ROW_HEADER_BYTES
+      return keys.length < rowsMax
+    })
+    for (const key of keys) this.remove(key)
+    return { rowCount: keys.length, byteCount }
   }
 
   /** What waits is about to be handed over; rows of a failed commit are handed over once more. */

@@ -1,11 +1,11 @@
 // The whole disk layout on one screen: environment → table → key → record. Two LMDB environments:
 // `accounts` holds what users were told is kept, `market` what the venues could send again.
-// Numbers in keys are big-endian: market and run u32, times and hours u64 (see keys.ts), so that
-// LMDB's byte order is the order of the numbers. Changing anything here needs a step in migrate.ts.
+// Numbers in keys are big-endian: market and run u32, times, days and hours u64 (see keys.ts), so that
+// LMDB's byte order is the order of the numbers; venues and kinds are one byte. Changing anything here needs a step in migrate.ts.
 // Upholds STORE10 (fixed layout), R42.
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
@@ -58,14 +58,38 @@ export const TABLES = {
   tradeIds: table('market', 'tradeIds', { groupBytes: 4 }),
   /** run, offset → key in `trades` */
   tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4 }),
+  /** venue, timeMs, ordinal among the venue's → market and ordinal of the trade (8 bytes) */
+  venueTrades: table('market', 'venueTrades', { groupBytes: 1 }),
+  /** market, size, startMs → Bar */
+  bars: table('market', 'bars', { groupBytes: 4, isChecked: true }),
+  /** market, timeMs → BookSnapshot */
+  snapshots: table('market', 'snapshots', { groupBytes: 4 }),
   /** market, hour → HourTicks */
   ticks: table('market', 'ticks', { groupBytes: 4 }),
-  /** hour, kind, market → nothing: which markets have trades or ticks in an hour, for retention */
+  /** market, day → PastDay; of no age, so gone with the market or under size pressure alone */
+  pastPrices: table('market', 'pastPrices', { groupBytes: 4 }),
+  /** hour of reading, market, day → nothing: which days were read first, for size pressure */
+  pastPriceReads: table('market', 'pastPriceReads'),
+  /** venue, fromMs → toMs */
+  coverage: table('market', 'coverage', { groupBytes: 1 }),
+  /** hour, kind, market → nothing: which markets have rows of a kind in an hour, for retention */
   hours: table('market', 'hours'),
+  /** The same for snapshots alone, which go at an age of their own. */
+  snapshotHours: table('market', 'snapshotHours'),
   /** market → Checkpoint */
   checkpoints: table('market', 'checkpoints'),
   /** run → epoch and start */
   runs: table('market', 'runs'),
+  /** run, offset of the trades then, ordinal → TradeLoss */
+  losses: table('market', 'losses'),
+  /** timeMs, ordinal → StoredWhale */
+  whales: table('market', 'whales', { isChecked: true }),
+  /** market, hash of a whale's id → key in `whales` of every whale with that hash */
+  whaleIds: table('market', 'whaleIds', { groupBytes: 4 }),
+  /** run, offset → key in `whales` */
+  whaleOffsets: table('market', 'whaleOffsets', { groupBytes: 4 }),
+  /** market, timeMs, ordinal → nothing */
+  whaleMarkets: table('market', 'whaleMarkets', { groupBytes: 4 }),
   /** name → number; `last_market_number` is the market table's own */
   marks: table('market', 'marks'),
 } as const satisfies Record<string, TableLayout>

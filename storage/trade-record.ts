@@ -1,55 +1,71 @@
 // The record of one trade: its fields by schema version; time and ordinal stand in its key.
-// Not for: the indexes to it (trades.ts).
+// Schema 2 (format 2) also names its row in the index by venue, so that it can be removed without
+// a search. Not for: the indexes themselves (trades.ts, venue-trades.ts).
 
 import type { TradeSide } from '../engine/events.ts'
+import { VENUE_KEYS } from '../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../engine/units.ts'
 import { readInteger } from './keys.ts'
+import type { FieldReader } from './records.ts'
 import type { StoredTrade } from './storage.ts'
 import type { Schemas } from './table.ts'
+import type { VenuePlace } from './venue-trades.ts'
 
-/** The schema version that `tradeFields` writes. */
-export const TRADE_SCHEMA = 1
+/** A trade with the place that its record names, if it names one (since format 2). */
+export interface PlacedTrade {
+  readonly trade: StoredTrade
+  readonly place: VenuePlace | null
+}
 
 const SIDES: readonly TradeSide[] = ['buy', 'sell']
 
-export function tradeFields(trade: StoredTrade): readonly unknown[] {
-  return [
-    trade.nativeId,
-    trade.price,
-    trade.size,
-    trade.side,
-    trade.outcomeIndex,
-    trade.usd,
-    trade.maker,
-    trade.taker,
-    trade.txHash,
-    trade.receivedAtMs,
-    trade.run,
-    trade.offset,
-    trade.seq,
-  ]
+/** The schema and fields of a trade's record. */
+export function tradeRecord(
+  trade: StoredTrade,
+  place: VenuePlace | null,
+): { readonly schema: number; readonly fields: readonly unknown[] } {
+  const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = trade
+  const { receivedAtMs, run, offset, seq } = trade
+  const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
+  return place === null
+    ? { schema: 1, fields: [...who, receivedAtMs, run, offset, seq] }
+    : { schema: 2, fields: [...who, receivedAtMs, run, offset, seq, place.venue, place.ordinal] }
 }
 
 /** The decoders for the trade under this key. */
 export function tradeSchemas(key: Buffer): Schemas<StoredTrade> {
+  const read = (fields: FieldReader) => readTrade(key, fields)
+  return { 1: read, 2: read }
+}
+
+/** The decoders for the trade under this key with its place among the venue's. */
+export function placedTradeSchemas(key: Buffer): Schemas<PlacedTrade> {
   return {
-    1: (fields) => ({
-      nativeId: fields.text(),
-      timeMs: timeMs(readInteger(key, 4)),
-      ordinal: key.readUInt32BE(12),
-      price: priceMicros(fields.number()),
-      size: sizeMicros(fields.number()),
-      side: fields.choice(SIDES),
-      outcomeIndex: fields.number(),
-      usd: usdMicros(fields.number()),
-      maker: fields.textOrNull(),
-      taker: fields.textOrNull(),
-      txHash: fields.textOrNull(),
-      receivedAtMs: timeMs(fields.number()),
-      run: fields.numberOrNull(),
-      offset: fields.numberOrNull(),
-      seq: fields.numberOrNull(),
+    1: (fields) => ({ trade: readTrade(key, fields), place: null }),
+    2: (fields) => ({
+      trade: readTrade(key, fields),
+      place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() },
     }),
+  }
+}
+
+function readTrade(key: Buffer, fields: FieldReader): StoredTrade {
+  return {
+    nativeId: fields.text(),
+    timeMs: timeMs(readInteger(key, 4)),
+    ordinal: key.readUInt32BE(12),
+    price: priceMicros(fields.number()),
+    size: sizeMicros(fields.number()),
+    side: fields.choice(SIDES),
+    outcomeIndex: fields.number(),
+    usd: usdMicros(fields.number()),
+    maker: fields.textOrNull(),
+    taker: fields.textOrNull(),
+    txHash: fields.textOrNull(),
+    receivedAtMs: timeMs(fields.number()),
+    run: fields.numberOrNull(),
+    offset: fields.numberOrNull(),
+    seq: fields.numberOrNull(),
   }
 }
 

@@ -1,23 +1,41 @@
-// The table of trades: by market, time and ordinal, with an index from the venue's own id and one
-// from (run, offset) for resuming streams. A put writes all of them in one turn, so that a crash
+// The table of trades: by market, time and ordinal, with an index from the venue's own id, one from
+// (run, offset) for resuming streams, and one of all the venue's trades (venue-trades.ts). A put writes all of them in one turn, so that a crash
 // keeps or forgets them together. The index by id holds 64 hash bits; ids that share them are told
 // apart by their text. Not for: trades in memory (engine/trade-ring.ts).
 // Upholds STORE3 (ordinals), STORE5 (paging), STORE6 (ids), R33.
 
 import { assert } from '../engine/errors.ts'
+import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'
 import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './keys.ts'
-import type { StoredTrade, TradePosition, TradeTable } from './storage.ts'
-import type { Table } from './table.ts'
+import type {
+  PlacedOffset,
+  StoredTrade,
+  TradedMarket,
+  TradePosition,
+  TradeTable,
+  VenueTrade,
+} from './storage.ts'
+import type { Removed, Table } from './table.ts'
 import { TABLES } from './tables.ts'
-import { storedTrade, TRADE_SCHEMA, tradeFields, tradeSchemas } from './trade-record.ts'
+import { rangeOfTrades } from './trade-range.ts'
+import {
+  type PlacedTrade,
+  placedTradeSchemas,
+  storedTrade,
+  tradeRecord,
+  tradeSchemas,
+} from './trade-record.ts'
+import { type VenuePlace, VenueTrades } from './venue-trades.ts'
 
 const HOUR_MS = 3_600_000
 /** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */
 const PLACE_BYTES = 12
+/** About what a trade's rows in the indexes take on disk. */
+const INDEX_BYTES = 110
 /** Markets whose newest place is remembered; above it the memory starts afresh. */
 const PLACES_MAX = 20_000
 
@@ -32,6 +50,7 @@ export class Trades implements TradeTable {
   readonly #trades: Table
   readonly #ids: Table
   readonly #offsets: Table
+  readonly #byVenue: VenueTrades
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
   readonly #places = new Map<MarketNumber, Place>()
@@ -42,6 +61,7 @@ export class Trades implements TradeTable {
     this.#trades = environment.table(TABLES.trades)
     this.#ids = environment.table(TABLES.tradeIds)
     this.#offsets = environment.table(TABLES.tradeOffsets)
+    this.#byVenue = new VenueTrades(environment)
     this.#hours = hours
     this.#hash = hash
     this.#count = this.#trades.committedCount()
@@ -51,7 +71,7 @@ export class Trades implements TradeTable {
     return this.#find(market, nativeId) !== null
   }
 
-  put(market: MarketNumber, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
+  put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
     const idKey = tradeIdKey(market, this.#hash(trade.nativeId))
     const others = this.#ids.get(idKey)
     if (others !== null) {
@@ -60,7 +80,7 @@ export class Trades implements TradeTable {
     const ordinal = this.#nextOrdinal(market, trade.timeMs)
     const stored = storedTrade(trade, { ordinal, maker: trade.maker })
     const key = tradeKey(market, trade.timeMs, ordinal)
-    this.#trades.put(key, this.#trades.encode(key, TRADE_SCHEMA, tradeFields(stored)))
+    this.#putRecord(key, stored, this.#byVenue.put(venue, key))
     const place = key.subarray(4)
     this.#ids.put(idKey, others === null ? place : Buffer.concat([others, place]))
     if (trade.run !== null && trade.offset !== null) {
@@ -74,8 +94,8 @@ export class Trades implements TradeTable {
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.maker === maker) return
-    const fields = tradeFields(storedTrade(found.trade, { ordinal: found.trade.ordinal, maker }))
-    this.#trades.put(found.key, this.#trades.encode(found.key, TRADE_SCHEMA, fields))
+    const { key, trade } = found
+    this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.place)
   }
 
   get(market: MarketNumber, nativeId: string): StoredTrade | null {
@@ -90,17 +110,11 @@ export class Trades implements TradeTable {
     order: 'asc' | 'desc'
     limit: number
   }): readonly StoredTrade[] {
-    const { market, after, order, limit } = query
-    let from = tradeKey(market, query.fromMs, 0)
-    let to = tradeKey(market, query.toMs + 1, 0)
-    if (after !== null) {
-      const bound = order === 'asc' ? keyAfter(market, after) : keyBefore(market, after)
-      if (order === 'asc' && bound.compare(from) > 0) from = bound
-      if (order === 'desc' && bound.compare(to) < 0) to = bound
-    }
+    const { market, limit } = query
     const trades: StoredTrade[] = []
-    if (limit < 1 || from.compare(to) >= 0) return trades
-    this.#trades.scan({ from, to, isReverse: order === 'desc' }, (row) => {
+    const range = rangeOfTrades(query, (time, ordinal) => tradeKey(market, time, ordinal))
+    if (limit < 1 || range === null) return trades
+    this.#trades.scan(range, (row) => {
       const trade = this.#trades.decode(row, tradeSchemas(row.key))
       if (trade !== null) trades.push(trade)
       return trades.length < limit
@@ -126,9 +140,59 @@ export class Trades implements TradeTable {
     return found
   }
 
+  placesByOffset(query: { run: number; offset: number; limit: number }): readonly PlacedOffset[] {
+    const { run, offset, limit } = query
+    const places: PlacedOffset[] = []
+    const range = { from: groupKey(run, offset + 1), to: groupKey(run, Number.MAX_SAFE_INTEGER) }
+    if (limit < 1) return places
+    this.#offsets.scan(range, ({ key, value }) => {
+      places.push({
+        offset: readInteger(key, 4),
+        market: value.readUInt32BE(0),
+        timeMs: timeMs(readInteger(value, 4)),
+        ordinal: value.readUInt32BE(12),
+      })
+      return places.length < limit
+    })
+    return places
+  }
+
+  newestOffset(run: number): number {
+    const to = groupKey(run, Number.MAX_SAFE_INTEGER)
+    const row = this.#offsets.first({ from: groupKey(run, 0), to, isReverse: true })
+    return row === null ? 0 : readInteger(row.key, 4)
+  }
+
   newestMs(market: MarketNumber): TimeMs | null {
     const newest = this.#place(market).newestMs
     return newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest)
+  }
+
+  oldestMs(market: MarketNumber): TimeMs | null {
+    const oldest = this.#trades.first(wholeMarket(market))
+    return oldest === null ? null : timeMs(readInteger(oldest.key, 4))
+  }
+
+  rangeOfVenue(query: {
+    venue: VenueKey
+    fromMs: TimeMs
+    toMs: TimeMs
+    after: TradePosition | null
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly VenueTrade[] {
+    const found: VenueTrade[] = []
+    if (query.limit < 1) return found
+    this.#byVenue.scan(query, (key, venueOrdinal) => {
+      const trade = this.#trades.getRecord(key, tradeSchemas(key))
+      if (trade !== null) found.push({ market: key.readUInt32BE(0), venueOrdinal, trade })
+      return found.length < query.limit
+    })
+    return found
+  }
+
+  extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null {
+    return this.#byVenue.extent(venue)
   }
 
   count(): number {
@@ -142,10 +206,7 @@ export class Trades implements TradeTable {
   }
 
   /** Removes the oldest `rowsMax` trades of a market before `beforeMs`; for retention. */
-  removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): {
-    readonly rowCount: number
-    readonly byteCount: number
-  } {
+  removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const rows: { key: Buffer; value: Buffer }[] = []
     if (rowsMax < 1) return { rowCount: 0, byteCount: 0 }
@@ -161,30 +222,35 @@ export class Trades implements TradeTable {
   }
 
   #remove(market: MarketNumber, key: Buffer, value: Buffer): number {
-    const trade = this.#trades.decode({ key, value }, tradeSchemas(key))
+    const placed = this.#trades.decode({ key, value }, placedTradeSchemas(key))
     this.#trades.remove(key)
+    this.#byVenue.remove(key, placed?.place ?? null)
     this.#count -= 1
-    if (trade === null) return key.length + value.length
-    if (trade.run !== null && trade.offset !== null) {
-      this.#offsets.remove(groupKey(trade.run, trade.offset))
-    }
-    const idKey = tradeIdKey(market, this.#hash(trade.nativeId))
+    if (placed === null) return key.length + value.length
+    const { nativeId, run, offset } = placed.trade
+    if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
+    const idKey = tradeIdKey(market, this.#hash(nativeId))
     const places = this.#ids.get(idKey)
     if (places !== null) {
       const kept = splitPlaces(places).filter((place) => !place.equals(key.subarray(4)))
       if (kept.length === 0) this.#ids.remove(idKey)
       else this.#ids.put(idKey, Buffer.concat(kept))
     }
-    return key.length + value.length + 80
+    return key.length + value.length + INDEX_BYTES
   }
 
-  #find(market: MarketNumber, nativeId: string): { key: Buffer; trade: StoredTrade } | null {
+  #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
+    const { schema, fields } = tradeRecord(trade, place)
+    this.#trades.put(key, this.#trades.encode(key, schema, fields))
+  }
+
+  #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {
     const places = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
     if (places === null) return null
     for (const place of splitPlaces(places)) {
       const key = tradeKey(market, readInteger(place, 0), place.readUInt32BE(8))
-      const trade = this.#trades.getRecord(key, tradeSchemas(key))
-      if (trade !== null && isSameText(trade.nativeId, nativeId)) return { key, trade }
+      const placed = this.#trades.getRecord(key, placedTradeSchemas(key))
+      if (placed !== null && isSameText(placed.trade.nativeId, nativeId)) return { key, ...placed }
     }
     return null
   }
@@ -212,11 +278,7 @@ export class Trades implements TradeTable {
   #place(market: MarketNumber): Place {
     const known = this.#places.get(market)
     if (known !== undefined) return known
-    const newest = this.#trades.first({
-      from: tradeKey(market, -Number.MAX_SAFE_INTEGER, 0),
-      to: tradeKey(market, Number.MAX_SAFE_INTEGER, 0),
-      isReverse: true,
-    })
+    const newest = this.#trades.first({ ...wholeMarket(market), isReverse: true })
     const place: Place =
       newest === null
         ? { newestMs: Number.NEGATIVE_INFINITY, lastMs: Number.NaN, nextOrdinal: 0 }
@@ -231,14 +293,9 @@ export class Trades implements TradeTable {
   }
 }
 
-function keyAfter(market: MarketNumber, position: TradePosition): Buffer {
-  return position.ordinal === null
-    ? tradeKey(market, position.timeMs + 1, 0)
-    : tradeKey(market, position.timeMs, position.ordinal + 1)
-}
-
-function keyBefore(market: MarketNumber, position: TradePosition): Buffer {
-  return tradeKey(market, position.timeMs, position.ordinal ?? 0)
+function wholeMarket(market: MarketNumber) {
+  const end = Number.MAX_SAFE_INTEGER
+  return { from: tradeKey(market, -end, 0), to: tradeKey(market, end, 0) }
 }
 
 function splitPlaces(places: Buffer): Buffer[] {

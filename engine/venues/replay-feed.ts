@@ -41,7 +41,9 @@ export function openReplay(
   return VENUE_KEYS.map((key) => {
     const player = openPlayer(key, parts)
     const feed = new ReplayFeed(parts, { key, file, player, speed: options.speed ?? 1 })
-    return { key, feed, catalog: new ReplayCatalog(key, file, feed) }
+    // A recording remembers nothing from before it, and lists no teams.
+    const none = { history: { prices: async () => [] }, teams: async () => [] }
+    return { key, feed, catalog: new ReplayCatalog(key, file, feed), ...none }
   })
 }
 
@@ -141,6 +143,7 @@ class ReplayFeed implements VenueFeed {
       connectionsWanted: 1,
       lastDataAtMs: this.#lastDataAtMs,
       lastSignAtMs: this.#lastDataAtMs,
+      bookDelayMs: 0,
     }
   }
 

@@ -4,12 +4,12 @@
 
 import type { Clock } from '../clock.ts'
 import type { VenueEvent } from '../events.ts'
-import type { NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
+import type { NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../market.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Random } from '../random.ts'
-import type { TimeMs } from '../units.ts'
+import type { PriceMicros, TimeMs } from '../units.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
 export interface CatalogPage {
@@ -52,6 +52,11 @@ export interface FeedHealth {
   readonly lastDataAtMs: TimeMs | null
   /** When the last sign of life, heartbeats included, arrived. */
   readonly lastSignAtMs: TimeMs | null
+  /**
+   * How long a change of a book may go unseen while everything works: 0 where books are streamed,
+   * one round where they are asked for in turn.
+   */
+  readonly bookDelayMs: number
 }
 
 /** A venue's live stream. Reconnects, heartbeats and resubscription are its own business. */
@@ -79,6 +84,45 @@ export interface VenueFeed {
   health(): FeedHealth
 }
 
+/** A market whose past is asked for. */
+export interface PastMarket {
+  readonly nativeId: NativeMarketId
+  readonly event: NativeEventId | null
+  /** Venue b's series ticker, where its event is known. */
+  readonly series: string | null
+  /** In listing order; prices are of the first. */
+  readonly outcomes: readonly OutcomeId[]
+}
+
+/** What the venue remembers of a market's price. */
+export interface VenueHistory {
+  /**
+   * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending; empty when the venue
+   * has none. The last price before `fromMs` comes first where the venue tells it. Rejects when the
+   * venue does not answer after retries.
+   */
+  prices(
+    market: PastMarket,
+    range: { fromMs: TimeMs; toMs: TimeMs },
+    signal: AbortSignal,
+  ): Promise<readonly { readonly timeMs: TimeMs; readonly price: PriceMicros }[]>
+}
+
+/** One team or player as a venue lists it; texts as the venue writes them, '' where it says nothing. */
+export interface TeamListing {
+  readonly venue: VenueKey
+  /** The venue's word for the league, lower case: `nfl`, `cfb`. */
+  readonly league: string
+  /** As in slugs or tickers, lower case. */
+  readonly code: string
+  /** "Los Angeles Rams"; "Carlos Alcaraz". */
+  readonly name: string
+  /** "Los Angeles". */
+  readonly place: string
+  /** "Rams". */
+  readonly nickname: string
+}
+
 /** What every venue needs from outside; `emit` must not throw. */
 export interface VenueParts {
   readonly clock: Clock
@@ -93,4 +137,7 @@ export interface Venue {
   readonly key: VenueKey
   readonly catalog: VenueCatalog
   readonly feed: VenueFeed
+  readonly history: VenueHistory
+  /** Every team that the venue lists; rejects when it does not answer after retries. */
+  readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
 }

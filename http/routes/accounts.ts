@@ -7,9 +7,11 @@ import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
 import { labelCharactersMax } from '../../engine/limits.ts'
 import { toSeconds } from '../../engine/units.ts'
+import { echo } from '../echo.ts'
 import type { Problem } from '../parameter.ts'
 import { json, nothing } from '../reply.ts'
-import { bodyRoute, type Route, route } from '../route.ts'
+import { bodyRoute, type Route, type RouteDocument, route } from '../route.ts'
+import { CreatedKeySchema, KeysSchema, MeSchema, SessionSchema } from '../schemas.ts'
 import { lengthProblem } from '../validate.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
@@ -28,29 +30,40 @@ const NoQuery = Type.Object({})
 export function accountRoutes(accounts: AccountsView): readonly Route[] {
   const bearer = { access: 'token', isPrivate: true } as const
   const open = { access: 'public', isPrivate: true } as const
+  const documents = accountDocuments
   return [
     bodyRoute(
-      { method: 'POST', pattern: '/v1/auth/signup', ...open },
+      { method: 'POST', pattern: '/v1/auth/signup', document: documents.signUp, ...open },
       { schema: Credentials, className: 'Signup', refine: refineCredentials },
       async ({ body, address }) =>
         json(sessionRecord(await accounts.signUp({ ...body, address })), 201),
     ),
     bodyRoute(
-      { method: 'POST', pattern: '/v1/auth/login', ...open },
+      { method: 'POST', pattern: '/v1/auth/login', document: documents.logIn, ...open },
       { schema: Credentials, className: 'Login' },
       async ({ body, address }) => json(sessionRecord(await accounts.logIn({ ...body, address }))),
     ),
     route(
-      { method: 'GET', pattern: '/v1/auth/me', access: 'caller', isPrivate: true },
+      {
+        method: 'GET',
+        pattern: '/v1/auth/me',
+        document: documents.me,
+        access: 'caller',
+        isPrivate: true,
+      },
       NoQuery,
       ({ caller }) => json(meRecord(known(caller))),
     ),
-    route({ method: 'GET', pattern: '/v1/keys', ...bearer }, NoQuery, ({ caller }) => {
-      const keys = accounts.keys(known(caller).accountId).map(keyRecord)
-      return json({ keys, total: keys.length })
-    }),
+    route(
+      { method: 'GET', pattern: '/v1/keys', document: documents.keys, ...bearer },
+      NoQuery,
+      ({ caller }) => {
+        const keys = accounts.keys(known(caller).accountId).map(keyRecord)
+        return json({ keys, total: keys.length })
+      },
+    ),
     bodyRoute(
-      { method: 'POST', pattern: '/v1/keys', ...bearer },
+      { method: 'POST', pattern: '/v1/keys', document: documents.createKey, ...bearer },
       { schema: Label, className: 'Key' },
       async ({ caller, body }) => {
         const { view, key } = await accounts.createKey(known(caller).accountId, body.label)
@@ -58,7 +71,12 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
       },
     ),
     route(
-      { method: 'DELETE', pattern: '/v1/keys/{key_id}', ...bearer },
+      {
+        method: 'DELETE',
+        pattern: '/v1/keys/{key_id}',
+        document: documents.revokeKey,
+        ...bearer,
+      },
       NoQuery,
       async (request) => {
         const { accountId } = known(request.caller)
@@ -70,6 +88,43 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
   ]
 }
 
+const accountDocuments = {
+  signUp: {
+    group: 'Auth',
+    summary: 'Create an account and log in',
+    answer: SessionSchema,
+    status: 201,
+    refusals: { 400: 'the e-mail has an account already' },
+  },
+  logIn: {
+    group: 'Auth',
+    summary: 'Log in',
+    answer: SessionSchema,
+    refusals: { 401: 'wrong e-mail or password' },
+  },
+  me: { group: 'Auth', summary: 'The account of the credential', answer: MeSchema },
+  keys: { group: 'Auth', summary: "The account's API keys", answer: KeysSchema },
+  createKey: {
+    group: 'Auth',
+    summary: 'Create an API key; it is shown this once',
+    answer: CreatedKeySchema,
+    status: 201,
+    refusals: { 400: 'the account has as many keys as it may' },
+  },
+  revokeKey: {
+    group: 'Auth',
+    summary: 'Revoke an API key',
+    answer: null,
+    status: 204,
+    refusals: { 404: 'the account has no such key' },
+  },
+} satisfies Record<string, RouteDocument>
+
+/** Without an @ it may be the password in the wrong field. */
+function repeatedEmail(email: string): unknown {
+  return email.includes('@') ? echo(email.slice(0, EMAIL_CHARACTERS_MAX)) : '[redacted]'
+}
+
 /** What the schema cannot say: a password's bytes and what an e-mail must look like. */
 function refineCredentials(value: { email: string; password: string }): readonly Problem[] {
   const problems: Problem[] = []
@@ -78,7 +133,7 @@ function refineCredentials(value: { email: string; password: string }): readonly
     problems.push(
       lengthProblem({
         loc: ['body', 'email'],
-        input: email.slice(0, EMAIL_CHARACTERS_MAX),
+        input: repeatedEmail(email),
         isShort: false,
         limit: EMAIL_CHARACTERS_MAX,
       }),
@@ -89,7 +144,7 @@ function refineCredentials(value: { email: string; password: string }): readonly
       type: 'value_error',
       loc: ['body', 'email'],
       msg: `value is not a valid email address: ${reason}`,
-      input: email,
+      input: repeatedEmail(email),
       ctx: { reason },
     })
   }

@@ -1,32 +1,139 @@
-// How the service is: /health for anybody, /metrics for those on this machine. Neither is counted.
-// Upholds STATUS1 and STATUS2.
+// How the service is: /health for anybody, /metrics for those on this machine (neither is counted),
+// and what its database holds. Upholds STATUS1 to STATUS3.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { Metrics } from '../../engine/metrics.ts'
 import { json, plainText } from '../reply.ts'
 import { type Route, route } from '../route.ts'
+import { HealthSchema, nullable } from '../schemas.ts'
 
-/** The routes without a key. */
+const Count = Type.Integer({ minimum: 0 })
+
+/** The shape of /v1/stats; venues by their configured names. */
+export function statsSchema(names: EngineView['catalog']['names']) {
+  const coverage = Type.Object({
+    first_trade_ms: nullable(Type.Integer()),
+    last_trade_ms: nullable(Type.Integer()),
+    lag_ms: nullable(Type.Integer({ description: 'from the venue to us, of late' })),
+    stale: Type.Boolean({ description: 'the feed is down or silent past its limit' }),
+  })
+  return Type.Object({
+    markets: Type.Object({
+      total: Count,
+      [names.a]: Count,
+      [names.b]: Count,
+      open: Count,
+      closed: Count,
+      resolved: Count,
+    }),
+    events: Count,
+    trades: Count,
+    orderbook_snapshots: Count,
+    wallets: Count,
+    matches: Type.Object({ total: Count, high_confidence: Count }),
+    coverage: Type.Object({ [names.a]: coverage, [names.b]: coverage }),
+    database_bytes: Count,
+    timestamp_ms: Type.Integer(),
+  })
+}
+
+/** `/health`, `/metrics` and `/v1/stats`. */
 export function statusRoutes(parts: {
   engine: EngineView
+  clock: Clock
   metrics: Metrics
   isMetricsPublic: boolean
 }): readonly Route[] {
-  const { engine, metrics, isMetricsPublic } = parts
+  const { engine, clock, metrics, isMetricsPublic } = parts
   const open = { access: 'public', isCounted: false } as const
   const { registry } = metrics
   return [
-    route({ method: 'GET', pattern: '/health', ...open }, Type.Object({}), () =>
-      json(healthRecord(engine)),
+    route(
+      {
+        method: 'GET',
+        pattern: '/health',
+        document: { group: 'System', summary: 'How the service is', answer: HealthSchema },
+        ...open,
+      },
+      Type.Object({}),
+      () => json(healthRecord(engine)),
     ),
-    route({ method: 'GET', pattern: '/metrics', ...open }, Type.Object({}), async ({ address }) => {
-      if (!isMetricsPublic && !isLoopback(address))
-        throw new EngineError('NOT_FOUND', 'no such path')
-      return plainText(await registry.metrics(), registry.contentType)
-    }),
+    route(
+      {
+        method: 'GET',
+        pattern: '/metrics',
+        document: {
+          group: 'System',
+          summary: 'Figures for Prometheus',
+          answer: null,
+          contentType: 'text/plain',
+          refusals: { 404: 'asked from another machine while METRICS_PUBLIC is off' },
+        },
+        ...open,
+      },
+      Type.Object({}),
+      async ({ address }) => {
+        if (!isMetricsPublic && !isLoopback(address))
+          throw new EngineError('NOT_FOUND', 'no such path')
+        return plainText(await registry.metrics(), registry.contentType)
+      },
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/stats',
+        document: {
+          group: 'System',
+          summary: 'What the database holds',
+          answer: statsSchema(engine.catalog.names),
+        },
+      },
+      Type.Object({}),
+      () => json(statsRecord(engine, clock.nowMs())),
+    ),
   ]
+}
+
+/** The statistics record. */
+function statsRecord(engine: EngineView, nowMs: number) {
+  const { catalog, matches } = engine
+  const { a, b } = catalog.counts()
+  const ofA = a.open + a.closed + a.resolved
+  const ofB = b.open + b.closed + b.resolved
+  const { trades, snapshots, databaseBytes, coverage } = engine.stats()
+  return {
+    markets: {
+      total: ofA + ofB,
+      [catalog.names.a]: ofA,
+      [catalog.names.b]: ofB,
+      open: a.open + b.open,
+      closed: a.closed + b.closed,
+      resolved: a.resolved + b.resolved,
+    },
+    events: catalog.eventCount(),
+    trades,
+    orderbook_snapshots: snapshots,
+    wallets: 0,
+    // Only matches of high confidence are known so far.
+    matches: { total: matches.count, high_confidence: matches.count },
+    coverage: Object.fromEntries(
+      (['a', 'b'] as const).map((venue) => {
+        const feed = engine.venues().find((view) => view.venue === venue)
+        const record = {
+          first_trade_ms: coverage[venue]?.oldestMs ?? null,
+          last_trade_ms: coverage[venue]?.newestMs ?? null,
+          lag_ms: feed?.lagMs ?? null,
+          stale: feed?.state !== 'live',
+        }
+        return [catalog.names.platform(venue), record]
+      }),
+    ),
+    database_bytes: databaseBytes,
+    timestamp_ms: nowMs,
+  }
 }
 
 /** The health record: degraded when any part is not as it should be. */

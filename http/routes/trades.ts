@@ -3,42 +3,74 @@
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
-import { TIME_ZERO, type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
-import { historyCursor, parseHistoryCursor } from '../cursor.ts'
+import {
+  cursorText,
+  DATA_START,
+  historyParameters,
+  historyRange,
+  withDataStart,
+} from '../history.ts'
+import { type HistoryPage, readHistory } from '../history-scan.ts'
 import { marketTexts, tradeText } from '../render.ts'
-import { type Answer, jsonText, withHeader } from '../reply.ts'
+import { type Answer, jsonText } from '../reply.ts'
 import { type Route, route } from '../route.ts'
-import { choice, parameters, SECONDS_MAX } from '../schemas.ts'
-import { findMarket, seconds } from './markets.ts'
+import { choice, parameters, TradesSchema } from '../schemas.ts'
+import { findMarket } from './markets.ts'
 
-const END_OF_TIME_MS = timeMs(SECONDS_MAX * 1000)
+const SLICE_ROWS = 512
+
+type StoredTrade = ReturnType<MarketView['trades']>[number]
 
 const Query = Type.Object({
   limit: parameters.limit(500, 100),
-  cursor: parameters.cursor(),
+  cursor: historyParameters.cursor,
   slug: parameters.text('market_slug'),
-  start_time: parameters.seconds('start_ts', 'from'),
-  end_time: parameters.seconds('end_ts', 'to'),
+  start_time: historyParameters.start_time,
+  end_time: historyParameters.end_time,
   side: Type.Optional(choice(['buy', 'sell'] as const)),
-  order: parameters.order(),
+  order: historyParameters.order,
 })
 
 interface TradesQuery {
   readonly limit: number
   readonly cursor?: string
-  readonly slug?: string
   readonly start_time?: number
   readonly end_time?: number
   readonly side?: 'buy' | 'sell'
   readonly order: 'asc' | 'desc'
+  readonly signal: () => AbortSignal
+}
+
+interface TradeRouteParts {
+  readonly catalog: CatalogView
+  readonly clock: Clock
 }
 
 /** `GET /v1/markets/{market_id}/trades`. */
-export function tradeRoutes(catalog: CatalogView): readonly Route[] {
+export function tradeRoutes(parts: TradeRouteParts): readonly Route[] {
+  const { catalog } = parts
   return [
-    route({ method: 'GET', pattern: '/v1/markets/{market_id}/trades' }, Query, ({ path, query }) =>
-      trades(marketOf(catalog, path('market_id'), query.slug), query),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/markets/{market_id}/trades',
+        document: {
+          group: 'Market Data',
+          summary: 'The trade history of a market',
+          answer: TradesSchema,
+          refusals: {
+            400: 'start after end, a foreign cursor, or path and slug of different markets',
+            404: 'no such market',
+            503: 'too few trades pass the filters to find a page in time',
+          },
+          headers: DATA_START,
+        },
+      },
+      Query,
+      ({ path, query, signal }) =>
+        trades(parts, marketOf(catalog, path('market_id'), query.slug), { ...query, signal }),
     ),
   ]
 }
@@ -57,49 +89,29 @@ function marketOf(catalog: CatalogView, id: string, slug: string | undefined): M
   return byId ?? bySlug ?? findMarket(catalog, id)
 }
 
-function trades(view: MarketView, query: TradesQuery): Answer {
-  const fromMs = query.start_time === undefined ? TIME_ZERO : timeMs(seconds(query.start_time))
-  // The second of end_time belongs to the range whole.
-  const toMs = query.end_time === undefined ? END_OF_TIME_MS : timeMs(seconds(query.end_time) + 999)
-  if (query.start_time !== undefined && query.end_time !== undefined && fromMs > toMs) {
-    throw new EngineError('BAD_REQUEST', 'start_time is after end_time')
-  }
-  const after = query.cursor === undefined ? null : parseHistoryCursor(query.cursor)
-  if (query.cursor !== undefined && after === null) {
-    throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
-  }
-  const { order, limit } = query
-  // One row more than asked for: it says exactly whether there are more, and where the page cuts.
-  const found = view.trades({
-    fromMs,
-    toMs,
-    after,
-    order,
-    limit: limit + 1,
-    side: query.side ?? null,
-  }).rows
-  const rows = found.slice(0, limit)
-  const next = found[limit]
-  const last = rows[rows.length - 1]
-  const cursor = next === undefined || last === undefined ? null : historyCursor(last, next)
+function trades(
+  { catalog, clock }: TradeRouteParts,
+  view: MarketView,
+  query: TradesQuery,
+): Answer | Promise<Answer> {
+  const { side, limit } = query
   const texts = marketTexts(view)
-  const body = `{"market_id":${texts.id},"trades":[${rows
-    .map((row) => tradeText(row, texts))
-    .join(',')}],"cursor":${JSON.stringify(cursor)},"has_more":${next !== undefined}}`
-  return query.start_time === undefined ? jsonText(body) : withDataStart(view, fromMs, body)
-}
-
-/** Says where our data begins when the range begins before it. */
-function withDataStart(view: MarketView, fromMs: TimeMs, body: string): Answer {
-  const answer = jsonText(body)
-  const oldest = view.trades({
-    fromMs: TIME_ZERO,
-    toMs: END_OF_TIME_MS,
-    after: null,
-    order: 'asc',
-    limit: 1,
-    side: null,
-  }).rows[0]
-  if (oldest === undefined || oldest.timeMs <= fromMs) return answer
-  return withHeader(answer, 'X-Data-Start', String(toSeconds(oldest.timeMs)))
+  const answer = ({ rows, cursor }: HistoryPage<StoredTrade>): Answer => {
+    const list = rows.map((row) => tradeText(row, texts)).join(',')
+    const body = `{"market_id":${texts.id},"trades":[${list}],${cursorText(cursor)}}`
+    const records = { oldestMs: view.oldestTradeMs(), sinceMs: catalog.recordsSinceMs }
+    return withDataStart(jsonText(body), query.start_time, records)
+  }
+  const page = readHistory<StoredTrade>({
+    range: historyRange(query),
+    limit,
+    read: (slice) => view.trades(slice),
+    place: (row) => row,
+    accepts: side === undefined ? null : (row) => row.side === side,
+    sliceRows: SLICE_ROWS,
+    clock,
+    // Only a filter makes a page that somebody may not want to wait for.
+    ...(side === undefined ? {} : { signal: query.signal() }),
+  })
+  return page instanceof Promise ? page.then(answer) : answer(page)
 }

@@ -1,72 +1,98 @@
-// How a connection that lagged is made whole again, once its buffer has drained. Upholds WS8.
+// How a connection that lagged is made whole again, once its buffer has drained: first every state is
+// named as out of sync, then come the messages it missed, then the states. Upholds WS8.
 
 import type { MarketRef } from '../../engine/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import { type ChannelName, STATE_CHANNELS } from './channels.ts'
-import type { Connection, Task } from './connection.ts'
+import { CHANNEL_NAMES, CHANNELS } from './channels.ts'
+import { type Connection, skipsPerTurn, type Task } from './connection.ts'
 import type { Desk } from './desk.ts'
 import { fill, idsOf } from './fill.ts'
-import { replay, tellLost } from './replay.ts'
+import { channelOfLane } from './lanes.ts'
+import { type Audience, tellLost } from './losses.ts'
+import { LOGGED_CHANNELS, type LoggedChannel } from './message-log.ts'
+import { replay } from './replay.ts'
 import { Row } from './row.ts'
+
+const STATE_CHANNELS = CHANNEL_NAMES.filter((name) => CHANNELS[name].hasState)
 
 /** What a lagging connection left behind. */
 export interface Lag {
   readonly sinceMs: TimeMs
-  readonly tradesAfter: number
+  /** Up to these offsets everything is in the socket's buffer. */
+  readonly after: Readonly<Record<LoggedChannel, number>>
 }
 
-/** Makes up for a lag: `resync` of every state at once, the missed trades, then the states. */
+/** Makes up for a lag: `resync` of every state, the missed messages, then the states. */
 export function* catchUp(connection: Connection, desk: Desk, lag: Lag): Task {
-  resyncAll(connection, desk)
+  yield* resyncAll(connection, desk)
   yield
-  const trades = connection.subscriptions.of('trades')
-  if (trades.count > 0) {
-    const wants = (ref: MarketRef): boolean => trades.wants(ref)
-    const after = lag.tradesAfter
-    const replayed = yield* replay(connection, desk, {
-      wants,
-      after,
-      countMax: Number.POSITIVE_INFINITY,
-    })
-    for (const key of trades.wide) connection.listen('trades', key)
-    for (const number of trades.singles.keys()) connection.listen('trades', number)
-    if (replayed.kind === 'lost') {
-      for (const key of trades.wide)
-        tellLost(connection, desk, { key, refs: [], fromMs: lag.sinceMs })
-      const refs = [...trades.singles.values()]
-      tellLost(connection, desk, { key: null, refs, fromMs: lag.sinceMs })
-    }
-  }
+  for (const channel of LOGGED_CHANNELS) yield* catchUpLog(connection, desk, channel, lag)
   for (const channel of STATE_CHANNELS) {
     const { wide, singles } = connection.subscriptions.of(channel)
-    for (const ref of singles.values()) {
+    for (const { ref, lane } of singles.values()) {
       const view = desk.engine.catalog.find(ref.id)
-      if (view !== null) connection.begin(channel, view)
+      if (view !== null) connection.begin(lane, view)
       yield
     }
-    for (const key of wide) {
-      const row = new Row({ connection, channel, key, ids: idsOf(desk, key) })
+    for (const [key, lane] of wide) {
+      const row = new Row({ connection, lane, key, ids: idsOf(desk, key) })
       yield* fill(connection, desk, row, () => {})
     }
   }
   connection.resumeLive()
 }
 
-/** Names every state that is out of sync, in one turn; an interrupted row begins again. */
-function resyncAll(connection: Connection, desk: Desk): void {
-  const tell = (channel: ChannelName, ref: MarketRef): void =>
-    connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+/** The missed messages of all subscriptions to a channel, then live in the same turn. */
+function* catchUpLog(connection: Connection, desk: Desk, channel: LoggedChannel, lag: Lag): Task {
+  const subscriptions = connection.subscriptions.of(channel)
+  if (subscriptions.count === 0) return
+  const audience: Audience = {
+    wide: [...subscriptions.wide.keys()],
+    refs: Array.from(subscriptions.singles.values(), ({ ref }) => ref),
+  }
+  const log = desk.logs[channel]
+  const from = log.behind(lag.after[channel])
+  if (from !== null) {
+    // Told at once, since each message moves the client's position on.
+    const onLost = (range: { fromMs: TimeMs | null; toMs: TimeMs }) =>
+      tellLost(connection, desk, { channel, audience, range })
+    const countMax = Number.POSITIVE_INFINITY
+    yield* replay(connection, desk, { log, from, audience, onLost, countMax })
+  }
+  for (const key of subscriptions.wide.keys()) connection.listen(channel, key)
+  for (const number of subscriptions.singles.keys()) connection.listen(channel, number)
+  if (from !== null) return
+  const range = { fromMs: lag.sinceMs, toMs: desk.clock.nowMs() }
+  tellLost(connection, desk, { channel, audience, range })
+}
+
+/**
+ * Names every state that is out of sync, in one turn unless they are so many that others would wait
+ * (nothing live comes between); an interrupted row begins again.
+ */
+function* resyncAll(connection: Connection, desk: Desk): Task {
+  let told = 0
   for (const channel of STATE_CHANNELS) {
     const { wide, singles } = connection.subscriptions.of(channel)
-    for (const ref of singles.values()) tell(channel, ref)
-    for (const key of wide) {
-      for (const view of desk.engine.catalog.markets(key === '*' ? null : key))
-        tell(channel, view.ref)
+    const tell = (ref: MarketRef): void =>
+      connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+    for (const { ref } of singles.values()) tell(ref)
+    for (const key of wide.keys()) {
+      for (const view of desk.engine.catalog.markets(key === '*' ? null : key)) {
+        tell(view.ref)
+        told += 1
+        if (told % skipsPerTurn === 0) yield
+      }
     }
   }
   const { row } = connection
   if (row === null) return
-  for (const ref of row.sent.values()) tell(row.channel, ref)
+  const channel = channelOfLane(row.lane)
+  for (const ref of row.sent.values()) {
+    connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+    told += 1
+    if (told % skipsPerTurn === 0) yield
+  }
   row.restart()
   desk.openRow(row)
 }

@@ -1,33 +1,74 @@
-// The channels: their names, what a subscription begins with, and the topics they are published to.
-// One topic per form, channel and market, one per venue, and one for everything; a connection is on
-// at most one of those that carry a given market. Upholds HUB1.
+// The channels: how the messages of each come, whether it begins with a state, and the options that a
+// subscription may choose. And how messages are written. Not for: what a command's options mean, or
+// the topics of a channel (lanes.ts). Upholds LANE1.
 
+import { CANDLE_MS, type CandleInterval } from '../../engine/candle.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+
+/** A choice that a subscription makes; the default is taken when it does not. */
+interface Choice<Value> {
+  readonly allowed: readonly Value[]
+  readonly default: Value
+}
+
+/** How the messages of a channel come. */
+export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
+
+export const DEPTH_LEVELS = [5, 10, 20] as const
+export const DEPTH_CONFLATE_MS = [100, 250, 1_000] as const
+export const PRICE_CONFLATE_MS = [0, 250, 1_000] as const
+export const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d']
+/** What an interval may also be called, as in the REST API. */
+export const INTERVAL_OF_MINUTES: ReadonlyMap<unknown, CandleInterval> = new Map(
+  INTERVALS.map((interval) => [CANDLE_MS[interval] / 60_000, interval]),
+)
 
 /** What each channel is; `hasState`: a subscription begins with the market's present state. */
 export const CHANNELS = {
-  orderbook: { letter: 'o', hasState: true },
-  prices: { letter: 'p', hasState: true },
-  trades: { letter: 't', hasState: false },
-} as const satisfies Record<string, { letter: string; hasState: boolean }>
+  orderbook: { hasState: true, delivery: 'every', options: {} },
+  depth: {
+    hasState: true,
+    delivery: 'conflated',
+    options: {
+      levels: { allowed: DEPTH_LEVELS, default: 10 },
+      conflate_ms: { allowed: DEPTH_CONFLATE_MS, default: 250 },
+    },
+  },
+  prices: {
+    hasState: true,
+    delivery: 'everyOrConflated',
+    options: { conflate_ms: { allowed: PRICE_CONFLATE_MS, default: 0 } },
+  },
+  trades: { hasState: false, delivery: 'every', options: {} },
+  whales: { hasState: false, delivery: 'every', options: {} },
+  lifecycle: { hasState: false, delivery: 'every', options: {} },
+  candles: {
+    hasState: true,
+    delivery: 'perSecond',
+    options: { interval: { allowed: INTERVALS, default: '1m' } },
+  },
+} as const satisfies Record<
+  string,
+  { hasState: boolean; delivery: Delivery; options: Readonly<Record<string, Choice<unknown>>> }
+>
 
 export type ChannelName = keyof typeof CHANNELS
-export const CHANNEL_NAMES: readonly ChannelName[] = ['orderbook', 'prices', 'trades']
-export const STATE_CHANNELS: readonly ChannelName[] = CHANNEL_NAMES.filter(
-  (name) => CHANNELS[name].hasState,
-)
+export const CHANNEL_NAMES: readonly ChannelName[] = [
+  'orderbook',
+  'depth',
+  'prices',
+  'trades',
+  'whales',
+  'lifecycle',
+  'candles',
+]
 
 /** A whole venue, or everything. */
 export type WideKey = VenueKey | '*'
 
-/** How messages are written: JSON text is `j`. */
-export type Form = 'j'
-
-/** The topic of a market, a venue or everything in a channel. */
-export function topicOf(form: Form, channel: ChannelName, key: MarketNumber | WideKey): string {
-  return `${form}:${CHANNELS[channel].letter}:${key}`
-}
+/** How messages are written: `j` is JSON text, `b` is MessagePack. */
+export type Form = 'j' | 'b'
+export const FORM_OF = { json: 'j', msgpack: 'b' } as const satisfies Record<string, Form>
 
 /** Everybody on a form: status messages. Never left, so that no socket loses its last topic with
  * messages pending in it: uWebSockets.js frees those unsent. */

@@ -2,9 +2,10 @@
 // chooses topics. An interface of its own, so that tasks do not know sessions.
 
 import type { MarketView } from '../../actors/views.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market.ts'
-import type { ChannelName, WideKey } from './channels.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import type { WideKey } from './channels.ts'
 import type { Encoder, Frame } from './encoder.ts'
+import type { Lane } from './lanes.ts'
 import type { CommandId, StreamErrorCode } from './protocol.ts'
 import type { Row } from './row.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -27,12 +28,10 @@ export interface Connection {
   reply(type: string, fields: Readonly<Record<string, unknown>>): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
   /** Sends a market's state and makes it live, in one turn. */
-  begin(channel: ChannelName, view: MarketView): void
-  sendState(channel: ChannelName, view: MarketView): void
-  listen(channel: ChannelName, key: MarketNumber | WideKey): void
-  ignore(channel: ChannelName, key: MarketNumber | WideKey): void
-  /** The newest seq of a market in a channel. */
-  seqOf(channel: ChannelName, market: MarketRef): number
+  begin(lane: Lane, view: MarketView): void
+  sendState(lane: Lane, view: MarketView): void
+  listen(lane: Lane, key: MarketNumber | WideKey): void
+  ignore(lane: Lane, key: MarketNumber | WideKey): void
   /** Everything that was left out is out: the connection is as before it lagged. */
   resumeLive(): void
 }

@@ -6,13 +6,17 @@ import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
 import type {
   BookUpdate,
   FeedState,
+  LifecycleUpdate,
   MarketPrice,
   PriceUpdate,
   Stamp,
   TradeUpdate,
+  WhaleUpdate,
 } from '../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import { MICROS, toSeconds } from '../../engine/units.ts'
 import {
+  candleText,
   levelsText,
   levelText,
   type MarketTexts,
@@ -22,15 +26,22 @@ import {
   tradeText,
 } from '../render.ts'
 import type { ChannelName } from './channels.ts'
-import type { Encoder, Gap, Heartbeat, Reply, ResyncReason } from './encoder.ts'
+import type {
+  Candle,
+  Dated,
+  Depth,
+  Encoder,
+  Gap,
+  Heartbeat,
+  Reply,
+  ResyncReason,
+} from './encoder.ts'
 
-/** A market's texts and the heads of its messages, up to the number of `offset`. */
+/** A market's texts, and what stands in its messages between channel and epoch. */
 interface Heads {
   readonly market: MarketTexts
-  readonly update: string
-  readonly snapshot: string
-  readonly trade: string
-  readonly price: string
+  /** `"market_id":…,"epoch":` */
+  readonly named: string
 }
 
 /** Writes JSON. Remembers the texts of each market it has written of: bounded by the catalogue. */
@@ -57,14 +68,19 @@ export class JsonEncoder implements Encoder {
       else asks = asks === '' ? level : `${asks},${level}`
     }
     const checksum = update.checksum === null ? '' : `,"checksum":${update.checksum}`
-    return `${heads.update}${update.offset},"seq":${update.seq},"timestamp_ms":${update.venueTimeMs},"received_ms":${update.receivedAtMs}${checksum},"data":{"bids":[${bids}],"asks":[${asks}]}}`
+    return `{"type":"update","channel":"orderbook",${this.#head(heads, update)}${checksum},"data":{"bids":[${bids}],"asks":[${asks}]}}`
   }
 
   snapshot(view: MarketView, book: BookView): string {
     const heads = this.#headsOf(view.ref)
     const { platform } = heads.market
-    const spread = spreadText(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)
-    return `${heads.snapshot}${book.offset},"seq":${book.seq},"timestamp_ms":${book.venueTimeMs},"received_ms":${book.receivedAtMs},"stale":${book.isStale},"checksum":${book.checksum},"data":{"bids":${levelsText(book.bids, platform)},"asks":${levelsText(book.asks, platform)},${spread}}}`
+    return `{"type":"snapshot","channel":"orderbook",${this.#head(heads, book)},"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}}`
+  }
+
+  depth({ market, levels, book, stamp }: Depth): string {
+    const heads = this.#headsOf(market)
+    const data = bookText(book, heads.market.platform, levels)
+    return `{"type":"depth","channel":"depth",${this.#head(heads, stamp)},"stale":${book.isStale},"data":${data}}`
   }
 
   resync(channel: ChannelName, market: MarketRef, reason: ResyncReason): string {
@@ -72,19 +88,60 @@ export class JsonEncoder implements Encoder {
     return `{"type":"resync","channel":"${channel}","market_id":${id},"reason":"${reason}"}`
   }
 
-  trade(update: TradeUpdate): string {
+  trade(update: TradeUpdate, epoch?: string): string {
     const heads = this.#headsOf(update.market)
-    return `${heads.trade}${update.offset},"seq":${update.seq},"timestamp_ms":${update.venueTimeMs},"received_ms":${update.receivedAtMs},"data":${tradeText(update.trade, heads.market)}}`
+    const data = tradeText(update.trade, heads.market)
+    return `{"type":"trade","channel":"trades",${this.#head(heads, update, epoch)},"data":${data}}`
+  }
+
+  whale(update: WhaleUpdate, epoch?: string): string {
+    const heads = this.#headsOf(update.market)
+    const { whale } = update
+    const trade = tradeText(whale, { ...heads.market, labels: [] })
+    const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
+    // The label is the row's own: the market may be called otherwise by now.
+    const labelled = trade.replace('"outcome":null', () => `"outcome":${JSON.stringify(outcome)}`)
+    const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
+    return `{"type":"whale","channel":"whales",${this.#head(heads, update, epoch)},"data":${labelled.slice(0, -1)},${rest.slice(1)}}`
+  }
+
+  lifecycle(update: LifecycleUpdate, epoch?: string): string {
+    const { market, event, facts, twin } = update
+    const data = JSON.stringify({
+      event,
+      platform: market.platform,
+      status: facts.status,
+      question: facts.question,
+      slug: facts.slug,
+      event_slug: facts.eventSlug,
+      outcomes: facts.outcomes.map(({ label }) => label),
+      close_time: facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs),
+      settlement_price: facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
+      twin_market_id: twin?.id ?? null,
+    })
+    const head = this.#head(this.#headsOf(market), update, epoch)
+    return `{"type":"lifecycle","channel":"lifecycle",${head},"data":${data}}`
+  }
+
+  candle({ market, interval, lengthMs, bar, nowMs, stamp }: Candle): string {
+    const head = this.#head(this.#headsOf(market), stamp)
+    const data = `{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}`
+    return `{"type":"candle","channel":"candles",${head},"data":${data}}`
   }
 
   priceUpdate(update: PriceUpdate): string {
-    const head = this.#headsOf(update.market).price
-    return `${head}${update.offset},"seq":${update.seq},"timestamp_ms":${update.venueTimeMs},"received_ms":${update.receivedAtMs},"data":${priceText(update.price)}}`
+    return this.#price(update.market, update.price, update)
   }
 
-  priceState(market: MarketRef, price: MarketPrice, stamp: Stamp): string {
-    const head = this.#headsOf(market).price
-    return `${head}${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${price.observedAtMs},"received_ms":${price.observedAtMs},"data":${priceText(price)}}`
+  priceState(market: MarketRef, price: MarketPrice, { offset, seq }: Stamp): string {
+    const { observedAtMs } = price
+    const times = { venueTimeMs: observedAtMs, receivedAtMs: observedAtMs }
+    return this.#price(market, price, { offset, seq, ...times })
+  }
+
+  #price(market: MarketRef, price: MarketPrice, stamp: Dated): string {
+    const head = this.#head(this.#headsOf(market), stamp)
+    return `{"type":"price","channel":"prices",${head},"data":${priceText(price)}}`
   }
 
   gap(gap: Gap): string {
@@ -121,16 +178,24 @@ export class JsonEncoder implements Encoder {
     const id = JSON.stringify(ref.id)
     const market =
       view === null ? { id, platform: JSON.stringify(ref.platform), labels: [] } : marketTexts(view)
-    const head = (type: string, channel: ChannelName): string =>
-      `{"type":"${type}","channel":"${channel}","market_id":${id},"epoch":${this.#epoch},"offset":`
-    const heads = {
-      market,
-      update: head('update', 'orderbook'),
-      snapshot: head('snapshot', 'orderbook'),
-      trade: head('trade', 'trades'),
-      price: head('price', 'prices'),
-    }
+    const heads = { market, named: `"market_id":${id},"epoch":` }
     if (view !== null) this.#heads.set(ref.number, heads)
     return heads
   }
+
+  /** What stands in every counted message behind its channel; `epoch` unless it is this run's. */
+  #head({ named }: Heads, stamp: Dated, epoch?: string): string {
+    const quoted = epoch === undefined ? this.#epoch : JSON.stringify(epoch)
+    return `${named}${quoted},"offset":${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${stamp.venueTimeMs},"received_ms":${stamp.receivedAtMs}`
+  }
+}
+
+/** At most `levels` of each side, with spread and middle, as JSON text. */
+function bookText(
+  { bids, asks }: Pick<BookView, 'bids' | 'asks'>,
+  platform: string,
+  levels?: number,
+): string {
+  const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
+  return `{"bids":${levelsText(bids, platform, levels)},"asks":${levelsText(asks, platform, levels)},${spread}}`
 }

@@ -3,13 +3,16 @@
 // form however many receive it. Upholds HUB1.
 
 import type { BookView, MarketView } from '../../actors/views.ts'
+import type { Bar, CandleInterval } from '../../engine/candle.ts'
 import type {
   BookUpdate,
   FeedState,
+  LifecycleUpdate,
   MarketPrice,
   PriceUpdate,
   Stamp,
   TradeUpdate,
+  WhaleUpdate,
 } from '../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -35,6 +38,30 @@ export interface Heartbeat {
   readonly offsets: Readonly<Record<string, number>> | null
 }
 
+/** Counters and times of a message; times are null before a first book. */
+export interface Dated extends Stamp {
+  readonly venueTimeMs: TimeMs | null
+  readonly receivedAtMs: TimeMs | null
+}
+
+/** The best `levels` of each side of a book, which may hold more. */
+export interface Depth {
+  readonly market: MarketRef
+  readonly levels: number
+  readonly book: Pick<BookView, 'bids' | 'asks' | 'isStale'>
+  readonly stamp: Dated
+}
+
+/** One bar; it is closed when its end is not later than `nowMs`. */
+export interface Candle {
+  readonly market: MarketRef
+  readonly interval: CandleInterval
+  readonly lengthMs: number
+  readonly bar: Bar
+  readonly nowMs: TimeMs
+  readonly stamp: Dated
+}
+
 /** Replies are rare and small, and given as finished objects. */
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
@@ -44,10 +71,15 @@ export interface Encoder {
   bookUpdate(update: BookUpdate): Frame
   snapshot(view: MarketView, book: BookView): Frame
   resync(channel: ChannelName, market: MarketRef, reason: ResyncReason): Frame
-  trade(update: TradeUpdate): Frame
+  /** `epoch` of the run that told it first, when it is told again by a later one. */
+  trade(update: TradeUpdate, epoch?: string): Frame
   priceUpdate(update: PriceUpdate): Frame
   /** The present price with the newest stamp, using none up. */
   priceState(market: MarketRef, price: MarketPrice, stamp: Stamp): Frame
+  depth(depth: Depth): Frame
+  candle(candle: Candle): Frame
+  whale(update: WhaleUpdate, epoch?: string): Frame
+  lifecycle(update: LifecycleUpdate, epoch?: string): Frame
   gap(gap: Gap): Frame
   status(status: { platform: string; state: FeedState; lagMs: number | null }): Frame
   heartbeat(beat: Heartbeat): Frame

@@ -1,68 +1,59 @@
 // Subscriptions to channels that begin with a state: single markets, each live from its own state on,
-// and whole venues, which end in one topic. Upholds WS1, SUB3.
+// and whole venues, which end in one topic. Not for: what was missed since an offset (book-resume.ts,
+// replay.ts). Upholds WS1, SUB1, SUB3, SUB5.
 
 import type { MarketView } from '../../actors/views.ts'
 import type { MarketId } from '../../engine/ids.ts'
 import type { MarketRef } from '../../engine/market.ts'
-import type { ChannelName, WideKey } from './channels.ts'
+import type { WideKey } from './channels.ts'
 import type { Connection, Task } from './connection.ts'
 import type { Desk } from './desk.ts'
-import type { Since } from './protocol.ts'
+import type { Lane } from './lanes.ts'
 import { Row } from './row.ts'
 
-/** States of single markets, each live from its own on. A repeat is passed over. */
+/** Called before each state; null: a market that is subscribed to already is passed over. */
+type Before = ((view: MarketView) => void) | null
+
+/** States of single markets, each live from its own on. Within a wide one it stays there. */
 export function* subscribeSingles(
   connection: Connection,
   desk: Desk,
-  wanted: { channel: ChannelName; refs: readonly MarketRef[]; since: Since | null },
+  wanted: { lane: Lane; refs: readonly MarketRef[]; before: Before },
 ): Task {
-  const { channel, refs, since } = wanted
-  const subscriptions = connection.subscriptions.of(channel)
+  const { lane, refs, before } = wanted
+  const subscriptions = connection.subscriptions.ofLane(lane)
   for (const ref of refs) {
-    if (since === null && subscriptions.wants(ref)) continue
+    const known = subscriptions.laneOf(ref)
+    if (before === null && known === lane) continue
     const view = desk.engine.catalog.find(ref.id)
     if (view === null) continue
-    announce(connection, desk, channel, view, since)
-    if (subscriptions.covers(ref.venue)) connection.sendState(channel, view)
+    before?.(view)
+    if (subscriptions.covers(ref.venue)) connection.sendState(lane, view)
     else {
-      connection.begin(channel, view)
-      subscriptions.singles.set(ref.number, ref)
+      if (known !== null && known !== lane) connection.ignore(known, ref.number)
+      connection.begin(lane, view)
+      subscriptions.singles.set(ref.number, { ref, lane })
     }
     yield
   }
-}
-
-/** Our history does not reach back in this channel: the book is replaced, and says so. */
-function announce(
-  connection: Connection,
-  desk: Desk,
-  channel: ChannelName,
-  view: MarketView,
-  since: Since | null,
-): void {
-  if (since === null || channel !== 'orderbook') return
-  const reason = since.epoch === desk.publisher.epoch ? 'slow_consumer' : 'restart'
-  connection.send(connection.encoder.resync(channel, view.ref, reason))
 }
 
 /** States of a whole venue or everything, then one topic in place of them all. */
 export function* subscribeWide(
   connection: Connection,
   desk: Desk,
-  wanted: { channel: ChannelName; key: WideKey; since: Since | null },
+  wanted: { lane: Lane; key: WideKey; before: Before },
 ): Task {
-  const { channel, key, since } = wanted
-  const subscriptions = connection.subscriptions.of(channel)
-  const isExact = subscriptions.wide.has(key)
-  if (subscriptions.covers(key) && !(isExact && since !== null)) return
-  const taken = subscriptions.takeContained(key)
-  for (const wide of taken.wide) connection.ignore(channel, wide)
-  for (const { number } of taken.singles) connection.ignore(channel, number)
-  const row = new Row({ connection, channel, key, ids: idsOf(desk, key) })
+  const { lane, key, before } = wanted
+  const subscriptions = connection.subscriptions.ofLane(lane)
+  const isRepeat = subscriptions.wide.has(key) && before !== null
+  if (subscriptions.wideLane(key) === lane && !isRepeat) return
+  for (const taken of subscriptions.takeContained(key)) connection.ignore(taken.lane, taken.key)
+  const row = new Row({ connection, lane, key, ids: idsOf(desk, key) })
   connection.row = row
-  yield* fill(connection, desk, row, (view) => announce(connection, desk, channel, view, since))
+  yield* fill(connection, desk, row, before ?? (() => {}))
   connection.row = null
-  subscriptions.wide.add(key)
+  subscriptions.wide.set(key, lane)
 }
 
 export function idsOf(desk: Desk, key: WideKey): readonly MarketId[] {
@@ -82,10 +73,10 @@ export function* fill(
     // The hub may have sent it already: its book was replaced while the row was on its way.
     if (view === null || row.sent.has(view.ref.number)) continue
     before(view)
-    connection.sendState(row.channel, view)
+    connection.sendState(row.lane, view)
     row.sent.set(view.ref.number, view.ref)
     yield
   }
   desk.closeRow(row)
-  connection.listen(row.channel, row.key)
+  connection.listen(row.lane, row.key)
 }

@@ -1,40 +1,51 @@
-// Who gets an update. As a watcher of the publisher the hub turns each into at most one frame per
-// form, and only when somebody listens, and gives it to the topics; it never loops over connections
-// for that. It beats the heart, sweeps the buffers, and gives sessions their turns.
-// Not for: what is in a message (encode-json.ts), what a command does (tasks.ts).
-// Upholds HUB1 to HUB7.
+// Who gets an update. As a watcher of the publisher the hub gives each to the lanes that carry it: at
+// once where every change is told, to the windows where changes are conflated. It beats the heart,
+// sweeps the buffers, and gives sessions their turns.
+// Not for: what is in a message (encode-json.ts), how it reaches listeners (fan-out.ts), what a
+// command does (tasks.ts). Upholds HUB1 to HUB8, FAN1.
 
-import type { TemplatedApp } from 'uWebSockets.js'
-import type { EngineView } from '../../actors/views.ts'
+import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type {
-  BookReplaced,
-  BookUpdate,
-  PriceUpdate,
-  TradeUpdate,
-  Update,
-} from '../../engine/events.ts'
+import type { BookReplaced, Stamp, Update } from '../../engine/events.ts'
 import type { KeyId } from '../../engine/ids.ts'
-import { bufferSweepMs, heartbeatMs, socketBuffersTotalBytesMax } from '../../engine/limits.ts'
+import {
+  bufferSweepMs,
+  candleCloseCheckMs,
+  heartbeatMs,
+  lifecycleHistoryCount,
+  socketBufferBytesSoft,
+  socketBuffersTotalBytesMax,
+  tradeHistoryCount,
+  whaleHistoryCount,
+} from '../../engine/limits.ts'
 import type { Log } from '../../engine/log.ts'
 import type { MarketNumber } from '../../engine/market.ts'
 import type { Count, Metrics } from '../../engine/metrics.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
-import { type ChannelName, type Form, heartbeatTopic, statusTopic, topicOf } from './channels.ts'
+import { BookHistory, resyncReason } from './book-history.ts'
+import { Candles } from './candles.ts'
+import { type Form, heartbeatTopic, statusTopic } from './channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
-import type { Desk, Work } from './desk.ts'
+import { ConflatedStates } from './conflated-states.ts'
+import type { Desk, Watched, Work } from './desk.ts'
 import { JsonEncoder } from './encode-json.ts'
+import { MsgpackEncoder } from './encode-msgpack.ts'
 import type { Encoder, Frame } from './encoder.ts'
+import { FanOut, type Topics } from './fan-out.ts'
+import { factsOf, type Lane } from './lanes.ts'
+import { type LoggedChannel, MessageLog, type MessageTable } from './message-log.ts'
 import type { Row } from './row.ts'
 import type { Session } from './session.ts'
-import { TradeHistory } from './trade-history.ts'
+import { Slices } from './slices.ts'
+import { tradeTable } from './trade-table.ts'
+import { whaleTable } from './whale-table.ts'
 
-/** What the hub needs of the library's app. */
-export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
-
-type DataUpdate = BookUpdate | TradeUpdate | PriceUpdate
-
-const CHANNEL_OF = { book: 'orderbook', trade: 'trades', price: 'prices' } as const
+/** Every buffer is looked at once so much may have come to one of them, or to all, since the last time:
+ * a look is dear, and a buffer that was small then is still far from lagging. */
+const GROWTH_BYTES_MAX = socketBufferBytesSoft / 8
+const TOTAL_GROWTH_BYTES_MAX = socketBuffersTotalBytesMax / 16
+/** In so many sweeps whether each connection is subscribed to something is looked at once. */
+const SUBSCRIBED_SWEEPS = 40
 
 export class Hub implements Watcher, Desk {
   readonly name = 'hub'
@@ -42,22 +53,27 @@ export class Hub implements Watcher, Desk {
   readonly publisher: Publisher
   readonly clock: Clock
   readonly log: Log
-  readonly trades: TradeHistory
+  readonly books: BookHistory
+  readonly logs: Readonly<Record<LoggedChannel, MessageLog>>
   readonly sessions = new Set<Session>()
   readonly #topics: Topics
   readonly #metrics: Metrics
   readonly #encoders: Readonly<Record<Form, Encoder>>
-  /** Wide subscriptions being filled; usually none. */
-  readonly #rows = new Set<Row>()
+  readonly #fanOut: FanOut
+  readonly #slices: Slices
+  readonly #states: ConflatedStates
+  readonly #candles: Candles
   /** Sessions that want another turn, each once; bounded by the sessions. */
   #ready: Work[] = []
   #isTurnPlanned = false
+  /** Sessions that are not quiet: bounded by the sessions. */
+  readonly #restless = new Set<Watched>()
   /** Newest offset that has come by, so that a heartbeat is never ahead of its data. */
   readonly #seen: Record<CountedChannel, number>
   readonly #timers: StopTimer[]
-  readonly #encoded: Readonly<Record<ChannelName, Count>>
   readonly #lagged: Count
   #beats = 0
+  #sweeps = 0
 
   constructor(parts: {
     engine: EngineView
@@ -74,20 +90,22 @@ export class Hub implements Watcher, Desk {
     this.log = parts.log
     this.#topics = parts.topics
     this.#metrics = metrics
-    this.trades = new TradeHistory(publisher.offset('trades'))
-    this.#encoders = { j: new JsonEncoder({ epoch: publisher.epoch, catalog: engine.catalog }) }
+    this.books = new BookHistory(publisher.offset('orderbook'))
+    this.logs = logsOf(engine, publisher)
+    const written = { epoch: publisher.epoch, catalog: engine.catalog }
+    this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
+    const encoders = Object.values(this.#encoders)
+    this.#fanOut = new FanOut({ topics: parts.topics, encoders, metrics })
+    this.#slices = new Slices(clock)
+    const shared = { catalog: engine.catalog, clock, fanOut: this.#fanOut, slices: this.#slices }
+    this.#states = new ConflatedStates(shared)
+    this.#candles = new Candles(shared)
     this.#seen = {
       orderbook: publisher.offset('orderbook'),
       trades: publisher.offset('trades'),
       prices: publisher.offset('prices'),
+      whales: publisher.offset('whales'),
       lifecycle: publisher.offset('lifecycle'),
-    }
-    const encoded = (channel: ChannelName): Count =>
-      metrics.count('stream_messages_encoded_total', 'Messages encoded, by channel.', { channel })
-    this.#encoded = {
-      orderbook: encoded('orderbook'),
-      trades: encoded('trades'),
-      prices: encoded('prices'),
     }
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
@@ -95,6 +113,7 @@ export class Hub implements Watcher, Desk {
     this.#timers = [
       clock.every(heartbeatMs, () => this.beat()),
       clock.every(bufferSweepMs, () => this.sweep()),
+      clock.every(candleCloseCheckMs, () => this.#candles.close()),
     ]
   }
 
@@ -104,17 +123,39 @@ export class Hub implements Watcher, Desk {
 
   onUpdate(update: Update): void {
     switch (update.kind) {
-      case 'trade':
-        this.trades.push(update)
-        return this.#deliver(update)
       case 'book':
-      case 'price':
-        return this.#deliver(update)
+        this.books.push(update)
+        this.#seen.orderbook = update.offset
+        this.#fanOut.send('orderbook', update.market, 'change', (encoder) =>
+          encoder.bookUpdate(update),
+        )
+        return this.#states.noteBook(update, null, this.clock.monotonicMs())
       case 'bookReplaced':
         return this.#replace(update)
+      case 'price':
+        this.#seen.prices = update.offset
+        this.#fanOut.send('prices:0', update.market, 'state', (encoder) =>
+          encoder.priceUpdate(update),
+        )
+        return this.#states.notePrice(update, this.clock.monotonicMs())
+      case 'trade':
+        this.logs.trades.push(update)
+        this.#seen.trades = update.offset
+        this.#fanOut.send('trades', update.market, 'change', (encoder) => encoder.trade(update))
+        return this.#candles.noteTrade(update)
+      case 'whale':
+        this.logs.whales.push(update)
+        this.#seen.whales = update.offset
+        return this.#fanOut.send('whales', update.market, 'change', (encoder) =>
+          encoder.whale(update),
+        )
       case 'lifecycle':
+        this.logs.lifecycle.push(update)
         this.#seen.lifecycle = update.offset
-        return this.#forms((encoder) => encoder.forget(update.market.number))
+        this.#forms((encoder) => encoder.forget(update.market.number))
+        return this.#fanOut.send('lifecycle', update.market, 'change', (encoder) =>
+          encoder.lifecycle(update),
+        )
       case 'status':
         return this.#forms((encoder) => {
           this.#topics.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
@@ -124,104 +165,116 @@ export class Hub implements Watcher, Desk {
     }
   }
 
-  /** The catalogue forgot a market: its prepared texts go too. */
+  /** The catalogue forgot a market: what is kept under its number goes too. */
   onForget(market: MarketNumber): void {
     this.#forms((encoder) => encoder.forget(market))
-  }
-
-  /** Encodes once per form, and not at all when nobody listens. */
-  #deliver(update: DataUpdate): void {
-    const channel = CHANNEL_OF[update.kind]
-    this.#seen[channel] = update.offset
-    this.#forms((encoder) => {
-      const { market } = update
-      let frame = this.#publish(
-        topicOf(encoder.form, channel, market.number),
-        encoder,
-        update,
-        null,
-      )
-      frame = this.#publish(topicOf(encoder.form, channel, market.venue), encoder, update, frame)
-      frame = this.#publish(topicOf(encoder.form, channel, '*'), encoder, update, frame)
-      for (const row of this.#rows) {
-        if (row.connection.encoder !== encoder || !row.isFor(channel, market)) continue
-        // A price is a whole state, so it may come before the row has reached its market.
-        if (channel === 'prices') row.sent.set(market.number, market)
-        if (!row.sent.has(market.number)) continue
-        frame ??= this.#encode(encoder, update)
-        row.connection.send(frame)
-      }
-    })
-  }
-
-  #publish(topic: string, encoder: Encoder, update: DataUpdate, known: Frame | null): Frame | null {
-    if (this.#topics.numSubscribers(topic) === 0) return known
-    const frame = known ?? this.#encode(encoder, update)
-    this.#topics.publish(topic, frame, encoder.isBinary)
-    return frame
-  }
-
-  #encode(encoder: Encoder, update: DataUpdate): Frame {
-    this.#encoded[CHANNEL_OF[update.kind]].inc()
-    if (update.kind === 'book') return encoder.bookUpdate(update)
-    return update.kind === 'trade' ? encoder.trade(update) : encoder.priceUpdate(update)
+    this.books.forget(market)
+    this.#states.forget(market)
+    this.#candles.forget(market)
   }
 
   /** A book was replaced: `resync`, then its snapshot, to all who have it. */
   #replace(update: BookReplaced): void {
     const { market } = update
-    // A first book ends a gap too: what was shown before it was empty and marked stale.
-    const reason = update.reason === 'restart' ? 'restart' : 'venue_gap'
-    this.#forms((encoder) => {
-      let frames: readonly [Frame, Frame] | null = null
-      const make = (): readonly [Frame, Frame] | null => {
-        const view = this.engine.catalog.find(market.id)
-        if (view === null) return null
-        this.#encoded.orderbook.inc()
-        const resync = encoder.resync('orderbook', market, reason)
-        return [resync, encoder.snapshot(view, view.book())]
-      }
-      for (const key of [market.number, market.venue, '*'] as const) {
-        const topic = topicOf(encoder.form, 'orderbook', key)
-        if (this.#topics.numSubscribers(topic) === 0) continue
-        frames ??= make()
-        for (const frame of frames ?? []) this.#topics.publish(topic, frame, encoder.isBinary)
-      }
-      for (const row of this.#rows) {
-        if (row.connection.encoder !== encoder || !row.isFor('orderbook', market)) continue
-        frames ??= make()
-        for (const frame of frames ?? []) row.connection.send(frame)
-        row.sent.set(market.number, market)
-      }
+    const reason = resyncReason(update.reason)
+    this.books.replace(update)
+    this.#fanOut.send('orderbook', market, 'state', (encoder) => {
+      const view = this.engine.catalog.find(market.id)
+      if (view === null) return null
+      return [encoder.resync('orderbook', market, reason), encoder.snapshot(view, view.book())]
     })
+    this.#states.noteBook(update, reason, this.clock.monotonicMs())
+  }
+
+  latest(lane: Lane, market: MarketNumber): Stamp {
+    const facts = factsOf(lane)
+    if (facts.channel === 'candles') return this.#candles.latest(facts.lane, market)
+    const channel = facts.channel === 'depth' ? 'orderbook' : facts.channel
+    return this.publisher.latest(channel, market)
+  }
+
+  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
+    const facts = factsOf(lane)
+    const market = view.ref
+    switch (facts.channel) {
+      case 'orderbook':
+        return encoder.snapshot(view, view.book())
+      case 'depth': {
+        const book = view.book(facts.levels)
+        return encoder.depth({ market, levels: facts.levels, book, stamp: book })
+      }
+      case 'prices':
+        return encoder.priceState(market, view.price(), this.latest(lane, market.number))
+      case 'candles':
+        return this.#candles.state(facts.lane, view, encoder)
+      default:
+        return null
+    }
+  }
+
+  awaken(lane: Lane): void {
+    this.#fanOut.awaken(lane)
   }
 
   #forms(action: (encoder: Encoder) => void): void {
     action(this.#encoders.j)
+    action(this.#encoders.b)
   }
 
   /** To all who are live with offsets, to the others without. */
   beat(): void {
     this.#beats += 1
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats }
-    const { orderbook, trades, lifecycle } = this.#seen
+    const { orderbook, trades, whales, lifecycle } = this.#seen
     this.#forms((encoder) => {
       const topic = heartbeatTopic(encoder.form)
       if (this.#topics.numSubscribers(topic) === 0) return
-      const frame = encoder.heartbeat({ ...beat, offsets: { orderbook, trades, lifecycle } })
+      const frame = encoder.heartbeat({
+        ...beat,
+        offsets: { orderbook, trades, whales, lifecycle },
+      })
       this.#topics.publish(topic, frame, encoder.isBinary)
     })
-    for (const session of this.sessions) session.beat(beat)
+    const lanes = new Set<Lane>()
+    for (const session of this.sessions) {
+      session.beat(beat)
+      session.addLanes(lanes)
+    }
+    this.#fanOut.restrict(lanes)
   }
 
-  /** Looks at every buffer; beyond the bound of all together the largest is cut. */
+  /**
+   * Looks at the buffers of all who lag or are sent something alone, and at every buffer once so much was
+   * published that one may be full; beyond the bound of all together the largest is cut.
+   */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
+    const { growth } = this.#fanOut
+    const isWhole = growth.bytes >= GROWTH_BYTES_MAX || growth.totalBytes >= TOTAL_GROWTH_BYTES_MAX
+    const isRare = this.#sweeps % SUBSCRIBED_SWEEPS === 0
+    this.#sweeps += 1
+    if (isWhole) {
+      growth.bytes = 0
+      growth.totalBytes = 0
+    }
+    if (isWhole) this.#sweepAll(nowMs)
+    else {
+      for (const watched of this.#restless) {
+        watched.sweep(nowMs)
+        if (watched.isQuiet) this.#restless.delete(watched)
+      }
+    }
+    if (isRare) for (const session of this.sessions) session.checkSubscribed(nowMs)
+  }
+
+  #sweepAll(nowMs: number): void {
     let total = 0
     let most = 0
     let largest: Session | null = null
     for (const session of this.sessions) {
       const bytes = session.sweep(nowMs)
+      if (session.isQuiet) this.#restless.delete(session)
+      else this.#restless.add(session)
       total += bytes
       if (bytes <= most) continue
       most = bytes
@@ -232,12 +285,14 @@ export class Hub implements Watcher, Desk {
 
   add(session: Session): void {
     this.sessions.add(session)
+    this.#fanOut.countUser(session.encoder.form, 1)
   }
 
   remove(session: Session): void {
     session.closed()
-    this.sessions.delete(session)
-    for (const row of this.#rows) if (row.connection === session) this.#rows.delete(row)
+    this.#restless.delete(session)
+    if (this.sessions.delete(session)) this.#fanOut.countUser(session.encoder.form, -1)
+    this.#fanOut.closeRowsOf(session)
   }
 
   advance(work: Work): void {
@@ -258,12 +313,16 @@ export class Hub implements Watcher, Desk {
     })
   }
 
+  watch(watched: Watched): void {
+    this.#restless.add(watched)
+  }
+
   openRow(row: Row): void {
-    this.#rows.add(row)
+    this.#fanOut.openRow(row)
   }
 
   closeRow(row: Row): void {
-    this.#rows.delete(row)
+    this.#fanOut.closeRow(row)
   }
 
   countLagging(): void {
@@ -295,5 +354,18 @@ export class Hub implements Watcher, Desk {
   /** Stops the timers; connections are the server's to end. */
   stop(): void {
     for (const stopTimer of this.#timers) stopTimer()
+    this.#slices.stop()
+  }
+}
+
+/** The logs of a run that has told some messages already. */
+function logsOf(engine: EngineView, publisher: Publisher): Hub['logs'] {
+  const { present } = engine.tradeLog
+  const log = (channel: LoggedChannel, capacity: number, table: MessageTable | null) =>
+    new MessageLog({ channel, present, offset: publisher.offset(channel), capacity, table })
+  return {
+    trades: log('trades', tradeHistoryCount, tradeTable(engine)),
+    whales: log('whales', whaleHistoryCount, whaleTable(engine.whaleLog, engine.catalog)),
+    lifecycle: log('lifecycle', lifecycleHistoryCount, null),
   }
 }

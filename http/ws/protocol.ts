@@ -4,8 +4,10 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
+import { Unpackr } from 'msgpackr'
 import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { CHANNEL_NAMES, type ChannelName, channelOf } from './channels.ts'
+import { type Lane, lanesOf } from './lanes.ts'
 
 export type StreamErrorCode =
   | 'PARSE_ERROR'
@@ -40,7 +42,8 @@ export type Command =
   | {
       readonly kind: 'subscribe'
       readonly id: CommandId
-      readonly channels: readonly ChannelName[]
+      /** One a channel, with the options that the command chose. */
+      readonly lanes: readonly Lane[]
       readonly target: Target
       readonly since: Since | null
     }
@@ -69,7 +72,10 @@ const Shape = Type.Object({
   market_ids: Type.Optional(Texts),
   event_slugs: Type.Optional(Texts),
   platform: Type.Optional(Type.String()),
-  conflate_ms: Type.Optional(Type.Integer()),
+  // Looked at in lanes.ts, which says what each channel takes.
+  levels: Type.Optional(Type.Unknown()),
+  conflate_ms: Type.Optional(Type.Unknown()),
+  interval: Type.Optional(Type.Unknown()),
   since: Type.Optional(
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
@@ -80,20 +86,27 @@ const checkShape = new Ajv({ strict: true, allowUnionTypes: true }).compile<Stat
 
 const ACTIONS = ['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const
 const ACTION_NAMES = ['action', 'op', 'cmd', 'type']
+const NO_COMMAND = 'a command is a JSON object or a MessagePack map'
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A frame's bytes to a command. */
-export function parseCommand(bytes: Uint8Array): Command | Refusal {
+/** 64-bit integers become numbers; records, which only our own processes could write, stay off. */
+const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
+const JSON_START = 0x7b
+
+/** A frame's bytes to a command. Either form may come at any time, JSON in binary frames too. */
+export function parseCommand(bytes: Uint8Array, isBinary: boolean): Command | Refusal {
   if (bytes.byteLength > commandBytesMax) {
     return refused(null, 'MESSAGE_TOO_LARGE', `a command may have ${commandBytesMax} bytes`)
   }
   let value: unknown
   try {
-    value = JSON.parse(utf8.decode(bytes))
+    // `{` alone would be the number 123 in MessagePack, which no command is.
+    const isJson = !isBinary || bytes[0] === JSON_START
+    value = isJson ? JSON.parse(utf8.decode(bytes)) : unpackr.unpack(bytes)
   } catch {
-    return refused(null, 'PARSE_ERROR', 'a command is a JSON object')
+    return refused(null, 'PARSE_ERROR', NO_COMMAND)
   }
-  if (!isRecord(value)) return refused(null, 'PARSE_ERROR', 'a command is a JSON object')
+  if (!isRecord(value)) return refused(null, 'PARSE_ERROR', NO_COMMAND)
   return readCommand(value)
 }
 
@@ -155,14 +168,13 @@ function channelCommand(
   if (target === null) {
     return refused(id, 'INVALID_FILTER', 'give market_ids, event_slugs or platform (one kind)')
   }
-  if (shaped.conflate_ms !== undefined && shaped.conflate_ms !== 0) {
-    return refused(id, 'INVALID_FILTER', 'conflate_ms may only be 0')
-  }
+  const lanes = lanesOf(channels, shaped)
+  if ('message' in lanes) return refused(id, 'INVALID_FILTER', lanes.message)
   if (kind === 'unsubscribe') return { kind, id, channels, target }
   if (shaped.since !== undefined && channels.length > 1) {
     return refused(id, 'INVALID_FILTER', 'since goes with one channel')
   }
-  return { kind, id, channels, target, since: shaped.since ?? null }
+  return { kind, id, lanes, target, since: shaped.since ?? null }
 }
 
 function targetOf(shaped: Static<typeof Shape>): Target | null {

@@ -1,7 +1,8 @@
 // Which markets a command's target means: ids in any case, slugs of events expanded once, a venue,
 // or everything. Upholds SUB4.
 
-import type { CatalogView, MarketFilter } from '../../actors/views.ts'
+import type { CatalogView } from '../../actors/views.ts'
+import { VENUE_KEYS } from '../../engine/ids.ts'
 import type { MarketRef } from '../../engine/market.ts'
 import type { WideKey } from './channels.ts'
 import type { Target } from './protocol.ts'
@@ -13,19 +14,6 @@ export type Resolved =
       readonly refs: readonly MarketRef[]
       readonly rejected: readonly Readonly<Record<string, string>>[]
     }
-
-const PAGE = 200
-const ANY: MarketFilter = {
-  venue: null,
-  status: null,
-  search: null,
-  tags: [],
-  category: null,
-  eventSlug: null,
-  volume24hMin: null,
-  createdFromMs: null,
-  createdToMs: null,
-}
 
 /** Each market once, in the order given; what we do not know is rejected by name. */
 export function resolve(
@@ -55,20 +43,7 @@ export function resolve(
   return { kind: 'markets', refs: [...refs.values()], rejected }
 }
 
-function marketsOfEvent(catalog: CatalogView, eventSlug: string): readonly MarketRef[] {
-  const refs: MarketRef[] = []
-  let place: { pin: number | null; offset: number } | null = { pin: null, offset: 0 }
-  while (place !== null) {
-    const page = catalog.list({
-      filter: { ...ANY, eventSlug },
-      sortBy: 'volume',
-      order: 'desc',
-      limit: PAGE,
-      ...place,
-    })
-    if (page === 'expired') break
-    refs.push(...page.markets.map((view) => view.ref))
-    place = page.next
-  }
-  return refs
+/** Of both venues when both have an event of this name: on each, a slug is the event's own id. */
+function marketsOfEvent(catalog: CatalogView, slug: string): readonly MarketRef[] {
+  return VENUE_KEYS.flatMap((venue) => catalog.marketsOfEvent(venue, slug)).map(({ ref }) => ref)
 }

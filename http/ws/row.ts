@@ -5,8 +5,9 @@
 
 import type { MarketId } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
-import type { ChannelName, WideKey } from './channels.ts'
+import type { WideKey } from './channels.ts'
 import type { Encoder, Frame } from './encoder.ts'
+import type { Lane } from './lanes.ts'
 import { contains } from './subscriptions.ts'
 
 /** Who a row is sent to. */
@@ -17,7 +18,7 @@ interface Audience {
 
 export class Row {
   readonly connection: Audience
-  readonly channel: ChannelName
+  readonly lane: Lane
   readonly key: WideKey
   /** Markets whose state is out. */
   readonly sent = new Map<MarketNumber, MarketRef>()
@@ -26,12 +27,12 @@ export class Row {
 
   constructor(parts: {
     connection: Audience
-    channel: ChannelName
+    lane: Lane
     key: WideKey
     ids: readonly MarketId[]
   }) {
     this.connection = parts.connection
-    this.channel = parts.channel
+    this.lane = parts.lane
     this.key = parts.key
     this.#ids = parts.ids
   }
@@ -50,7 +51,7 @@ export class Row {
   }
 
   /** Whether the row is for this market at all. */
-  isFor(channel: ChannelName, market: MarketRef): boolean {
-    return this.channel === channel && contains(this.key, market.venue)
+  isFor(lane: Lane, market: MarketRef): boolean {
+    return this.lane === lane && contains(this.key, market.venue)
   }
 }

@@ -18,21 +18,15 @@ import {
   subscriptionsMax,
   unsubscribedMsMax,
 } from '../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import { catchUp } from './catch-up.ts'
-import {
-  CHANNEL_NAMES,
-  type ChannelName,
-  heartbeatTopic,
-  statusTopic,
-  topicOf,
-  type WideKey,
-} from './channels.ts'
+import { catchUp, type Lag } from './catch-up.ts'
+import { heartbeatTopic, statusTopic, type WideKey } from './channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
 import type { Connection, Task } from './connection.ts'
 import type { Desk } from './desk.ts'
 import type { Encoder, Frame, Heartbeat } from './encoder.ts'
+import { type Lane, topicOf } from './lanes.ts'
 import { type Command, type CommandId, parseCommand, type StreamErrorCode } from './protocol.ts'
 import type { Row } from './row.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -49,8 +43,8 @@ type State =
   | {
       readonly kind: 'lagging'
       readonly sinceMs: TimeMs
-      /** Every trade up to this offset is in the socket's buffer. */
-      readonly tradesAfter: number
+      /** Every message up to these offsets is in the socket's buffer. */
+      readonly after: Lag['after']
       bufferedMin: number
       progressAtMs: number
     }
@@ -73,7 +67,11 @@ export class Session implements Connection {
   readonly #waiting: Command[] = []
   /** The last one runs; a catch-up stands on top of the command it interrupts. */
   readonly #tasks: Task[] = []
+  /** Lanes in which it listened since its last subscription of their channels. */
+  readonly #lanes = new Set<Lane>()
   #isRunning = false
+  /** Something came from it, or was sent to it alone, since its buffer was last looked at. */
+  #isTouched = false
   #isBroken = false
   #isClosed = false
   #ending: Close | null = null
@@ -100,6 +98,11 @@ export class Session implements Connection {
     return this.#state.kind === 'live'
   }
 
+  /** Nothing but what was published can be in its buffer. */
+  get isQuiet(): boolean {
+    return this.isLive && !this.#isTouched && !this.hasWork
+  }
+
   get hasWork(): boolean {
     return this.#tasks.length > 0 || this.#waiting.length > 0
   }
@@ -122,7 +125,7 @@ export class Session implements Connection {
   }
 
   /** A frame of the client; valid only during the call. */
-  receive(bytes: Uint8Array): void {
+  receive(bytes: Uint8Array, isBinary: boolean): void {
     const nowMs = this.#desk.clock.monotonicMs()
     if (nowMs - this.#secondStartMs >= 1000) {
       this.#secondStartMs = nowMs
@@ -132,12 +135,13 @@ export class Session implements Connection {
     if (this.#secondCount > commandsPerSecondMax) {
       return this.refuse(null, 'RATE_LIMITED', `at most ${commandsPerSecondMax} commands a second`)
     }
-    const command = parseCommand(bytes)
+    const command = parseCommand(bytes, isBinary)
     if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
     if (this.#waiting.length >= commandsWaitingMax) {
       return this.refuse(command.id, 'RATE_LIMITED', `at most ${commandsWaitingMax} commands wait`)
     }
     this.#waiting.push(command)
+    this.#touch()
     this.#desk.advance(this)
   }
 
@@ -158,31 +162,38 @@ export class Session implements Connection {
   /** Sends after everything published to this socket so far: the library drains that first. */
   send(frame: Frame): void {
     if (this.#isClosed) return
+    this.#touch()
     // 2: refused above the hard limit. The stream has a hole now, so it must not go on.
     if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
   }
 
+  #touch(): void {
+    if (this.#isTouched) return
+    this.#isTouched = true
+    this.#desk.watch(this)
+  }
+
   /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
-  begin(channel: ChannelName, view: MarketView): void {
-    this.sendState(channel, view)
-    this.listen(channel, view.ref.number)
+  begin(lane: Lane, view: MarketView): void {
+    this.sendState(lane, view)
+    this.listen(lane, view.ref.number)
   }
 
   /** The present state of a market in a channel that begins with one. */
-  sendState(channel: ChannelName, view: MarketView): void {
-    if (channel === 'orderbook') this.send(this.encoder.snapshot(view, view.book()))
-    else if (channel === 'prices') {
-      const stamp = this.#desk.publisher.latest('prices', view.ref.number)
-      this.send(this.encoder.priceState(view.ref, view.price(), stamp))
-    }
+  sendState(lane: Lane, view: MarketView): void {
+    const frame = this.#desk.state(lane, view, this.encoder)
+    if (frame !== null) this.send(frame)
   }
 
-  listen(channel: ChannelName, key: MarketNumber | WideKey): void {
-    if (!this.#isClosed) this.#ws.subscribe(topicOf(this.encoder.form, channel, key))
+  listen(lane: Lane, key: MarketNumber | WideKey): void {
+    if (this.#isClosed) return
+    this.#lanes.add(lane)
+    this.#desk.awaken(lane)
+    this.#ws.subscribe(topicOf(this.encoder.form, lane, key))
   }
 
-  ignore(channel: ChannelName, key: MarketNumber | WideKey): void {
-    if (!this.#isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, channel, key))
+  ignore(lane: Lane, key: MarketNumber | WideKey): void {
+    if (!this.#isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, lane, key))
   }
 
   /** Tells of lost trades, where any of its trade subscriptions is touched. */
@@ -191,11 +202,20 @@ export class Session implements Connection {
     const trades = this.subscriptions.of('trades')
     const isTouched =
       market === null
-        ? trades.covers(venue) || [...trades.singles.values()].some((ref) => ref.venue === venue)
+        ? trades.covers(venue) ||
+          [...trades.singles.values()].some(({ ref }) => ref.venue === venue)
         : trades.wants(market)
     if (!isTouched && !this.isReplaying) return
     const where = market === null ? { platform } : { marketId: market.id }
     this.send(this.encoder.gap({ channel: 'trades', where, fromMs, toMs }))
+  }
+
+  /** Adds the lanes in which it may be subscribed to something. */
+  addLanes(lanes: Set<Lane>): void {
+    for (const lane of this.#lanes) {
+      if (this.subscriptions.ofLane(lane).count === 0) this.#lanes.delete(lane)
+      else lanes.add(lane)
+    }
   }
 
   /** A heartbeat of its own while it is not live: without offsets, which it may be behind. */
@@ -248,6 +268,7 @@ export class Session implements Connection {
   /** Looks at the buffer and the times; returns the bytes buffered. */
   sweep(nowMs: number): number {
     if (this.#isClosed) return 0
+    this.#isTouched = false
     const buffered = this.#ws.getBufferedAmount()
     const state = this.#state
     if (state.kind === 'lagging') this.#sweepLagging(state, buffered, nowMs)
@@ -255,11 +276,13 @@ export class Session implements Connection {
     else if (state.kind === 'catchingUp' && nowMs - state.progressAtMs > laggingMsMax) {
       this.end(closeCodes.slowReader)
     } else if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
-    this.#checkSubscribed(nowMs)
+    this.checkSubscribed(nowMs)
     return buffered
   }
 
-  #checkSubscribed(nowMs: number): void {
+  /** Ends a connection that wants nothing for too long. */
+  checkSubscribed(nowMs: number): void {
+    if (this.#isClosed) return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
     else if (nowMs - this.#unsubscribedSinceMs > unsubscribedMsMax) {
       this.end(closeCodes.unsubscribed)
@@ -269,18 +292,15 @@ export class Session implements Connection {
   /** Takes the topics away at an offset that is noted, while nothing has been lost yet. */
   #lag(buffered: number, nowMs: number): void {
     this.#desk.countLagging()
+    const { trades, whales, lifecycle } = this.#desk.logs
     this.#state = {
       kind: 'lagging',
       sinceMs: this.#desk.clock.nowMs(),
-      tradesAfter: this.#desk.trades.newest,
+      after: { trades: trades.newest, whales: whales.newest, lifecycle: lifecycle.newest },
       bufferedMin: buffered,
       progressAtMs: nowMs,
     }
-    for (const channel of CHANNEL_NAMES) {
-      const { wide, singles } = this.subscriptions.of(channel)
-      for (const key of wide) this.ignore(channel, key)
-      for (const number of singles.keys()) this.ignore(channel, number)
-    }
+    for (const { lane, key } of this.subscriptions.all()) this.ignore(lane, key)
     if (this.row !== null) this.#desk.closeRow(this.row)
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
   }
@@ -333,10 +353,5 @@ export class Session implements Connection {
     this.#isClosed = true
     this.#tasks.length = 0
     this.#waiting.length = 0
-  }
-
-  /** The seq a client should have reached in a market. */
-  seqOf(channel: ChannelName, market: MarketRef): number {
-    return this.#desk.publisher.latest(channel, market.number).seq
   }
 }

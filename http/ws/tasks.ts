@@ -1,15 +1,21 @@
 // What a command does: generators that pause between markets, so that a connection can wait for its
 // socket or for others. Between two pauses everything is one synchronous turn: no await may ever
-// come in here or in the files below. Upholds WS1, WS2, SUB1, SUB2 and SUB4.
+// come in here or in the files below. Upholds WS1, WS2, SUB1, SUB2, SUB4 and SUB5.
 
 import { subscriptionsMax } from '../../engine/limits.ts'
-import { CHANNEL_NAMES, type ChannelName } from './channels.ts'
+import { resumeBooks } from './book-resume.ts'
+import { CHANNEL_NAMES } from './channels.ts'
 import { type Connection, skipsPerTurn, type Task } from './connection.ts'
 import type { Desk } from './desk.ts'
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
-import type { Command, CommandId } from './protocol.ts'
-import { subscribeTrades } from './replay.ts'
+import { channelOfLane, type Lane, optionsOf } from './lanes.ts'
+import { LOGGED_CHANNELS } from './message-log.ts'
+import type { Command, CommandId, Since } from './protocol.ts'
+import { subscribeLogged } from './replay.ts'
 import { type Resolved, resolve } from './resolve.ts'
+
+/** Stands for no market where only a channel's offset is asked for: numbers begin at 1. */
+const NO_MARKET = 0
 
 /** Carries out one command and answers it. */
 export function* carryOut(connection: Connection, desk: Desk, command: Command): Task {
@@ -35,19 +41,54 @@ function* subscribe(
   const { id, since } = command
   const resolved = resolve(desk.engine.catalog, command.target)
   if (resolved.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', resolved.message)
-  for (const channel of command.channels) {
-    if (!hasRoom(connection, channel, resolved)) {
+  for (const lane of command.lanes) {
+    if (isOtherLane(connection, lane, resolved)) {
+      const message = 'a market within a whole venue or * has the options of that subscription'
+      return connection.refuse(id, 'INVALID_FILTER', message)
+    }
+    if (!hasRoom(connection, lane, resolved)) {
       const message = `at most ${subscriptionsMax} subscriptions on a connection`
       return connection.refuse(id, 'SUBSCRIPTION_LIMIT', message)
     }
-    connection.reply('subscribed', { id, channel, ...accepted(desk, resolved) })
-    if (channel === 'trades') {
-      if (!(yield* subscribeTrades(connection, desk, { id, since, resolved }))) continue
-    } else if (resolved.kind === 'wide') {
-      yield* subscribeWide(connection, desk, { channel, key: resolved.key, since })
-    } else yield* subscribeSingles(connection, desk, { channel, refs: resolved.refs, since })
-    synced(connection, desk, id, channel)
+    const channel = channelOfLane(lane)
+    const answered = { id, channel, ...optionsOf(lane), ...accepted(desk, resolved) }
+    connection.reply('subscribed', answered)
+    if (yield* begin(connection, desk, { id, lane, since, resolved })) {
+      synced(connection, desk, id, lane)
+    }
   }
+}
+
+/** What a subscription begins with; true when `synced` closes it. */
+function* begin(
+  connection: Connection,
+  desk: Desk,
+  wanted: { id: CommandId; lane: Lane; since: Since | null; resolved: Resolved },
+): Generator<void, boolean> {
+  const { lane, since, resolved } = wanted
+  const logged = LOGGED_CHANNELS.find((channel) => channel === lane)
+  if (logged !== undefined) {
+    return yield* subscribeLogged(connection, desk, { ...wanted, log: desk.logs[logged] })
+  }
+  if (lane === 'orderbook' && since !== null) {
+    return yield* resumeBooks(connection, desk, { ...wanted, since })
+  }
+  // Whoever comes back gets every present state, also of what looks like a repeat.
+  const before = since === null ? null : () => {}
+  if (resolved.kind === 'wide') {
+    yield* subscribeWide(connection, desk, { lane, key: resolved.key, before })
+  } else yield* subscribeSingles(connection, desk, { lane, refs: resolved.refs, before })
+  return true
+}
+
+/** Whether a wide subscription with other options contains any of it. */
+function isOtherLane(connection: Connection, lane: Lane, resolved: Resolved): boolean {
+  const subscriptions = connection.subscriptions.ofLane(lane)
+  if (resolved.kind === 'wide') {
+    const { key } = resolved
+    return !subscriptions.wide.has(key) && (subscriptions.wideLane(key) ?? lane) !== lane
+  }
+  return resolved.refs.some((ref) => (subscriptions.wideLane(ref.venue) ?? lane) !== lane)
 }
 
 function accepted(desk: Desk, resolved: Resolved): Record<string, unknown> {
@@ -59,13 +100,14 @@ function accepted(desk: Desk, resolved: Resolved): Record<string, unknown> {
   return { platform, accepted: [platform], rejected: [] }
 }
 
-function synced(connection: Connection, desk: Desk, id: CommandId, channel: ChannelName): void {
+function synced(connection: Connection, desk: Desk, id: CommandId, lane: Lane): void {
   const { epoch } = desk.publisher
-  connection.reply('synced', { id, channel, epoch, offset: desk.publisher.offset(channel) })
+  const { offset } = desk.latest(lane, NO_MARKET)
+  connection.reply('synced', { id, channel: channelOfLane(lane), epoch, offset })
 }
 
-function hasRoom(connection: Connection, channel: ChannelName, resolved: Resolved): boolean {
-  const subscriptions = connection.subscriptions.of(channel)
+function hasRoom(connection: Connection, lane: Lane, resolved: Resolved): boolean {
+  const subscriptions = connection.subscriptions.ofLane(lane)
   const fresh =
     resolved.kind === 'wide'
       ? Number(!subscriptions.covers(resolved.key))
@@ -93,11 +135,13 @@ function unsubscribe(
     }
     if (resolved.kind === 'wide') {
       const taken = subscriptions.takeContained(resolved.key)
-      for (const wide of taken.wide) connection.ignore(channel, wide)
-      for (const { number } of taken.singles) connection.ignore(channel, number)
+      for (const { lane, key } of taken) connection.ignore(lane, key)
     } else {
       for (const { number } of resolved.refs) {
-        if (subscriptions.singles.delete(number)) connection.ignore(channel, number)
+        const single = subscriptions.singles.get(number)
+        if (single === undefined) continue
+        subscriptions.singles.delete(number)
+        connection.ignore(single.lane, number)
       }
     }
     connection.reply('unsubscribed', { id, channel, ...accepted(desk, resolved) })
@@ -130,22 +174,23 @@ function* list(connection: Connection, desk: Desk, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
   for (const channel of CHANNEL_NAMES) {
     const { wide, singles } = connection.subscriptions.of(channel)
-    for (const key of wide) {
+    for (const [key, lane] of wide) {
       const seqs: Record<string, number> = {}
       let count = 0
       for (const marketId of idsOf(desk, key)) {
         const view = desk.engine.catalog.find(marketId)
-        const seq = view === null ? 0 : connection.seqOf(channel, view.ref)
+        const seq = view === null ? 0 : desk.latest(lane, view.ref.number).seq
         if (seq > 0) seqs[marketId] = seq
         count += 1
         if (count % skipsPerTurn === 0) yield
       }
       const named =
         key === '*' ? { market_ids: ['*'] } : { platform: desk.engine.catalog.names.platform(key) }
-      subscriptions.push({ channel, ...named, seqs })
+      subscriptions.push({ channel, ...optionsOf(lane), ...named, seqs })
     }
-    for (const ref of singles.values()) {
-      subscriptions.push({ channel, market_id: ref.id, seq: connection.seqOf(channel, ref) })
+    for (const { ref, lane } of singles.values()) {
+      const { seq } = desk.latest(lane, ref.number)
+      subscriptions.push({ channel, ...optionsOf(lane), market_id: ref.id, seq })
     }
   }
   connection.reply('subscriptions', { id, subscriptions })

@@ -19,6 +19,7 @@ import { identify } from '../auth.ts'
 import { allowedOrigin, remoteAddress } from '../handle.ts'
 import { parseQuery } from '../query.ts'
 import { type Answer, failure, json, retryAfter, writeAnswer } from '../reply.ts'
+import { FORM_OF, type Form } from './channels.ts'
 import type { Hub } from './hub.ts'
 import { Session } from './session.ts'
 
@@ -29,6 +30,7 @@ const PLACE_RETRY_SECONDS = 5
 interface Holder {
   readonly id: string
   readonly caller: Caller
+  readonly form: Form
   release(): void
   session: Session | null
 }
@@ -63,14 +65,14 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
     open: (ws) =>
       guard(() => {
         const holder = ws.getUserData()
-        const { id, caller } = holder
-        const session = new Session({ id, caller, encoder: hub.encoder('j'), ws, desk: hub })
+        const { id, caller, form } = holder
+        const session = new Session({ id, caller, encoder: hub.encoder(form), ws, desk: hub })
         holder.session = session
         hub.add(session)
         session.open()
       }),
-    message: (ws, message) =>
-      guard(() => ws.getUserData().session?.receive(new Uint8Array(message))),
+    message: (ws, message, isBinary) =>
+      guard(() => ws.getUserData().session?.receive(new Uint8Array(message), isBinary)),
     // Only a flag and setImmediate behind it: anything else in here crashes the process.
     dropped: (ws) => ws.getUserData().session?.break(),
     drain: (ws) =>
@@ -132,16 +134,18 @@ class Handshake {
     const encoding = last('encoding') || 'json'
     const identity = identify(accounts, credentials, false)
     const finish = (caller: Caller | null): void => {
-      const refused = query === null ? malformed() : this.#refusal(caller, encoding)
+      const form = formOf(encoding)
+      const refused = query === null ? malformed() : this.#refusal(caller)
       if (refused !== null) this.#answer(refused)
-      else if (caller !== null) this.#upgrade(caller, keys, context)
+      else if (form === null) this.#answer(unknownEncoding(encoding))
+      else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
     }
     if (!(identity instanceof Promise)) return finish(identity.caller)
     identity.then(({ caller }) => finish(caller)).catch((error) => this.#fail(error))
   }
 
   /** Counts the attempt as one request, and says why it may not connect; null when it may. */
-  #refusal(caller: Caller | null, encoding: string): Answer | null {
+  #refusal(caller: Caller | null): Answer | null {
     const { accounts } = this.#parts
     if (this.#isOver) return null
     const quota =
@@ -154,11 +158,11 @@ class Handshake {
     }
     if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
     if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
-    return encoding === 'json' ? null : unknownEncoding(encoding)
+    return null
   }
 
   #upgrade(
-    caller: Caller,
+    { caller, form }: { caller: Caller; form: Form },
     keys: { key: string; protocol: string; extensions: string },
     context: us_socket_context_t,
   ): void {
@@ -172,6 +176,7 @@ class Handshake {
     const holder: Holder = {
       id: `c_${randomBytes(9).toString('base64url')}`,
       caller,
+      form,
       session: null,
       release: () => {
         if (isHeld) slot.release()
@@ -213,12 +218,17 @@ class Handshake {
   }
 }
 
+function formOf(encoding: string): Form | null {
+  if (encoding === 'json' || encoding === 'msgpack') return FORM_OF[encoding]
+  return null
+}
+
 function malformed(): Answer {
   return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
 }
 
 function unknownEncoding(input: string): Answer {
-  const expected = "'json'"
+  const expected = "'json' or 'msgpack'"
   const problem = {
     type: 'enum',
     loc: ['query', 'encoding'],

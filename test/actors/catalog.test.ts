@@ -2,54 +2,25 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Catalog } from '../../actors/catalog.ts'
+import type { Catalog } from '../../actors/catalog.ts'
 import { Router } from '../../actors/router.ts'
-import { System } from '../../actors/system.ts'
-import type { MarketFilter, MarketPage } from '../../actors/views.ts'
+import type { CatalogWatcher, MarketFilter, MarketPage } from '../../actors/views.ts'
 import { nativeMarketId, outcomeId, VenueNames } from '../../engine/ids.ts'
-import { silentLog } from '../../engine/log.ts'
 import type { MarketListing } from '../../engine/market.ts'
-import { Metrics } from '../../engine/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs, usdMicros } from '../../engine/units.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
-import {
-  eventListing,
-  listing,
-  marketParts,
-  NAMES,
-  NOON,
-  recordingPublisher,
-  trade,
-} from '../support/builders.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-
-const ANY: MarketFilter = {
-  venue: null,
-  status: null,
-  search: null,
-  tags: [],
-  category: null,
-  eventSlug: null,
-  volume24hMin: null,
-  createdFromMs: null,
-  createdToMs: null,
-}
+import { eventListing, listing, NAMES, NOON, trade } from '../support/builders.ts'
+import { ANY_MARKET as ANY, emptyCatalog } from '../support/random-catalog.ts'
 
 function openCatalog(
   listings: readonly MarketListing[] = [],
   storage = openMemoryStorage(),
   names = NAMES,
 ) {
-  const clock = new ManualClock()
-  const { publisher, updates } = recordingPublisher()
-  const metrics = new Metrics()
-  const held = { mustHold: false }
-  const system = new System({ clock, log: silentLog, metrics, mustHold: () => held.mustHold })
-  const { parts } = marketParts({ publisher, storage })
-  const catalog = new Catalog({ names, clock, system, storage, market: parts })
-  catalog.take({ markets: listings, events: [] })
-  return { catalog, clock, storage, updates, metrics, publisher, held }
+  const opened = emptyCatalog(storage, names)
+  opened.catalog.take({ markets: listings, events: [] })
+  return opened
 }
 
 const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {}): MarketPage => {
@@ -100,6 +71,19 @@ test('[CAT3] a market read again changes, tells of its new status, and is not fr
   )
 })
 
+test('[LIFE3] a market that appears once the catalogue is loaded is told as opened, if it is open', () => {
+  const { catalog, updates } = openCatalog([listing('first')])
+  const told = () =>
+    updates.flatMap((update) =>
+      update.kind === 'lifecycle' ? [[update.market.nativeId, update.event]] : [],
+    )
+  assert.deepEqual(told(), [], 'a first crawl is no news')
+  catalog.isLoaded = true
+  const markets = [listing('first'), listing('new'), listing('over', { status: 'closed' })]
+  catalog.take({ markets, events: [] })
+  assert.deepEqual(told(), [['new', 'opened']])
+})
+
 test('[CAT4] filters combine, and unopened markets are listed only among the closed', () => {
   const rows = [
     listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
@@ -120,17 +104,22 @@ test('[CAT4] filters combine, and unopened markets are listed only among the clo
   assert.deepEqual(found({ createdToMs: timeMs(NOON - 1) }), ['slug-two'])
 })
 
-test('[CAT5] every word must be found: prefixes and accents aside', () => {
+test('[CAT4] a phase is finer than a status, and lists unopened markets where it means them', () => {
   const { catalog } = openCatalog([
-    listing('x', { question: 'Will Bogotá host the final?' }),
-    listing('y', { question: 'Will it rain in Boston?' }),
+    listing('new', { status: 'closed', isUnopened: true }),
+    listing('live'),
+    listing('shut', { status: 'closed' }),
+    listing('done', { status: 'resolved', volumeTotal: null }),
   ])
-  const found = (search: string) =>
-    slugs(page(catalog, { filter: { ...ANY, search }, sortBy: 'relevance' }))
-  assert.deepEqual(found('bogota final'), ['slug-x'])
-  assert.deepEqual(found('RAI bos'), ['slug-y'])
-  assert.deepEqual(found('bogota rain'), [])
-  assert.deepEqual(found('(a+)+$ \u0000 \ud800'), [])
+  const found = (set: Partial<MarketFilter>) => slugs(page(catalog, { filter: { ...ANY, ...set } }))
+  assert.deepEqual(found({ phase: 'unopened' }), ['slug-new'])
+  assert.deepEqual(found({ phase: 'open' }), ['slug-live'])
+  assert.deepEqual(found({ phase: 'closed' }), ['slug-shut'])
+  assert.deepEqual(found({ phase: 'settled' }), ['slug-done'])
+  assert.deepEqual(found({ phase: 'ended' }), ['slug-shut', 'slug-done'])
+  assert.equal(found({ phase: 'any' }).length, 4)
+  assert.deepEqual(found({ phase: 'any', status: 'closed' }), ['slug-new', 'slug-shut'])
+  assert.deepEqual(found({ volumeTotalMin: usdMicros(1) }), ['slug-live', 'slug-shut'])
 })
 
 test('[RANK1] pages of a pinned list are every row exactly once, whatever volumes do meanwhile', () => {
@@ -279,7 +268,7 @@ test('[CAT7] trades that came late keep their market until they go by their own 
 })
 
 test('[CAT8] a forgotten market is found under none of its keys, and nothing of it is stored', () => {
-  const { catalog, storage, publisher, updates } = openCatalog([
+  const { catalog, storage, publisher, updates, index } = openCatalog([
     over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
     over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
   ])
@@ -298,11 +287,9 @@ test('[CAT8] a forgotten market is found under none of its keys, and nothing of 
   assert.equal(catalog.seatOfOutcome('a', outcomeId('x-no')), null)
   assert.equal(catalog.findBySlug('shared')?.ref.venue, 'b')
   assert.notEqual(catalog.seatOfOutcome('b', outcomeId('x-no')), null)
-  const search = { filter: { ...ANY, search: 'zebras' }, sortBy: 'relevance' } as const
-  assert.deepEqual(
-    page(catalog, search).markets.map(({ ref }) => ref.venue),
-    ['b'],
-  )
+  assert.deepEqual([...index.texts.values()], ['Will zebras win? '])
+  assert.equal(catalog.byNumber(number), null)
+  assert.equal(catalog.findByOutcome('a', 'x-no'), null)
   assert.equal(storage.markets.number('a', nativeMarketId('x')), null)
   assert.equal(storage.markets.count(), 1)
   assert.equal(view?.details().description, null)
@@ -405,6 +392,173 @@ test('[CAT10] however small the slices, every market has its turn, also those th
   }
   const left = [...catalog.markets(null)].map(({ ref }) => String(ref.nativeId))
   assert.deepEqual(left, [...kept])
+})
+
+/** Keeps what it hears as text. */
+function listener(): { watcher: CatalogWatcher; heard: string[] } {
+  const heard: string[] = []
+  const watcher: CatalogWatcher = {
+    onListed: ({ ref, summary }) => heard.push(`${ref.nativeId} ${summary.status}`),
+    onForgotten: ({ ref }) => heard.push(`${ref.nativeId} gone`),
+  }
+  return { watcher, heard }
+}
+
+test('[CAT11] new details are stored though the summary stayed, and equal ones are not again', () => {
+  const { catalog, storage } = openCatalog([listing('x')])
+  let putCount = 0
+  const { put } = storage.markets
+  storage.markets.put = (changed) => {
+    putCount += 1
+    return put.call(storage.markets, changed)
+  }
+  const details = () => catalog.find('venue_a_x')?.details()
+  const take = (set: Partial<MarketListing>) =>
+    catalog.take({ markets: [listing('x', set)], events: [] })
+  take({})
+  take({ volume24h: usdMicros(1) })
+  assert.equal(putCount, 0)
+  take({ native: { conditionId: 'x', closed: true }, volume24h: usdMicros(1) })
+  assert.deepEqual(details()?.native, { conditionId: 'x', closed: true })
+  take({ native: { conditionId: 'x', closed: true }, description: 'New rules.' })
+  assert.equal(details()?.description, 'New rules.')
+  assert.equal(putCount, 2)
+  const again = openCatalog([], storage).catalog
+  again.load()
+  again.take({
+    markets: [
+      listing('x', { native: { conditionId: 'x', closed: true }, description: 'New rules.' }),
+    ],
+    events: [],
+  })
+  assert.equal(putCount, 2, 'the next run knows what is stored')
+})
+
+test('[CAT11] a resolved market that is listed as open again keeps its status on disk', () => {
+  const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
+  catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
+  assert.deepEqual(
+    [...storage.markets.all()].map(({ summary }) => summary.status),
+    ['resolved'],
+  )
+  assert.deepEqual(catalog.find('venue_a_x')?.details().native, { other: 1 })
+})
+
+test('[CAT11] an event’s new details are stored, and its new title is one to find its markets by', () => {
+  const { catalog, storage, index } = openCatalog()
+  const event = eventListing('x')
+  catalog.take({ markets: [listing('x')], events: [event] })
+  catalog.take({ markets: [], events: [{ ...event, native: { live: true } }] })
+  assert.deepEqual(storage.events.details('a', event.nativeId)?.native, { live: true })
+  catalog.take({ markets: [], events: [{ ...event, title: 'Otters' }] })
+  assert.deepEqual([...index.texts.values()], ['Will x happen? Otters'])
+  catalog.take({ markets: [listing('x', { question: 'Why?' })], events: [] })
+  assert.deepEqual([...index.texts.values()], ['Why? Otters'])
+})
+
+test('[CAT21] watchers hear of an event whose summary changed, with its markets, and of no other', () => {
+  const { catalog } = openCatalog([])
+  const heard: string[][] = []
+  catalog.watch({
+    onListed() {},
+    onForgotten() {},
+    onEvent: (markets) => heard.push(markets.map(({ ref }) => String(ref.nativeId))),
+  })
+  const event = eventListing('x')
+  const inEvent = { event: event.nativeId }
+  catalog.take({ markets: [listing('x', inEvent), listing('y', inEvent)], events: [event] })
+  heard.length = 0
+  catalog.take({ markets: [listing('x', inEvent)], events: [event] })
+  catalog.take({ markets: [], events: [{ ...event, native: { live: true } }] })
+  assert.deepEqual(heard, [])
+  catalog.take({ markets: [], events: [{ ...event, startAtMs: NOON }] })
+  catalog.take({ markets: [], events: [{ ...event, startAtMs: NOON, title: 'Otters' }] })
+  assert.deepEqual(heard, [
+    ['x', 'y'],
+    ['x', 'y'],
+  ])
+})
+
+test('[CAT18] watchers hear of every market: kept, new, listed otherwise, and forgotten', () => {
+  const { storage } = openCatalog([listing('kept')])
+  const { catalog } = openCatalog([], storage)
+  const { watcher, heard } = listener()
+  catalog.watch(watcher)
+  catalog.load()
+  assert.deepEqual(heard.splice(0), ['kept open'])
+  const late = listener()
+  catalog.watch(late.watcher)
+  assert.deepEqual(late.heard, ['kept open'])
+  const take = (market: MarketListing) => catalog.take({ markets: [market], events: [] })
+  take(over('new', { status: 'open' }))
+  take(over('new', { status: 'open', volume24h: usdMicros(5), native: { conditionId: 'new' } }))
+  assert.deepEqual(heard.splice(0), ['new open'], 'volumes alone are no news')
+  take(over('new', { status: 'closed' }))
+  assert.deepEqual(heard.splice(0), ['new closed'])
+  take(over('new', { status: 'closed', native: { game: 1 } }))
+  assert.deepEqual(heard.splice(0), ['new closed'])
+  take(over('new'))
+  forget(catalog, 9, timeMs(NOON + 40 * DAY_MS))
+  assert.deepEqual(heard, ['new resolved', 'new gone'])
+})
+
+test('[CAT19] markets are found by outcome, slug and number, by event and series, in any case', () => {
+  const event = eventListing('X', { venue: 'b', series: 'KXRAIN' })
+  const other = eventListing('Y', { venue: 'b', series: 'kxrain' })
+  const market = (name: string, of: typeof event) =>
+    listing(name, { venue: 'b', event: of.nativeId, slug: 'Same' })
+  const { catalog } = openCatalog([listing('0xA', { slug: 'same' })])
+  catalog.take({
+    markets: [market('K-1', event), market('K-2', event), market('K-3', other)],
+    events: [event, other],
+  })
+  const names = (views: readonly { ref: { nativeId: string } }[]) =>
+    views.map(({ ref }) => ref.nativeId)
+  assert.deepEqual(names(catalog.marketsOfEvent('b', 'event-x')), ['K-1', 'K-2'])
+  assert.deepEqual(names(catalog.marketsOfEvent('a', 'event-x')), [])
+  assert.deepEqual(names(catalog.marketsOfSeries('b', 'KXrain')), ['K-1', 'K-2', 'K-3'])
+  assert.deepEqual(names(catalog.marketsOfSeries('b', 'none')), [])
+  assert.deepEqual(names(catalog.allBySlug('b', 'SAME')), ['K-1', 'K-2', 'K-3'])
+  assert.deepEqual(names(catalog.allBySlug('a', 'SAME')), ['0xA'])
+  assert.equal(catalog.findByOutcome('a', '0xA-no')?.ref.nativeId, '0xA')
+  assert.equal(catalog.findByOutcome('b', '0xA-no'), null)
+  assert.equal(catalog.byNumber(2)?.ref.nativeId, 'K-1')
+  assert.equal(catalog.event('b', 'EVENT-x')?.title, 'All about X')
+})
+
+test('[EVENTS1] an event is open with any open market, resolved with all, else closed', () => {
+  const event = eventListing('x')
+  const { catalog } = openCatalog()
+  const take = (name: string, set: Partial<MarketListing>) => {
+    const volumeTotal = usdMicros(2_000_000)
+    const market = listing(name, { event: event.nativeId, volumeTotal, ...set })
+    catalog.take({ markets: [market], events: [event] })
+    return catalog.eventBySlug('EVENT-X')
+  }
+  assert.equal(take('1', { status: 'closed', isUnopened: true })?.status, 'closed')
+  assert.equal(take('2', { volume24h: usdMicros(3_000_000) })?.status, 'open')
+  assert.equal(take('2', { status: 'resolved' })?.status, 'closed')
+  assert.equal(take('1', { status: 'resolved' })?.status, 'resolved')
+  const shown = take('3', {
+    status: 'resolved',
+    volume24h: usdMicros(1_000_000),
+    volumeTotal: null,
+  })
+  assert.deepEqual(
+    [shown?.marketCount, shown?.volume24h, shown?.volumeTotal, shown?.platform],
+    [3, 1_000_000, 4_000_000, 'venue_a'],
+  )
+  assert.equal(shown?.description(), null)
+  assert.equal(catalog.eventBySlug('none'), null)
+})
+
+test('[EVENTS1] of two venues’ events with one slug the one with more volume is meant', () => {
+  const { catalog } = openCatalog()
+  const events = [eventListing('x'), eventListing('x', { venue: 'b' })]
+  const markets = [listing('1'), listing('2', { venue: 'b', volume24h: usdMicros(1) })]
+  const event = events[0]?.nativeId ?? null
+  catalog.take({ markets: markets.map((market) => ({ ...market, event })), events })
+  assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
 })
 
 test('[RANK3] pages of a pinned list are every market that is still there once, and has_more is exact', () => {

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketActor } from '../../actors/market.ts'
+import type { MarketView } from '../../actors/views.ts'
 import type { BookUpdate, Update } from '../../engine/events.ts'
 import { outcomeId } from '../../engine/ids.ts'
 import { marketIdleMsMax } from '../../engine/limits.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
 import {
   ask,
@@ -111,9 +112,8 @@ test('[MKT5] a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome t
     after: null,
     order: 'desc',
     limit: 10,
-    side: null,
   } as const
-  const [row] = actor.trades(query).rows
+  const [row] = actor.trades(query)
   assert.equal(row?.price, 700_000)
   assert.equal(row?.side, 'sell')
   assert.equal(row?.usd, 30_000_000)
@@ -191,7 +191,6 @@ test('[MKT9] a market that sleeps loses nothing: book, trades and price are as b
     after: null,
     order: 'desc',
     limit: 500,
-    side: null,
   } as const
   const seen = () => [actor.book(), actor.price(), actor.trades(query)]
   const before = seen()
@@ -228,6 +227,43 @@ test('[MKT11] status moves open, closed, resolved and never back from resolved',
   assert.deepEqual(told, ['closed', 'opened', 'closed', 'resolved'])
   assert.deepEqual(ignored, ['status_out_of_order'])
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
+})
+
+test('[LIFE2] a listing with another question, close time or outcomes is told once, other news are not', () => {
+  const { actor, updates } = openMarket()
+  const read = (set: Partial<typeof actor.summary>) =>
+    actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
+  const told = () => updates.flatMap((update) => (update.kind === 'lifecycle' ? [update] : []))
+  read({ volume24h: usdMicros(1), image: 'other.png', tags: ['new'] })
+  assert.equal(told().length, 0)
+  const [first, ...others] = actor.summary.outcomes
+  assert.ok(first !== undefined)
+  read({ question: 'Another?' })
+  read({ closeAtMs: timeMs(NOON + 1) })
+  read({ outcomes: [{ ...first, label: 'Ja' }, ...others] })
+  read({})
+  assert.deepEqual(
+    told().map(({ event, seq }) => [event, seq]),
+    [1, 2, 3].map((seq) => ['changed', seq]),
+  )
+  assert.deepEqual(
+    told().map(({ facts }) => [facts.question, facts.closeAtMs, facts.outcomes[0]?.label]),
+    [
+      ['Another?', told()[0]?.facts.closeAtMs, first.label],
+      ['Another?', NOON + 1, first.label],
+      ['Another?', NOON + 1, 'Ja'],
+    ],
+    'each as it was then',
+  )
+  read({ question: 'Over?', status: 'closed' })
+  assert.deepEqual(
+    told()
+      .map(({ event }) => event)
+      .slice(3),
+    ['closed'],
+    'one event says both',
+  )
+  assert.equal(told()[3]?.facts.question, 'Over?')
 })
 
 test('[MKT12] a subscriber that follows snapshots and updates always holds the actor’s book', () => {
@@ -286,4 +322,184 @@ test('[MKT13] a resolved market has its settlement price also after a restart', 
   actor.checkpoint(timeMs(NOON + 3_000))
   const again = open()
   assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
+})
+
+test('[MKT14] the version counts up before anybody is told of what price, book, summary or volumes show', () => {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const random = seededRandom('version', seed)
+    const { actor, publisher, open } = openMarket()
+    let market = actor
+    const look = () => {
+      const { summary, volume24h, volumeTotal } = market
+      return JSON.stringify([market.price(), market.book(), summary, volume24h, volumeTotal])
+    }
+    let seen = { version: market.version, text: look() }
+    const check = (what: string) => {
+      const now = { version: market.version, text: look() }
+      if (now.text !== seen.text) assert.ok(now.version > seen.version, `seed ${seed}: ${what}`)
+      seen = now
+    }
+    publisher.watch({ name: 'looker', onUpdate: (update) => check(update.kind) })
+    const status = { kind: 'marketStatus', venue: 'a', market: actor.ref.nativeId } as const
+    for (let step = 0; step < 60; step += 1) {
+      const grid = () => level((1 + random.below(40)) / 100, random.below(4))
+      const times = { venueTimeMs: timeMs(NOON + step), receivedAtMs: timeMs(NOON + step) }
+      const what = random.below(9)
+      if (what === 0) market.receive({ kind: 'void', reason: 'test' })
+      else if (what === 1) market.receive(snapshot('m', [grid(), grid()], [level(0.5, 1)], times))
+      else if (what === 2) market.receive(trade('m', `t${step}`, { ...times, price: grid().price }))
+      else if (what === 3) {
+        const volume24h = usdMicros(random.below(9) * 1_000_000)
+        market.receive({ kind: 'summary', summary: { ...market.summary, volume24h } })
+      } else if (what === 4) market.restart()
+      else if (what === 5) market.checkpoint(timeMs(NOON + step))
+      else if (what === 6 && step % 9 === 0) {
+        const isOver = random.below(2) === 0
+        const settlementPrice = isOver ? priceMicros(0) : null
+        const to = isOver ? 'resolved' : random.pick(['open', 'closed'] as const)
+        market.receive({ ...status, ...times, status: to, settlementPrice })
+      } else market.receive(change('m', [{ side: 'bid', ...grid() }], times))
+      check(`step ${step}`)
+    }
+    market = open()
+    seen = { version: market.version, text: look() }
+    market.receive(snapshot('m', [level(0.1, 1)], [level(0.9, 1)]))
+    check('the first book of a run')
+  }
+})
+
+test('[MKT15] a slice of trades is the table’s, from memory or not, also after retention', () => {
+  const { actor, storage } = openMarket()
+  const market = actor.ref.number
+  const random = seededRandom('slices', 1)
+  for (let id = 0; id < 400; id += 1) {
+    const venueTimeMs = timeMs(NOON - random.below(40) * 3_600_000)
+    actor.receive(trade('m', `t${id}`, { venueTimeMs }))
+    const fromMs = timeMs(NOON - random.below(50) * 3_600_000)
+    const toMs = timeMs(NOON - random.below(30) * 3_600_000)
+    const range = { fromMs, toMs, order: random.pick(['asc', 'desc'] as const) }
+    const query = { ...range, after: null, limit: 1 + random.below(300) }
+    assert.deepEqual(actor.trades(query), storage.trades.range({ market, ...query }))
+    if (id % 100 !== 99) continue
+    const nowMs = timeMs(NOON + 86_400_000 - 30 * 3_600_000 + (id / 50) * 3_600_000)
+    const limits = { nowMs, retentionDays: 1, sizeBytesMax: 1e12, rowsMax: 1_000 }
+    while (storage.prune(limits));
+    const all = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'desc' } as const
+    const asked = { ...all, limit: 250 }
+    assert.deepEqual(actor.trades(asked), storage.trades.range({ market, ...asked }))
+  }
+})
+
+test('[MKT17] the first price of a run, and of each replaced book, leaves a tick even if it is the same', () => {
+  const { actor, open, updates } = openMarket()
+  const book = (market: MarketActor, seconds: number) => {
+    const atMs = timeMs(NOON + seconds * 1_000)
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    market.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)], times))
+    return (market.priceAt(timeMs(atMs + 500))?.timeMs ?? 0) - NOON
+  }
+  assert.equal(book(actor, 0), 0)
+  assert.equal(book(actor, 60), 0, 'the same book again tells nothing new')
+  actor.receive({ kind: 'void', reason: 'test' })
+  assert.equal(book(actor, 120), 120_000)
+  actor.checkpoint(timeMs(NOON + 130_000))
+  const toldCount = updates.filter(({ kind }) => kind === 'price').length
+  const again = open()
+  assert.equal(again.price().price, 410_000)
+  assert.equal(book(again, 300), 300_000)
+  assert.equal(again.priceAt(timeMs(NOON + 299_999))?.timeMs, NOON + 120_000)
+  assert.equal(updates.filter(({ kind }) => kind === 'price').length, toldCount, 'nobody is told')
+})
+
+test('[MKT18] the catalogue hears of another summary or volume in the same turn, before anybody else', () => {
+  const storage = openMemoryStorage()
+  const { publisher } = recordingPublisher()
+  const heard: string[] = []
+  const changed = (market: MarketView) =>
+    heard.push(`${market.summary.status} ${market.summary.tickMicros} ${market.volume24h / 1e6}`)
+  const { parts } = marketParts({ publisher, storage, changed })
+  const { description: _, native: __, ...summary } = listing('m')
+  const actor = new MarketActor(marketRef('m', storage.markets.put(listing('m'))), summary, parts)
+  publisher.watch({ name: 'other', onUpdate: ({ kind }) => heard.push(kind) })
+  actor.receive(trade('m', 't1'))
+  actor.receive(trade('m', 't0', { source: 'history' }))
+  actor.receive({ kind: 'summary', summary: { ...summary, volume24h: usdMicros(9_000_000) } })
+  const times = { venueTimeMs: NOON, receivedAtMs: NOON }
+  const tickMicros = priceMicros(1_000)
+  actor.receive({ kind: 'tickSize', venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times })
+  const market = actor.ref.nativeId
+  const status = { status: 'closed', settlementPrice: null, ...times } as const
+  actor.receive({ kind: 'marketStatus', venue: 'a', market, ...status })
+  assert.deepEqual(heard, [
+    'open 10000 4',
+    'trade',
+    'price',
+    'open 10000 9',
+    'open 1000 9',
+    'closed 1000 9',
+    'lifecycle',
+  ])
+})
+
+test('[MKT21] volumes beyond the safe integers stay there, whatever is traded', () => {
+  const most = usdMicros(Number.MAX_SAFE_INTEGER)
+  const { actor } = openMarket({ volume24h: most, volumeTotal: most })
+  actor.receive(trade('m', 't1'))
+  assert.deepEqual([actor.volume24h, actor.volumeTotal], [most, most])
+})
+
+test('[MKT19] a second is answered with what was seen before it, from memory and from disk alike', () => {
+  const { actor, open } = openMarket()
+  const see = (price: number, afterMs: number) => {
+    const atMs = timeMs(NOON + afterMs)
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    actor.receive(snapshot('m', [level(price, 10)], [level(price + 0.01, 5)], times))
+  }
+  see(0.2, 0)
+  see(0.3, 10_106)
+  see(0.4, 10_900)
+  see(0.5, 3_599_500)
+  const at = (market: MarketActor, second: number) => market.priceAt(timeMs(NOON + second * 1_000))
+  const asked = [0, 10, 11, 3_599, 3_600]
+  const wanted = [205_000, 205_000, 405_000, 405_000, 505_000]
+  assert.deepEqual(
+    asked.map((second) => at(actor, second)?.price),
+    wanted,
+  )
+  actor.tick(timeMs(NOON + marketIdleMsMax * 20))
+  for (const market of [actor, open()]) {
+    for (const [index, second] of asked.entries()) {
+      const found = at(market, second)
+      assert.equal(found?.price, wanted[index], `second ${second}`)
+      assert.ok((found?.timeMs ?? Number.NaN) <= NOON + second * 1_000)
+    }
+  }
+})
+
+test('[MKT20] a settlement that comes after the end is the price from then on, also after a restart', () => {
+  const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive({
+    kind: 'marketStatus',
+    venue: 'b',
+    market: actor.ref.nativeId,
+    status: 'resolved',
+    settlementPrice: null,
+    venueTimeMs: NOON,
+    receivedAtMs: NOON,
+  })
+  assert.notEqual(actor.price().source, 'settlement')
+  actor.checkpoint(timeMs(NOON + 60_000))
+  const told = updates.length
+  const summary = { ...actor.summary, settlementPrice: priceMicros(1_000_000) }
+  actor.receive({ kind: 'summary', summary })
+  assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
+  assert.equal(updates.slice(told).filter(({ kind }) => kind === 'price').length, 1)
+  actor.receive({ kind: 'summary', summary })
+  assert.equal(updates.slice(told).filter(({ kind }) => kind === 'price').length, 1)
+  const again = open()
+  again.summary = summary
+  assert.equal(again.price().source, 'settlement')
+  const first = again.price().observedAtMs
+  assert.equal(again.price().observedAtMs, first, 'a price is not observed anew by looking')
 })

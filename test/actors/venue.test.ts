@@ -26,6 +26,7 @@ import {
   trade,
 } from '../support/builders.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { FakeIndex } from '../support/random-catalog.ts'
 
 type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
 
@@ -36,6 +37,8 @@ function openVenue(listings: readonly MarketListing[] = [listing('x'), listing('
   const metrics = new Metrics()
   const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
   const asked = { watched: [] as string[], unwatched: [] as string[], resynced: [] as string[] }
+  /** What the feed says of itself; null: data came just now. */
+  const feed = { connectionsOpen: 1, lastDataAtMs: null as TimeMs | null, bookDelayMs: 0 }
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
   const held: { answer: () => Promise<{ completeFromMs: TimeMs }> } = {
@@ -64,15 +67,19 @@ function openVenue(listings: readonly MarketListing[] = [listing('x'), listing('
         return held.answer()
       },
       health: () => ({
-        connectionsOpen: 1,
+        connectionsOpen: feed.connectionsOpen,
         connectionsWanted: 1,
-        lastDataAtMs: clock.nowMs(),
+        lastDataAtMs: feed.lastDataAtMs ?? clock.nowMs(),
         lastSignAtMs: null,
+        bookDelayMs: feed.bookDelayMs,
       }),
     },
+    history: { prices: async () => [] },
+    teams: async () => [],
   }
   const market = marketParts({ publisher, storage, nowMs: () => clock.nowMs() })
-  const catalog = new Catalog({ names: NAMES, clock, system, storage, market: market.parts })
+  const index = new FakeIndex()
+  const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market: market.parts })
   const actor = new VenueActor({
     venue,
     platform: 'venue_a',
@@ -95,6 +102,7 @@ function openVenue(listings: readonly MarketListing[] = [listing('x'), listing('
     catalogRows,
     clock,
     crawled,
+    feed,
     fetched,
     held,
     ranges,
@@ -291,4 +299,75 @@ test('[VEN12] a market long past its close and not resolved is asked for after t
   clock.advance(300)
   await turns()
   assert.deepEqual(fetched, [['old']])
+})
+
+test('[COVER1] while the feed is live, its time is written down every ten seconds', async () => {
+  const { actor, clock, storage } = openVenue()
+  const startMs = clock.nowMs()
+  assert.equal(actor.liveSinceMs, null)
+  clock.advance(35_000)
+  const fromMs = timeMs(startMs + 1_000)
+  assert.equal(actor.liveSinceMs, fromMs)
+  const written = storage.coverage.at('a', timeMs(startMs + 20_000))
+  assert.deepEqual(written, { fromMs, toMs: fromMs + 30_000 })
+  assert.equal(storage.coverage.at('a', startMs), null, 'not before the feed was up')
+  assert.equal(storage.coverage.at('b', fromMs), null)
+  clock.advance(3_000)
+  await actor.stop()
+  assert.equal(storage.coverage.at('a', fromMs)?.toMs, clock.nowMs(), 'and when it ends')
+})
+
+test('[COVER2] an interval ends with the last data; what follows a silence is another', () => {
+  const { actor, clock, feed, storage } = openVenue()
+  clock.advance(20_000)
+  const fromMs = actor.liveSinceMs
+  assert.ok(fromMs !== null)
+  const lastMs = clock.nowMs()
+  feed.lastDataAtMs = lastMs
+  clock.advance(29_000)
+  assert.equal(actor.liveSinceMs, fromMs, 'quiet is not dead')
+  clock.advance(5_000)
+  assert.equal(actor.liveSinceMs, null)
+  assert.deepEqual(storage.coverage.at('a', lastMs), { fromMs, toMs: lastMs })
+  assert.equal(storage.coverage.at('a', timeMs(lastMs + 1)), null)
+  feed.lastDataAtMs = null
+  clock.advance(2_000)
+  assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
+})
+
+test('[COVER3] a lost connection ends an interval, however soon it is back; a single book does not', () => {
+  const { actor, clock, feed, router, storage } = openVenue()
+  clock.advance(10_500)
+  const fromMs = actor.liveSinceMs
+  router.route(feedEvent({ kind: 'feedGap' }))
+  clock.advance(2_000)
+  assert.equal(actor.liveSinceMs, fromMs)
+  const downMs = clock.nowMs()
+  router.route(feedEvent({ kind: 'feedDown' }))
+  assert.equal(actor.liveSinceMs, null)
+  clock.advance(1_000)
+  const againMs = actor.liveSinceMs
+  assert.ok(againMs !== null && againMs > downMs)
+  assert.equal(storage.coverage.at('a', againMs)?.fromMs, againMs)
+  assert.equal(storage.coverage.at('a', downMs)?.fromMs ?? fromMs, fromMs)
+  feed.connectionsOpen = 0
+  clock.advance(1_000)
+  assert.equal(actor.liveSinceMs, null)
+})
+
+test('[COVER5] a feed whose books may be over a minute late covers nothing', () => {
+  const { actor, clock, feed, storage } = openVenue()
+  feed.bookDelayMs = 60_000
+  clock.advance(5_000)
+  const fromMs = actor.liveSinceMs
+  assert.ok(fromMs !== null, 'so late a price may always be')
+  feed.bookDelayMs = 60_001
+  clock.advance(1_000)
+  assert.equal(actor.liveSinceMs, null)
+  clock.advance(30_000)
+  assert.equal(storage.coverage.at('a', timeMs(fromMs + 20_000)), null)
+  assert.equal(actor.state, 'live', 'its books are as live as they can be')
+  feed.bookDelayMs = 0
+  clock.advance(1_000)
+  assert.equal(actor.liveSinceMs, clock.nowMs())
 })

@@ -15,6 +15,7 @@ import {
   marketSummary,
   NOON_MS,
   trade,
+  traded,
 } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
@@ -96,9 +97,9 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     const number = storage.markets.put(marketListing('one'))
     const other = storage.markets.put(marketListing('two'))
     const place = (offset: number) => ({ run: 1, offset, seq: 1, timeMs: timeMs(NOON_MS) })
-    storage.trades.put(number, trade('t1', place(1)))
-    storage.trades.put(other, trade('t2', place(2)))
-    storage.trades.put(number, trade('t3', place(3)))
+    storage.trades.put(traded(number), trade('t1', place(1)))
+    storage.trades.put(traded(other), trade('t2', place(2)))
+    storage.trades.put(traded(number), trade('t3', place(3)))
     storage.ticks.put(number, Math.floor(NOON_MS / 3_600_000), {
       seconds: [1],
       prices: [trade('x').price],
@@ -163,8 +164,11 @@ function runContract({ open, settle }: StorageUnderTest): void {
       assert.equal(storage.runs.begin(`epoch-${run}`, startedAtMs).number, run)
       // The second run published nothing, the fifth neither.
       if (run === 2 || run === 5) continue
-      storage.trades.put(1, trade(`t${run}`, { run, offset: 1, seq: 1, timeMs: startedAtMs }))
-      storage.trades.put(1, trade(`history${run}`, { timeMs: startedAtMs }))
+      storage.trades.put(
+        traded(1),
+        trade(`t${run}`, { run, offset: 1, seq: 1, timeMs: startedAtMs }),
+      )
+      storage.trades.put(traded(1), trade(`history${run}`, { timeMs: startedAtMs }))
     }
     const pruneAt = async (day: number, rowsMax: number) => {
       storage = await settle(storage)
@@ -194,7 +198,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
     }
     for (const run of [1, 3, 6]) {
       const place = { run, offset: 1, seq: 1, timeMs: timeMs(NOON_MS) }
-      storage.trades.put(1, trade(`t${run}`, place))
+      storage.trades.put(traded(1), trade(`t${run}`, place))
     }
     storage = await settle(storage)
     const limits = { ...unlimited, nowMs: timeMs(NOON_MS) }

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/storage.ts'
-import { NOON_MS, trade } from '../support/stored.ts'
+import { NOON_MS, trade, traded } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
@@ -22,7 +22,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
   test('[STORE6] a trade is found by market and native id at once and later', async () => {
     let storage = await open()
     const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
-    const stored = storage.trades.put(7, put)
+    const stored = storage.trades.put(traded(7), put)
     assert.deepEqual(stored, { ...put, ordinal: 0 })
     assert.deepEqual(storage.trades.get(7, 't1'), stored)
     storage = await settle(storage)
@@ -32,14 +32,14 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.trades.get(7, 't1'), stored)
     assert.equal(storage.trades.get(7, 't2'), null)
     assert.equal(storage.trades.count(), 1)
-    assert.throws(() => storage.trades.put(7, put), /stored once/)
+    assert.throws(() => storage.trades.put(traded(7), put), /stored once/)
     assert.equal(storage.trades.count(), 1)
     await storage.close()
   })
 
   test('[STORE6] a maker that becomes known changes the row and nothing else', async () => {
     let storage = await open()
-    const stored = storage.trades.put(1, trade('t1', { run: 1, offset: 1, seq: 1 }))
+    const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
     storage.trades.setMaker(1, 't1', '0xfirst')
     storage = await settle(storage)
     storage.trades.setMaker(1, 't1', '0xsecond')
@@ -59,7 +59,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     let storage = await open()
     const ordinals: number[] = []
     const put = (id: string, offsetMs: number) => {
-      const row = storage.trades.put(1, trade(id, { timeMs: timeMs(NOON_MS + offsetMs) }))
+      const row = storage.trades.put(traded(1), trade(id, { timeMs: timeMs(NOON_MS + offsetMs) }))
       ordinals.push(row.ordinal)
     }
     put('a', 0)
@@ -82,8 +82,8 @@ function identityContract({ open, settle }: StorageUnderTest): void {
   test('[STORE1] the newest time of a market is known', async () => {
     let storage = await open()
     assert.equal(storage.trades.newestMs(1), null)
-    storage.trades.put(1, trade('a', { timeMs: timeMs(NOON_MS) }))
-    storage.trades.put(1, trade('b', { timeMs: timeMs(NOON_MS - 5) }))
+    storage.trades.put(traded(1), trade('a', { timeMs: timeMs(NOON_MS) }))
+    storage.trades.put(traded(1), trade('b', { timeMs: timeMs(NOON_MS - 5) }))
     assert.equal(storage.trades.newestMs(1), NOON_MS)
     storage = await settle(storage)
     assert.equal(storage.trades.newestMs(1), NOON_MS)
@@ -96,8 +96,8 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
   test('[STORE5] ranges are exact at both ends, in both orders, per market', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
-      storage.trades.put(1, trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
-      storage.trades.put(2, trade(`b${count}`, { timeMs: timeMs(NOON_MS + count) }))
+      storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
+      storage.trades.put(traded(2), trade(`b${count}`, { timeMs: timeMs(NOON_MS + count) }))
       if (count === 4) storage = await settle(storage)
     }
     const range = (from: number, to: number, order: 'asc' | 'desc', limit = 100) =>
@@ -123,9 +123,9 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
 
   test('[STORE5] a position stands between rows, or after a whole millisecond', async () => {
     let storage = await open()
-    for (const id of ['a', 'b', 'c']) storage.trades.put(1, trade(id))
-    storage.trades.put(1, trade('before', { timeMs: timeMs(NOON_MS - 1) }))
-    storage.trades.put(1, trade('later', { timeMs: timeMs(NOON_MS + 1) }))
+    for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
+    storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
+    storage.trades.put(traded(1), trade('later', { timeMs: timeMs(NOON_MS + 1) }))
     storage = await settle(storage)
     const ids = (order: 'asc' | 'desc', ordinal: number | null, offsetMs = 0) =>
       storage.trades
@@ -151,10 +151,10 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
       const place = { run: offset < 15 ? 1 : 2, offset, seq: offset }
-      storage.trades.put(offset % 3, trade(`t${offset}`, place))
+      storage.trades.put(traded(offset % 3), trade(`t${offset}`, place))
       if (offset === 9) storage = await settle(storage)
     }
-    storage.trades.put(1, trade('history'))
+    storage.trades.put(traded(1), trade('history'))
     const found = storage.trades.rangeByOffset({ run: 1, offset: 11, limit: 2 })
     assert.deepEqual(
       found.map((row) => [row.market, row.trade.nativeId]),
@@ -176,7 +176,7 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
   test('[STORE5] 1,000 rows of one millisecond page out exactly once while rows arrive', async () => {
     let storage = await open()
     for (let count = 0; count < 1_000; count += 1) {
-      storage.trades.put(1, trade(`t${count}`))
+      storage.trades.put(traded(1), trade(`t${count}`))
       if (count === 600) storage = await settle(storage)
     }
     for (const order of ['asc', 'desc'] as const) {
@@ -189,7 +189,7 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
         if (after === null) break
         if (seen.length < 900) {
           const arriving = timeMs(NOON_MS + 10 + seen.length)
-          storage.trades.put(1, trade(`${order} new ${seen.length}`, { timeMs: arriving }))
+          storage.trades.put(traded(1), trade(`${order} new ${seen.length}`, { timeMs: arriving }))
         }
         if (seen.length % 5 === 0) storage = await settle(storage)
       }
@@ -216,7 +216,7 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
         const put = (offsetMs: number) => {
           ids += 1
           const row = trade(`p${ids}`, { timeMs: timeMs(NOON_MS + offsetMs) })
-          return storage.trades.put(market, row)
+          return storage.trades.put(traded(market), row)
         }
         const expected = first.map(put)
         storage = await settle(storage)

@@ -16,9 +16,14 @@ import {
   marketSummary,
   NOON_MS,
   trade,
+  traded,
 } from '../support/stored.ts'
+import { historyContract } from './storage-histories.ts'
+import { lossContract } from './storage-losses.ts'
 import { removalContract } from './storage-removal.ts'
 import { tradeContract } from './storage-trades.ts'
+import { venueTradeContract } from './storage-venue-trades.ts'
+import { whaleContract } from './storage-whales.ts'
 
 /** One implementation in one way of running it. */
 export interface StorageUnderTest {
@@ -32,10 +37,14 @@ export function storageContract(subject: StorageUnderTest): void {
   describe(`storage contract: ${subject.name}`, () => {
     listingContract(subject)
     tradeContract(subject)
+    venueTradeContract(subject)
+    whaleContract(subject)
+    historyContract(subject)
     smallTablesContract(subject)
     accountContract(subject)
     retentionContract(subject)
     removalContract(subject)
+    lossContract(subject)
   })
 }
 
@@ -217,7 +226,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
       for (let count = 0; count < 20; count += 1) {
         const time = timeMs(NOON_MS - day * DAY_MS - count)
         const place = { timeMs: time, run: 1, offset: day * 100 + count, seq: 1 }
-        storage.trades.put(count % 2, trade(`${day}-${count}`, place))
+        storage.trades.put(traded(count % 2), trade(`${day}-${count}`, place))
       }
       storage.ticks.put(1, noonHour - day * 24, { seconds: [1], prices: [trade('x').price] })
     }
@@ -240,7 +249,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.count(), 1)
     assert.equal([...storage.accounts.accounts()].length, 1)
     // A removed trade may be put again, as a back-fill does.
-    storage.trades.put(1, trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
+    storage.trades.put(traded(1), trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
     assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
     await storage.close()
   })
@@ -250,7 +259,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     const id = (count: number) => `${'0'.repeat(400)}${count}`
     for (let count = 0; count < 2_000; count += 1) {
       const time = timeMs(NOON_MS - (2_000 - count) * 60_000)
-      storage.trades.put(count % 3, trade(id(count), { timeMs: time }))
+      storage.trades.put(traded(count % 3), trade(id(count), { timeMs: time }))
     }
     storage = await settle(storage)
     await storage.committed()

@@ -47,8 +47,11 @@ function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
         connectionsWanted: 1,
         lastDataAtMs: null,
         lastSignAtMs: null,
+        bookDelayMs: 0,
       }),
     },
+    history: { prices: async () => [] },
+    teams: async () => [],
   }
 }
 

@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { EngineError } from '../../engine/errors.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { RequestHandler } from '../../http/handle.ts'
-import { headerValue, json } from '../../http/reply.ts'
+import { headerValue, json, jsonBytes } from '../../http/reply.ts'
 import { bodyRoute, type Route, route } from '../../http/route.ts'
 import { Router } from '../../http/router.ts'
 import { FakeAccounts } from '../support/fake-engine.ts'
@@ -18,12 +18,17 @@ import { ManualClock } from '../support/manual-clock.ts'
 const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)
 accounts.make('ann', { requestsPerMinute: 1_000_000 })
+const metrics = new Metrics()
 /** Everything the wrapper logs. */
 const logged: string[] = []
 const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
 let release: () => void = () => {}
 const None = Type.Object({})
-const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public' }) as const
+const document = { group: 'System', summary: 'For this test', answer: null } as const
+const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public', document }) as const
+
+/** Two megabytes, more than a socket takes at once. */
+const LONG_TEXT = JSON.stringify({ text: 'é’'.repeat(400_000) })
 
 const ROUTES: readonly Route[] = [
   route(at('/throws'), None, () => {
@@ -39,6 +44,22 @@ const ROUTES: readonly Route[] = [
   route(at('/locked'), None, () => {
     throw new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 7 })
   }),
+  route(at('/bytes'), None, () => {
+    const taken = Buffer.from(LONG_TEXT)
+    return jsonBytes(taken, () => void taken.fill(0))
+  }),
+  route(at('/holds'), None, () => {
+    clock.advance(12)
+    return json({})
+  }),
+  bodyRoute(
+    { method: 'POST', pattern: '/holds-later', access: 'public', document },
+    { schema: None, className: 'Body' },
+    () => {
+      clock.advance(70)
+      return json({})
+    },
+  ),
   route(at('/never'), None, () => new Promise(() => {})),
   route(at('/slow'), None, async () => {
     await new Promise<void>((resolve) => {
@@ -51,11 +72,13 @@ const ROUTES: readonly Route[] = [
     headers: [['X-Odd', 'a\r\nSet-Cookie: b\u{1f600}']],
   })),
   bodyRoute(
-    { method: 'POST', pattern: '/body', access: 'public' },
+    { method: 'POST', pattern: '/body', access: 'public', document },
     { schema: Type.Object({ text: Type.String() }), className: 'Body' },
     ({ body }) => json({ length: body.text.length }),
   ),
-  route({ method: 'GET', pattern: '/private/{id}' }, None, ({ path }) => json({ id: path('id') })),
+  route({ method: 'GET', pattern: '/private/{id}', document }, None, ({ path }) =>
+    json({ id: path('id') }),
+  ),
 ]
 
 const requests = new RequestHandler({
@@ -63,7 +86,7 @@ const requests = new RequestHandler({
   accounts,
   clock,
   log,
-  metrics: new Metrics(),
+  metrics,
   corsOrigins: ['https://good.example'],
 })
 let origin = ''
@@ -153,6 +176,18 @@ describe('the wrapper', () => {
     assert.equal(clock.timerCount, 0, 'its deadline was stopped')
   })
 
+  test('[STATUS4] how long a handler holds the loop is counted, before and after a wait', async () => {
+    const largest = async () => {
+      const text = await metrics.registry.metrics()
+      return Number(/^http_handler_sync_max_ms (\d+)$/m.exec(text)?.[1])
+    }
+    assert.equal((await fetch(`${origin}/holds`)).status, 200)
+    assert.equal(await largest(), 12)
+    const response = await fetch(`${origin}/holds-later`, { method: 'POST', body: '{}' })
+    assert.equal(response.status, 200)
+    assert.equal(await largest(), 70)
+  })
+
   test('[HTTP2] text with line breaks cannot begin a header', async () => {
     const response = await fetch(`${origin}/header`)
     assert.equal(response.headers.get('x-odd'), 'a??Set-Cookie: b??')
@@ -175,6 +210,15 @@ describe('the wrapper', () => {
     assert.match(huge, /^HTTP\/1\.1 413 /)
     assert.equal((await post('')).status, 422)
     assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[BULK5] bytes are sent whole though their buffer is used again at once', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => fetch(`${origin}/bytes`)))
+    assert.equal(await one?.text(), LONG_TEXT)
+    assert.equal(await other?.text(), LONG_TEXT)
+    const head = await fetch(`${origin}/bytes`, { method: 'HEAD' })
+    assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(LONG_TEXT)))
+    assert.equal(await head.text(), '')
   })
 
   test('[HTTP7] HEAD answers as GET without a body, OPTIONS needs no key', async () => {

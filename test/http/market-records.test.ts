@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { timeMs, usdMicros } from '../../engine/units.ts'
+import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { MarketRecords } from '../../http/market-records.ts'
 import { NOON } from '../support/builders.ts'
 import { FakeEngine } from '../support/fake-engine.ts'
@@ -20,7 +20,7 @@ test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its nu
     closeAtMs: timeMs(NOON + 5_999),
     tags: ['a"b', ''],
   })
-  const records = new MarketRecords()
+  const records = new MarketRecords(engine.matches)
   for (const price of [415_000, 1, 1_000_000]) {
     market.reprice(price)
     market.volume24h = usdMicros(price * 3)
@@ -68,31 +68,49 @@ test('[MARKETS10] the description is read once a minute at most, and at once whe
   const engine = new FakeEngine(clock)
   const market = engine.add('Rain')
   let reads = 0
-  let summary = market.summary
-  const view = {
-    ref: market.ref,
-    get summary() {
-      return summary
-    },
-    volume24h: market.volume24h,
-    volumeTotal: market.volumeTotal,
-    price: () => market.price(),
-    priceAt: () => null,
-    book: () => market.book(),
-    trades: () => ({ rows: [], hasMore: false }),
-    seq: () => 0,
-    details: () => {
-      reads += 1
-      return { description: `reading ${reads}`, native: {} }
-    },
+  market.details = () => {
+    reads += 1
+    return { description: `reading ${reads}`, native: {} }
   }
-  const records = new MarketRecords()
-  const described = () => JSON.parse(records.text(view, clock.nowMs())).description
+  const records = new MarketRecords(engine.matches)
+  const described = () => JSON.parse(records.text(market, clock.nowMs())).description
   assert.equal(described(), 'reading 1')
   clock.advance(59_000)
   assert.equal(described(), 'reading 1')
   clock.advance(1_000)
   assert.equal(described(), 'reading 2')
-  summary = { ...summary, question: 'Other?' }
+  market.summary = { ...market.summary, question: 'Other?' }
   assert.equal(described(), 'reading 3')
+})
+
+test('[MARKETS12] a twin is the second of the platforms, with its own live figures, until it is one no more', () => {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  const ours = engine.add('Rain', { volume24h: usdMicros(3_000_000) })
+  const theirs = engine.add('RAIN-26', { venue: 'b', url: 'https://example.com/"rain"' })
+  const records = new MarketRecords(engine.matches)
+  const read = (market: typeof ours) => JSON.parse(records.text(market, clock.nowMs()))
+  const alone = read(ours)
+  assert.equal(alone.platforms.length, 1)
+  engine.matches.pair(ours, theirs)
+  for (const volume of [0, 7_000_000]) {
+    theirs.volume24h = usdMicros(volume)
+    theirs.now = { ...theirs.now, bid: priceMicros(410_000 + volume / 1e3), ask: null }
+    const { platforms, ...rest } = read(ours)
+    assert.deepEqual(platforms, [
+      ...alone.platforms,
+      {
+        platform: 'venue_b',
+        native_id: 'RAIN-26',
+        url: 'https://example.com/"rain"',
+        best_bid: (410_000 + volume / 1e3) / 1e6,
+        best_ask: null,
+        volume_24h: volume / 1e6,
+      },
+    ])
+    assert.deepEqual({ ...rest, platforms: alone.platforms }, alone, 'the rest is its own')
+    assert.deepEqual(read(theirs).platforms[1], alone.platforms[0])
+  }
+  engine.matches.part(theirs)
+  assert.deepEqual(read(ours), alone)
 })

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type TProperties, Type } from '@sinclair/typebox'
+import { echo } from '../../http/echo.ts'
 import { parseQuery } from '../../http/query.ts'
 import { choice, parameters, SECONDS_MAX } from '../../http/schemas.ts'
 import { compileBody, compileQuery } from '../../http/validate.ts'
@@ -136,6 +137,41 @@ describe('queries', () => {
   })
 })
 
+describe('secrets', () => {
+  const page = compileQuery(Type.Object({ limit: parameters.limit(200, 20) }))
+  const inputOf = (text: string) => {
+    const parsed = page(parseQuery(`limit=${encodeURIComponent(text)}`) ?? new Map())
+    assert.ok(parsed.kind === 'invalid')
+    return parsed.problems[0]?.input
+  }
+
+  test('[VALID4] what looks like a secret is redacted wherever it stands', () => {
+    const secrets = [
+      `pmk_${'a'.repeat(38)}`,
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
+      'Bearer abc',
+      'email=a&pwd=hunter2',
+      'passwd: hunter2',
+    ]
+    for (const secret of secrets) {
+      for (const text of [secret, `x ${secret}`, `${secret}${'x'.repeat(400)}`]) {
+        assert.equal(inputOf(text), '[redacted]', text)
+      }
+      const shown = JSON.stringify(echo({ list: [{ a: secret }], [secret]: 1 }))
+      assert.ok(!shown.includes(secret.slice(-8)), shown)
+    }
+    for (const text of ['abc', 'monkey', 'pmk', '2.5', 'venue_a_0xabc']) {
+      assert.equal(inputOf(text), text)
+    }
+  })
+
+  test('[VALID4] a long text is looked at no further than it is repeated', () => {
+    const text = 'pass'.repeat(8_000)
+    assert.equal(inputOf(`${text}=hunter2`), text.slice(0, 256))
+  })
+})
+
 describe('bodies', () => {
   const signup = compileBody(
     Type.Object({ email: Type.String(), password: Type.String() }),
@@ -181,6 +217,33 @@ describe('bodies', () => {
       input: null,
     })
     assert.equal(signup(Buffer.from([0xff, 0xfe])).kind, 'undecodable')
+  })
+
+  test('[VALID4] of a body that takes secrets only known fields come back, whatever a name was meant to be', () => {
+    const mistakes = [
+      { email: 'a@b.c', pwd: 'hunter22' },
+      { email: 'a@b.c', pasword: 'hunter22' },
+      { email: 'a@b.c', motDePasse: 'hunter22' },
+      { email: { mail: 'a@b.c', mine: 'hunter22' }, password: 5 },
+      { email: ['hunter22'], password: 'hunter22' },
+      { hunter22: true, email: 7 },
+      [{ email: 'a@b.c', mine: 'hunter22' }],
+      [['hunter22']],
+      '"email=a&pwd=hunter22"',
+      '"hunter22"',
+      '{"email":"pwd: hunter22"}',
+    ]
+    for (const mistake of mistakes) {
+      const parsed = signup(bytes(mistake))
+      assert.ok(parsed.kind === 'invalid')
+      assert.ok(!JSON.stringify(parsed).includes('hunter'), JSON.stringify(parsed))
+    }
+    const parsed = signup(bytes({ email: 'a@b.c', pwd: 'hunter22' }))
+    assert.ok(parsed.kind === 'invalid')
+    assert.deepEqual(parsed.problems[0]?.input, { email: 'a@b.c' })
+    const other = key(bytes({ lable: 'mine' }))
+    assert.ok(other.kind === 'invalid')
+    assert.deepEqual(other.problems[0]?.input, { lable: 'mine' }, 'a body without secrets')
   })
 
   test('[VALID3] lengths count code points and name the limit', () => {

@@ -2,13 +2,14 @@
 // acknowledged, until it is killed. Started with its data folder and the number of its round.
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { barOf, joined } from '../../engine/candle.ts'
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { account, key, NOON_MS, trade } from '../support/stored.ts'
+import { account, key, NOON_MS, trade, traded } from '../support/stored.ts'
 
 const MARKETS = 5
 
@@ -25,10 +26,14 @@ async function main(dataDir: string, round: string): Promise<void> {
     for (let count = 0; count < burst; count += 1) {
       const place = { run: run.number, offset, seq: offset }
       const time = timeMs(NOON_MS + random.below(50) * 1_000)
-      storage.trades.put(
-        random.below(MARKETS),
-        trade(`${round}-${offset}`, { ...place, timeMs: time }),
-      )
+      const number = random.below(MARKETS)
+      const row = trade(`${round}-${offset}`, { ...place, timeMs: time })
+      const stored = storage.trades.put(traded(number), row)
+      for (const size of ['minute', 'hour'] as const) {
+        const one = barOf(size, stored)
+        const known = storage.bars.get(number, size, one.startMs)
+        storage.bars.put(number, size, known === null ? one : joined(known, one))
+      }
       if (random.below(4) === 0) storage.trades.setMaker(random.below(MARKETS), `${round}-0`, '0xm')
       offset += 1
     }

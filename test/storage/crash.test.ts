@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type Bar, barOf, joined } from '../../engine/candle.ts'
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
@@ -114,7 +115,7 @@ function assertAcknowledged(
   for (const id of told.removed) assert.ok(!storedKeys.has(key(id).id), `removed key ${id}`)
 }
 
-/** Rows, ids, offsets, ordinals and the counter tell the same story; gives the number of trades. */
+/** Rows, ids, offsets, ordinals, bars and the counter tell one story; gives the number of trades. */
 function assertWhole(storage: Storage): number {
   const byOffset = new Map<string, string>()
   for (const run of storage.runs.all()) {
@@ -137,8 +138,33 @@ function assertWhole(storage: Storage): number {
       previous = row
     }
     count += rows.length
+    for (const size of ['minute', 'hour'] as const) {
+      const bars = new Map<number, Bar>()
+      for (const row of rows) {
+        const one = barOf(size, row)
+        const known = bars.get(one.startMs)
+        bars.set(one.startMs, known === undefined ? one : joined(known, one))
+      }
+      const stored = storage.bars.range({ ...query, size, order: 'asc', limit: 1_000_000 })
+      assert.deepEqual(stored, [...bars.values()], 'bars are what the trades come to')
+    }
   }
+  assertVenue(storage, count)
   assert.equal(count, byOffset.size)
   assert.equal(count, storage.trades.count())
   return count
+}
+
+/** Every trade is among its venue's once, under ordinals without holes. */
+function assertVenue(storage: Storage, count: number): void {
+  const query = { venue: 'a', fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null } as const
+  const rows = storage.trades.rangeOfVenue({ ...query, order: 'asc', limit: 1_000_000 })
+  assert.equal(rows.length, count)
+  let previous = { timeMs: 0, ordinal: -1 }
+  for (const { market, venueOrdinal, trade } of rows) {
+    const expected = trade.timeMs === previous.timeMs ? previous.ordinal + 1 : 0
+    assert.equal(venueOrdinal, expected, 'ordinals of the venue without holes')
+    assert.deepEqual(storage.trades.get(market, trade.nativeId), trade)
+    previous = { timeMs: trade.timeMs, ordinal: venueOrdinal }
+  }
 }

@@ -12,10 +12,10 @@ import { Accounts } from '../../storage/accounts.ts'
 import { Environment, openDatabase } from '../../storage/environment.ts'
 import { Hours } from '../../storage/hours.ts'
 import { Marks } from '../../storage/marks.ts'
-import type { EnvironmentName } from '../../storage/tables.ts'
+import { type EnvironmentName, TABLES } from '../../storage/tables.ts'
 import { Trades } from '../../storage/trades.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { account, key, trade } from '../support/stored.ts'
+import { account, key, trade, traded } from '../support/stored.ts'
 
 type Fault = 'none' | 'full' | 'broken' | 'hangs'
 
@@ -110,12 +110,12 @@ test('[STORE4] a failed commit turns the state red; rows already published stay 
 
 test('[STORE4] a full disk is told apart, tried again, and forgotten when there is room', async () => {
   const bench = openBench('market')
-  const trades = new Trades(bench.environment, new Hours(bench.environment))
+  const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
   bench.fault = 'full'
-  trades.put(1, trade('t1'))
+  trades.put(traded(1), trade('t1'))
   await assert.rejects(bench.environment.committed(), /the disk is full/)
   assert.equal(bench.environment.state, 'diskFull')
-  trades.put(1, trade('t2'))
+  trades.put(traded(1), trade('t2'))
   bench.fault = 'none'
   bench.clock.advance(5_000)
   await bench.environment.committed()
@@ -168,11 +168,11 @@ test('[STORE8] a disk that does not answer within 5 s is a refusal', async () =>
 
 test('[STORE6] trades whose ids share all hash bits are kept apart', async () => {
   const bench = openBench('market')
-  const hours = new Hours(bench.environment)
+  const hours = new Hours(bench.environment, TABLES.hours)
   const trades = new Trades(bench.environment, hours, () => [1, 1])
-  for (let count = 0; count < 5; count += 1) trades.put(1, trade(`t${count}`))
+  for (let count = 0; count < 5; count += 1) trades.put(traded(1), trade(`t${count}`))
   await bench.environment.committed()
-  trades.put(1, trade('t5'))
+  trades.put(traded(1), trade('t5'))
   for (let count = 0; count < 6; count += 1) {
     assert.equal(trades.get(1, `t${count}`)?.ordinal, count)
   }

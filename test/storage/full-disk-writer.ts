@@ -6,7 +6,7 @@ import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { account, trade } from '../support/stored.ts'
+import { account, trade, traded } from '../support/stored.ts'
 
 const ROUNDS_MAX = 200
 
@@ -31,7 +31,7 @@ async function writeUntilRefused(storage: Storage) {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const before = put
     for (let count = 0; count < 500; count += 1) {
-      storage.trades.put(1, trade(`t${put}`, { run: 1, offset: put, seq: put }))
+      storage.trades.put(traded(1), trade(`t${put}`, { run: 1, offset: put, seq: put }))
       put += 1
     }
     try {

@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  barKey,
   groupKey,
   hashNativeId,
   hourKey,
   nativeKey,
   readInteger,
   tradeKey,
+  venueTimeKey,
+  venueTradeKey,
   writeInteger,
 } from '../../storage/keys.ts'
 
@@ -51,6 +54,25 @@ test('[STORE10] trades sort by market, time and ordinal; groups and hours by the
     assert.equal(hour, order([one[1], one[2]], [other[1], other[2]]))
   })
   fc.assert(property, { numRuns, seed: 2 })
+})
+
+test('[STORE10] rows of a venue sort by time and ordinal, bars by market, size and start', () => {
+  const venue = fc.constantFrom('a' as const, 'b' as const)
+  const time = fc.integer({ min: -3, max: 3 })
+  const part = fc.tuple(venue, time, u32)
+  const property = fc.property(part, part, (one, other) => {
+    const order = (isWithOrdinal: boolean) => {
+      if (one[0] !== other[0]) return one[0] < other[0] ? -1 : 1
+      return Math.sign(one[1] - other[1]) || (isWithOrdinal ? Math.sign(one[2] - other[2]) : 0)
+    }
+    assert.equal(venueTradeKey(...one).compare(venueTradeKey(...other)), order(true))
+    const [first, second] = [venueTimeKey(one[0], one[1]), venueTimeKey(other[0], other[1])]
+    assert.equal(first.compare(second), order(false))
+  })
+  fc.assert(property, { numRuns, seed: 6 })
+  const bars = [barKey(1, 0, -60_000), barKey(1, 0, 60_000), barKey(1, 1, 0), barKey(2, 0, 0)]
+  const sorted = [...bars].reverse().sort((one, other) => one.compare(other))
+  assert.deepEqual(sorted, bars)
 })
 
 test('[STORE10] native keys stay within 512 bytes and apart', () => {

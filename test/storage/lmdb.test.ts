@@ -23,12 +23,22 @@ import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { timeMs, usdMicros } from '../../engine/units.ts'
 import { openDatabase, openTable } from '../../storage/environment.ts'
-import { tradeKey } from '../../storage/keys.ts'
+import { barKey, groupKey, tradeKey } from '../../storage/keys.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { decodePacked } from '../../storage/records.ts'
 import { checkSentinel, putFormatVersion } from '../../storage/sentinel.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { TABLES } from '../../storage/tables.ts'
-import { account, marketListing, marketSummary, NOON_MS, trade } from '../support/stored.ts'
+import {
+  account,
+  bar,
+  marketListing,
+  marketSummary,
+  NOON_MS,
+  snapshot,
+  trade,
+  traded,
+} from '../support/stored.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-lmdb-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,10 +56,20 @@ async function filled(): Promise<string> {
   const storage = await open(dataDir)
   await storage.accounts.putAccount(account('one'))
   for (let count = 0; count < 1_000; count += 1) {
-    storage.trades.put(1, trade(`t${count}`, { run: 1, offset: count, seq: count }))
+    storage.trades.put(traded(1), trade(`t${count}`, { run: 1, offset: count, seq: count }))
   }
   storage.markets.put(marketListing('one'))
   storage.ticks.put(1, 5, { seconds: [1], prices: [trade('x').price] })
+  for (const size of ['minute', 'hour'] as const) storage.bars.put(1, size, bar(size, NOON_MS))
+  storage.snapshots.put(1, snapshot(NOON_MS))
+  const past = {
+    readAtMs: timeMs(NOON_MS),
+    knownToMs: timeMs(NOON_MS),
+    seconds: [1],
+    prices: [trade('x').price],
+  }
+  storage.pastPrices.put(1, 5, past)
+  storage.coverage.put('a', timeMs(NOON_MS), timeMs(NOON_MS + 1))
   await storage.close()
   return dataDir
 }
@@ -175,6 +195,40 @@ test('[STORE11] a damaged record is counted and not served; its neighbours are',
   await storage.close()
 })
 
+test('[STORE11] a damaged bar, and a snapshot cut short, are counted and not served', async () => {
+  const dataDir = await filled()
+  const root = openDatabase(join(dataDir, 'market'))
+  const bars = openTable(root, TABLES.bars)
+  const barRowKey = barKey(1, 1, NOON_MS)
+  const value = bars.get(barRowKey)
+  assert.ok(value !== undefined)
+  for (let bit = 0; bit < value.length * 8; bit += 1) {
+    const damaged: Buffer = Buffer.from(value)
+    damaged.writeUInt8(damaged.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+    const row = { key: barRowKey, value: damaged }
+    assert.equal(decodePacked(TABLES.bars, row, { 1: () => 'served' }), null)
+  }
+  value.writeUInt8(value.readUInt8(20) ^ 4, 20)
+  await bars.put(barRowKey, value)
+  const snapshots = openTable(root, TABLES.snapshots)
+  const kept = snapshots.get(groupKey(1, NOON_MS))
+  assert.ok(kept !== undefined)
+  await snapshots.put(groupKey(1, NOON_MS), kept.subarray(0, -1))
+  await root.close()
+  const metrics = new Metrics()
+  const storage = await open(dataDir, metrics)
+  assert.equal(storage.bars.get(1, 'hour', timeMs(NOON_MS)), null)
+  assert.notEqual(storage.bars.get(1, 'minute', timeMs(NOON_MS)), null)
+  const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
+  assert.deepEqual(storage.snapshots.range({ ...query, order: 'asc', limit: 9 }), [])
+  const counts = [...metrics.counts('storage_records_damaged').values()]
+  assert.deepEqual(
+    counts.map((count) => count.value),
+    [1, 1],
+  )
+  await storage.close()
+})
+
 test('[STORE7] 40,000 markets load in less than 2 s', async (t) => {
   const dataDir = join(folder, 'large')
   const count = 40_000
@@ -213,7 +267,10 @@ test('[STORE1] the cost of a trade is a few microseconds', async (t) => {
     const id = `0x${hex}-${'7'.repeat(77)}-0x${hex.slice(0, 40)}-buy-100000000-415000-${number}`
     const place = { run: 1, offset: number, seq: number, txHash: `0x${hex}` }
     if (!storage.trades.has(number % 200, id)) {
-      storage.trades.put(number % 200, trade(id, { timeMs: timeMs(NOON_MS + number), ...place }))
+      storage.trades.put(
+        traded(number % 200),
+        trade(id, { timeMs: timeMs(NOON_MS + number), ...place }),
+      )
     }
     if (number % 500 === 0) await new Promise((resolve) => setImmediate(resolve))
   }

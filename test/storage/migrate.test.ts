@@ -1,5 +1,5 @@
-// Steps from an older format to this one, with steps of the test's own: format 1 is still the
-// first.
+// How steps from an older format to a newer one are run, with steps of the test's own. Not for: the
+// steps that releases needed (format-2.test.ts).
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,6 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'twinbook-migrate-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const KEY = Buffer.from('key')
+const NEXT = FORMAT_VERSION + 1
 const layout = { name: 'things', isCompressed: false }
 
 function sentinelOf(root: RootDatabase<Buffer, Buffer>): Sentinel {
@@ -24,11 +25,11 @@ function sentinelOf(root: RootDatabase<Buffer, Buffer>): Sentinel {
   return checkSentinel(root, { dataDir: folder, name: 'market', side })
 }
 
-function step(from: number, change: (text: string) => string): MigrationStep {
+function step(from: number, change: (text: string) => string) {
   return {
     from,
-    environment: 'market',
-    run: (root) => {
+    environment: 'market' as const,
+    run: (root: RootDatabase<Buffer, Buffer>) => {
       const table = openTable(root, layout)
       table.putSync(KEY, Buffer.from(change(table.get(KEY)?.toString() ?? '')))
     },
@@ -37,41 +38,51 @@ function step(from: number, change: (text: string) => string): MigrationStep {
 
 test('[STORE14] missing steps run in order, each once', async () => {
   const root = openDatabase(join(folder, 'order'))
-  const steps = [step(2, (text) => `${text}b`), step(1, (text) => `${text}a`)]
+  const prepared: string[] = []
+  const steps: MigrationStep[] = [
+    step(NEXT, (text) => `${text}b`),
+    step(FORMAT_VERSION, (text) => `${text}a`),
+    { from: NEXT + 1, environment: 'market', prepare: () => prepared.push('c') },
+    { from: FORMAT_VERSION, environment: 'accounts', prepare: () => prepared.push('accounts') },
+  ]
   const before = sentinelOf(root)
   assert.equal(before.formatVersion, FORMAT_VERSION)
-  const after1 = migrate(root, before, { log: silentLog, steps, targetVersion: 4 })
-  assert.equal(after1.formatVersion, 4)
+  const options = { log: silentLog, steps, targetVersion: NEXT + 2 }
+  const after1 = migrate(root, before, options)
+  assert.equal(after1.formatVersion, NEXT + 2)
   assert.equal(openTable(root, layout).get(KEY)?.toString(), 'ab')
-  migrate(root, after1, { log: silentLog, steps, targetVersion: 4 })
+  assert.deepEqual(prepared, ['c'])
+  migrate(root, after1, options)
   assert.equal(openTable(root, layout).get(KEY)?.toString(), 'ab')
+  assert.deepEqual(prepared, ['c'])
   await root.close()
 })
 
 test('[STORE14] a step that fails leaves the format and the rows as they were', async () => {
   const root = openDatabase(join(folder, 'failing'))
-  const failing = step(2, (text) => text)
+  const half = step(NEXT, () => 'half')
   const steps: MigrationStep[] = [
-    step(1, () => 'new'),
+    step(FORMAT_VERSION, () => 'new'),
     {
-      ...failing,
+      ...half,
       run: (database) => {
-        step(2, () => 'half').run(database)
+        half.run(database)
         throw new Error('out of luck')
       },
     },
   ]
   const before = sentinelOf(root)
-  const options = { log: silentLog, steps, targetVersion: 3 }
+  const options = { log: silentLog, steps, targetVersion: NEXT + 1 }
   assert.throws(() => migrate(root, before, options), /out of luck/)
   assert.equal(openTable(root, layout).get(KEY)?.toString(), 'new')
   await root.close()
   const again = openDatabase(join(folder, 'failing'))
-  const steps2 = [step(2, (text) => `${text}er`)]
+  const steps2 = [step(NEXT, (text) => `${text}er`)]
   const place = { dataDir: folder, name: 'market', side: { databaseId: 'id', isComplete: true } }
-  assert.throws(() => checkSentinel(again, { ...place, name: 'market' }), /format 2 is newer/)
-  const sentinel = { ...before, formatVersion: 2 }
-  migrate(again, sentinel, { log: silentLog, steps: steps2, targetVersion: 3 })
+  const isNewer = new RegExp(`format ${NEXT} is newer`)
+  assert.throws(() => checkSentinel(again, { ...place, name: 'market' }), isNewer)
+  const sentinel = { ...before, formatVersion: NEXT }
+  migrate(again, sentinel, { log: silentLog, steps: steps2, targetVersion: NEXT + 1 })
   assert.equal(openTable(again, layout).get(KEY)?.toString(), 'newer')
   await again.close()
 })

@@ -6,19 +6,29 @@ import { unpack } from 'msgpackr'
 import { numberKey, tradeKey } from '../../storage/keys.ts'
 import { decodeRecord, encodeRecord } from '../../storage/records.ts'
 import { TABLES } from '../../storage/tables.ts'
-import { TRADE_SCHEMA, tradeFields, tradeSchemas } from '../../storage/trade-record.ts'
+import { placedTradeSchemas, tradeRecord, tradeSchemas } from '../../storage/trade-record.ts'
 import { NOON_MS, trade } from '../support/stored.ts'
 
 const stored = { ...trade('0xabc-1', { run: 3, offset: 2 ** 40, seq: 9 }), ordinal: 7 }
 const key = tradeKey(5, NOON_MS, 7)
-const value = encodeRecord(TABLES.trades, {
-  key,
-  schema: TRADE_SCHEMA,
-  fields: tradeFields(stored),
-})
+const place = { venue: 'b', ordinal: 12 } as const
+const record = tradeRecord(stored, place)
+const value = encodeRecord(TABLES.trades, { key, ...record })
 
 test('[STORE11] a trade survives its record, with time and ordinal from the key', () => {
-  assert.deepEqual(decodeRecord(TABLES.trades, { key, value }, tradeSchemas(key)), stored)
+  const row = { key, value }
+  assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), stored)
+  const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
+  assert.deepEqual(placed, { trade: stored, place })
+})
+
+test('[STORE11] a trade of format 1 is read, and names no place among its venue', () => {
+  const older = tradeRecord(stored, null)
+  assert.equal(older.schema, 1)
+  const row = { key, value: encodeRecord(TABLES.trades, { key, ...older }) }
+  assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), stored)
+  const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
+  assert.deepEqual(placed, { trade: stored, place: null })
 })
 
 test('[STORE11] every single flipped bit of a checked record, or of its key, is found', () => {
@@ -53,7 +63,7 @@ test('[STORE11] an unknown schema, a missing field or a wrong kind is null', () 
 })
 
 test('[STORE11] the body is plain MessagePack that any decoder reads', () => {
-  assert.deepEqual(unpack(value.subarray(5)), tradeFields(stored))
+  assert.deepEqual(unpack(value.subarray(5)), record.fields)
 })
 
 function flipped(bytes: Buffer, bit: number): Buffer {

@@ -47,7 +47,7 @@ export function listing(name: string, set: Partial<MarketListing> = {}): MarketL
       { label: 'Yes', id: outcomeId(`${name}-yes`) },
       { label: 'No', id: outcomeId(`${name}-no`) },
     ],
-    event: nativeEventId(`event-${name}`),
+    event: nativeEventId(set.eventSlug ?? `event-${name}`),
     eventSlug: `event-${name}`,
     category: 'Politics',
     tags: ['Politics'],
@@ -168,8 +168,10 @@ export function marketParts(
   const parts: MarketParts = {
     run: 1,
     nowMs: () => NOON,
+    retentionDays: 30,
     requestResync: (_, reason) => resyncs.push(reason),
     announceLoss: (_, atMs) => losses.push(atMs),
+    changed: () => undefined,
     ignored: (reason) => ignored.push(reason),
     ...set,
   }

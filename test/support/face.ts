@@ -34,11 +34,14 @@ export async function openFace(
     names?: VenueNames
     isMetricsPublic?: boolean
     corsOrigins?: readonly string[]
+    /** What the engine tells before anybody can listen. */
+    before?: (engine: FakeEngine) => void
   } = {},
 ): Promise<Face> {
   const clock = set.clock ?? systemClock
   const engine = new FakeEngine(clock, set.names)
   engine.accounts.make('ann', { tier: 'pro', requestsPerMinute: 100_000, socketsMax: 50 })
+  set.before?.(engine)
   const server = await createServer({
     engine,
     publisher: engine.publisher,

@@ -2,6 +2,7 @@
 // output kept, waited for by a line that it prints, and ended by a signal.
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 export interface TestProcess {
@@ -76,11 +77,12 @@ function waitForLine(
 
 /** The first of `count` neighbouring ports that are free now; the simulated venues need fixed steps. */
 export async function freePorts(count: number): Promise<number> {
-  for (let tries = 0; tries < 50; tries += 1) {
-    const first = await freePort(0)
-    if (first + count > 65_000) continue
-    const others = Array.from({ length: count - 1 }, (_, step) => freePort(first + step + 1))
-    const settled = await Promise.allSettled(others)
+  for (let tries = 0; tries < 200; tries += 1) {
+    // Below those that the kernel hands out itself: after a test with thousands of connections
+    // hardly two neighbours among these are free for a minute.
+    const first = 10_000 + randomInt(20_000)
+    const ports = Array.from({ length: count }, (_, step) => freePort(first + step))
+    const settled = await Promise.allSettled(ports)
     if (settled.every(({ status }) => status === 'fulfilled')) return first
   }
   throw new Error(`no ${count} neighbouring free ports found`)

@@ -173,7 +173,7 @@ interface TruthTrade {
 }
 
 /** When each true trade was, by unified market and native id as decisions.md section 5 spells it. */
-async function truthOfTrades(places: Places): Promise<Map<string, number>> {
+export async function truthOfTrades(places: Places): Promise<Map<string, number>> {
   const truth = new Map<string, number>()
   const repeats = new Map<string, number>()
   for (const venue of ['a', 'b']) {

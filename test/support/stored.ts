@@ -1,15 +1,25 @@
 // Builders of what storage keeps, with defaults, so that what a test sets is what matters.
 
-import { accountId, keyId, nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
-import type { EventListing, MarketListing } from '../../engine/market.ts'
+import { type Bar, type BarSize, barOf } from '../../engine/candle.ts'
+import {
+  accountId,
+  keyId,
+  nativeEventId,
+  nativeMarketId,
+  outcomeId,
+  type VenueKey,
+} from '../../engine/ids.ts'
+import type { EventListing, MarketListing, MarketNumber } from '../../engine/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type {
   AccountRecord,
+  BookSnapshot,
   Checkpoint,
   EventSummary,
   KeyRecord,
   MarketSummary,
   StoredTrade,
+  TradedMarket,
 } from '../../storage/storage.ts'
 
 /** A moment on which tests agree: 20 November 2026, noon UTC. */
@@ -83,6 +93,11 @@ export function eventSummary(listing: EventListing): EventSummary {
   return summary
 }
 
+/** What `trades.put` is told about a market. */
+export function traded(number: MarketNumber, venue: VenueKey = 'a'): TradedMarket {
+  return { number, venue }
+}
+
 export function trade(
   nativeId: string,
   changes: Partial<Omit<StoredTrade, 'ordinal' | 'nativeId'>> = {},
@@ -102,6 +117,26 @@ export function trade(
     run: null,
     offset: null,
     seq: null,
+    ...changes,
+  }
+}
+
+/** A bar of one trade; what is set need not fit together. */
+export function bar(size: BarSize, startMs: number, changes: Partial<Bar> = {}): Bar {
+  const first = { ...trade('bar', { timeMs: timeMs(startMs) }), ordinal: 0 }
+  return { ...barOf(size, first), ...changes }
+}
+
+export function snapshot(atMs: number, changes: Partial<BookSnapshot> = {}): BookSnapshot {
+  return {
+    timeMs: timeMs(atMs),
+    bids: [
+      { price: priceMicros(410_000), size: sizeMicros(12_500_000) },
+      { price: priceMicros(400_000), size: sizeMicros(1_000_000) },
+    ],
+    asks: [{ price: priceMicros(420_000), size: sizeMicros(90_000_000) }],
+    bidDepth: sizeMicros(13_500_000),
+    askDepth: sizeMicros(95_250_000),
     ...changes,
   }
 }

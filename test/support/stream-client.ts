@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
+import { decodeWire, plain } from './stream-wire.ts'
 
 export type Message = Readonly<Record<string, unknown>>
 
@@ -16,8 +17,11 @@ export class StreamClient {
 
   constructor(port: number, query: string) {
     this.socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?${query}`)
-    this.socket.on('message', (bytes) => {
-      const message: Message = JSON.parse(String(bytes))
+    this.socket.on('message', (bytes, isBinary) => {
+      assert.ok(Buffer.isBuffer(bytes))
+      const message: Message = isBinary
+        ? recordOf(plain(decodeWire(bytes)))
+        : JSON.parse(String(bytes))
       this.messages.push(message)
       this.#wakeAll()
     })
@@ -76,6 +80,11 @@ export class StreamClient {
     this.socket.terminate()
     await gone
   }
+}
+
+function recordOf(value: unknown): Message {
+  assert.ok(typeof value === 'object' && value !== null)
+  return { ...value }
 }
 
 /** The status and headers of a refused upgrade. */

@@ -118,6 +118,7 @@ export class KalshiFeed implements VenueFeed {
       connectionsWanted: sockets.length,
       lastDataAtMs: latest(sockets.map((socket) => socket.lastDataAtMs)),
       lastSignAtMs: latest(sockets.map((socket) => socket.lastSignAtMs)),
+      bookDelayMs: 0,
     }
   }
 

@@ -10,9 +10,11 @@ import type { SocketAccess } from './book-socket.ts'
 import { KalshiCatalog } from './catalog.ts'
 import { KalshiFeed } from './feed.ts'
 import { PollingFeed } from './polling.ts'
+import { KalshiHistory } from './price-history.ts'
 import { KalshiSigner } from './signing.ts'
 import { StatusTimers } from './status-timers.ts'
 import { Tally } from './stream.ts'
+import { readTeams } from './teams.ts'
 import { TradeReader } from './trades.ts'
 
 export interface KalshiOptions {
@@ -76,7 +78,8 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
     signer === null
       ? new PollingFeed({ ...shared, tally, tap })
       : new KalshiFeed({ ...shared, access: accessOf(signer, options, tally) })
-  return { key: 'b', catalog, feed }
+  const history = new KalshiHistory({ http, clock, tally })
+  return { key: 'b', catalog, feed, history, teams: (signal) => readTeams({ http, tally }, signal) }
 }
 
 function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally): SocketAccess {

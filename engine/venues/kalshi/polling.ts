@@ -2,7 +2,7 @@
 // are asked for every two seconds, books in batches of a hundred, the ones that trade first.
 // The polled books are the only source, so each is in order (`isInOrder`) although it came over REST.
 // Opening, closing and settling come from the timers and from the catalogue's refresh.
-// Upholds KPOLL1 to KPOLL4.
+// Upholds KPOLL1 to KPOLL5.
 
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
@@ -61,6 +61,8 @@ export class PollingFeed implements VenueFeed {
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
   #turn = 0
+  /** Steps of the round under way, when it began, and how long the last one took. */
+  #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
   /** Markets that must be fetched next: new ones and those whose owner asked. */
   readonly #urgent = new Set<string>()
   /** Recently traded → when its book was last fetched and when it last traded. */
@@ -77,6 +79,7 @@ export class PollingFeed implements VenueFeed {
   constructor(parts: PollingParts) {
     this.#parts = parts
     this.#tradesFromMs = parts.clock.nowMs()
+    this.#round.beganAtMs = parts.clock.monotonicMs()
   }
 
   start(): void {
@@ -154,6 +157,7 @@ export class PollingFeed implements VenueFeed {
       connectionsWanted: 2,
       lastDataAtMs: this.#lastDataAtMs,
       lastSignAtMs: this.#lastDataAtMs,
+      bookDelayMs: this.#roundMs(),
     }
   }
 
@@ -258,16 +262,31 @@ export class PollingFeed implements VenueFeed {
       if (batch.size >= HOT_TICKERS_MAX) continue
       if (nowMs - hot.fetchedAtMs >= HOT_EVERY_MS) batch.add(ticker)
     }
-    for (let steps = 0; steps < this.#ring.length && batch.size < BATCH_TICKERS_MAX; steps += 1) {
+    let steps = 0
+    for (; steps < this.#ring.length && batch.size < BATCH_TICKERS_MAX; steps += 1) {
       this.#turn = (this.#turn + 1) % this.#ring.length
       const ticker = this.#ring[this.#turn]
       if (ticker !== undefined) batch.add(ticker)
     }
+    this.#countRound(steps)
     for (const ticker of batch) {
       const hot = this.#hot.get(ticker)
       if (hot !== undefined) hot.fetchedAtMs = nowMs
     }
     return [...batch]
+  }
+
+  #countRound(steps: number): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const stepCount = this.#round.stepCount + steps
+    if (stepCount < this.#ring.length) this.#round.stepCount = stepCount
+    else this.#round = { stepCount: 0, beganAtMs: nowMs, lastMs: nowMs - this.#round.beganAtMs }
+  }
+
+  /** How long a book may wait for its turn: as in the last round, or in this one if it is slower. */
+  #roundMs(): number {
+    const underWayMs = this.#parts.clock.monotonicMs() - this.#round.beganAtMs
+    return this.#ring.length === 0 ? 0 : Math.max(this.#round.lastMs, underWayMs)
   }
 
   #isNew(id: string): boolean {

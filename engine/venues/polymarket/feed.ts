@@ -180,6 +180,7 @@ export class PolymarketFeed implements VenueFeed {
       connectionsWanted: this.#connections.wantedCount + 1,
       lastDataAtMs,
       lastSignAtMs,
+      bookDelayMs: 0,
     }
   }
 

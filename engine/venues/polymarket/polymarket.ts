@@ -1,5 +1,5 @@
-// Venue a, opened: its catalogue over Gamma and its feed over the CLOB, the Data API and two kinds of
-// sockets, each host behind a token bucket below the venue's own limits (wire.md A9).
+// Venue a, opened: its catalogue and teams over Gamma, past prices over the CLOB, and its feed over
+// the CLOB, the Data API and two kinds of sockets, each host behind a token bucket below the venue's own limits (wire.md A9).
 
 import { HttpClient } from '../../fetch.ts'
 import { TokenBucket } from '../rate-limit.ts'
@@ -7,6 +7,9 @@ import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog.ts'
 import { PolymarketFeed, type PolymarketFeedOptions } from './feed.ts'
 import { Intake } from './intake.ts'
+import { OpenInterest } from './open-interest.ts'
+import { PolymarketHistory } from './price-history.ts'
+import { readTeams } from './teams.ts'
 
 export interface PolymarketHosts {
   readonly gamma: string
@@ -59,23 +62,33 @@ export function openPolymarket(
     rtdsWs: hosts.rtdsWs,
     options,
   })
-  const catalog = new PolymarketCatalog({
-    clock,
-    gamma: clients.gamma,
-    intake: new Intake({ log, metrics }),
-  })
+  const { gamma, clob } = clients
+  const intake = new Intake({ log, metrics })
+  const catalog = new PolymarketCatalog({ clock, gamma, intake })
+  const interest = new OpenInterest({ clock, data: clients.data, intake, emit: parts.emit })
   return {
     key: 'a',
     catalog,
+    history: new PolymarketHistory({ clob, intake }),
+    teams: (signal) => readTeams({ gamma, intake }, signal),
     feed: {
-      start: () => feed.start(),
+      start: () => {
+        feed.start()
+        interest.start()
+      },
       stop: async () => {
-        const stopped = feed.stop()
+        const stopped = Promise.all([feed.stop(), interest.stop()])
         for (const each of Object.values(clients)) each.stop()
         await stopped
       },
-      watch: (markets) => feed.watch(markets),
-      unwatch: (ids) => feed.unwatch(ids),
+      watch: (markets) => {
+        feed.watch(markets)
+        interest.watch(markets.map(({ nativeId }) => nativeId))
+      },
+      unwatch: (ids) => {
+        feed.unwatch(ids)
+        interest.unwatch(ids)
+      },
       resync: (outcomes) => feed.resync(outcomes),
       fetchTrades: (range) => feed.fetchTrades(range),
       health: () => feed.health(),

@@ -26,6 +26,8 @@ export interface SimGame {
   readonly startMs: TimeMs
   /** The US Eastern date of the game, YYYY-MM-DD. */
   readonly date: string
+  /** 2 for the second game of a pair's day; 1 or absent otherwise. */
+  readonly number?: 1 | 2
   readonly away: SimTeam
   readonly home: SimTeam
 }

@@ -188,6 +188,18 @@ describe('replay', () => {
     assert.deepEqual(await venues[0]?.feed.fetchTrades(range), { completeFromMs: 9 })
   })
 
+  it('[REPLAY7] nothing before the recording is known, and no teams', async () => {
+    const { venues } = await play(await record('teams.jsonl'), { speed: 'max' })
+    const { signal } = new AbortController()
+    const outcomes: [] = []
+    const market = { nativeId: nativeMarketId('T-1'), event: null, series: null, outcomes }
+    const range = { fromMs: timeMs(1), toMs: timeMs(9) }
+    for (const { history, teams } of venues) {
+      assert.deepEqual(await history.prices(market, range, signal), [])
+      assert.deepEqual(await teams(signal), [])
+    }
+  })
+
   it('[REPLAY8] a missing file is an error that names it', () => {
     const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog }
     const open = () => openReplay('/no/such', { ...parts, metrics: new Metrics(), emit: () => {} })

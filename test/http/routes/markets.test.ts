@@ -1,20 +1,15 @@
-// Markets, prices and books through HTTP; every answer is checked against its schema.
+// Markets as lists and one by one, through HTTP; every answer is checked against its schema.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Static, TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { EngineError } from '../../../engine/errors.ts'
 import { VenueNames } from '../../../engine/ids.ts'
-import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import {
-  DetailSchema,
-  MarketSchema,
-  MarketsSchema,
-  OrderbookSchema,
-  PriceSchema,
-  ProblemsSchema,
-} from '../../../http/schemas.ts'
-import { ask, bid, level, NOON } from '../../support/builders.ts'
+import { timeMs, usdMicros } from '../../../engine/units.ts'
+import { DetailSchema, MarketSchema, MarketsSchema, ProblemsSchema } from '../../../http/schemas.ts'
+import { NOON } from '../../support/builders.ts'
+import { gotFrom } from '../../support/checked-answer.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
@@ -35,23 +30,12 @@ before(async () => {
       venue: index % 2 ? 'a' : 'b',
     })
   }
-  face.engine.add('spain', {
-    outcomes: [...rain.summary.outcomes].map((outcome, index) => ({
-      ...outcome,
-      label: index === 0 ? 'Spain' : 'Over 2.5',
-    })),
-  })
+  face.engine.add('spain')
 })
 after(() => face.stop())
 
-/** Gets a path and checks its status and shape. */
-async function got<S extends TSchema>(schema: S, path: string, status = 200): Promise<Static<S>> {
-  const answer = await face.get(path)
-  assert.equal(answer.status, status, `${path} ${answer.text}`)
-  const first = [...Value.Errors(schema, answer.body)][0]
-  assert.ok(Value.Check(schema, answer.body), `${path}: ${first?.path} ${first?.message}`)
-  return answer.body
-}
+const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
+  gotFrom(face, schema, path, status)
 
 describe('GET /v1/markets', () => {
   test('[MARKETS1] markets come by volume, most first, and pages make up the whole list once', async () => {
@@ -140,6 +124,59 @@ describe('GET /v1/markets/search', () => {
   })
 })
 
+describe('lists and searches that take their time', () => {
+  test('[MARKETS3] a search that finds no place to wait is 503; blanks alone list everything', async () => {
+    const { catalog } = face.engine
+    const search = catalog.search
+    catalog.search = async () => {
+      throw new EngineError('UNAVAILABLE', 'too many searches wait')
+    }
+    await got(DetailSchema, '/v1/markets?search=rain', 503)
+    await got(DetailSchema, '/v1/markets/search?q=rain', 503)
+    for (const path of ['/v1/markets?search=++', '/v1/markets/search?q=++&sort_by=relevance']) {
+      assert.equal((await got(MarketsSchema, path)).markets.length, 20)
+    }
+    catalog.search = search
+  })
+
+  test('[MARKETS3] a search is paged like a list, and its cursor is of no other text', async () => {
+    const first = await got(MarketsSchema, '/v1/markets/search?q=happen&limit=15')
+    const second = await got(
+      MarketsSchema,
+      `/v1/markets/search?q=happen&limit=15&cursor=${first.cursor}`,
+    )
+    assert.equal(new Set([...first.markets, ...second.markets].map(({ id }) => id)).size, 26)
+    assert.equal(second.has_more, false)
+    const other = `/v1/markets/search?q=rain&limit=15&cursor=${first.cursor}`
+    await got(DetailSchema, other, 400)
+  })
+
+  test('[MARKETS13] a page whose records are slow to read is whole, and written over several turns', async () => {
+    const quick = await got(MarketsSchema, '/v1/markets?limit=200')
+    let turn = 0
+    const turns = new Set<number>()
+    const count = () => {
+      turn += 1
+      if (turn < 100_000) setImmediate(count)
+    }
+    for (const market of face.engine.catalog.byId.values()) {
+      // A new summary, as from a new listing, has the record read again.
+      market.summary = { ...market.summary }
+      const details = market.details()
+      market.details = () => {
+        clock.advance(1)
+        turns.add(turn)
+        return details
+      }
+    }
+    setImmediate(count)
+    const slow = await got(MarketsSchema, '/v1/markets?limit=200')
+    turn = 100_000
+    assert.deepEqual(slow, quick)
+    assert.ok(turns.size >= 26 / 3, `${turns.size} turns for ${slow.markets.length} records`)
+  })
+})
+
 describe('GET /v1/markets/{market_id}', () => {
   test('[MARKETS4] one market, found in any case, with all its fields', async () => {
     rain.volume24h = usdMicros(1_250_000)
@@ -162,95 +199,6 @@ describe('GET /v1/markets/{market_id}', () => {
       await got(DetailSchema, `/v1/markets/${id}/orderbook`, 404)
       await got(DetailSchema, `/v1/markets/${id}/trades`, 404)
     }
-  })
-})
-
-describe('GET /v1/markets/{market_id}/price', () => {
-  test('[MARKETS5] the present price, never observed after its at_time, and its complement', async () => {
-    rain.reprice(415_000)
-    const yes = await got(PriceSchema, '/v1/markets/venue_a_Rain/price')
-    assert.equal(yes.price, 0.415)
-    assert.equal(yes.source, 'midpoint')
-    assert.ok(yes.timestamp_ms <= yes.at_time * 1000)
-    const no = await got(PriceSchema, '/v1/markets/venue_a_Rain/price?outcome=NO')
-    assert.equal(no.price, 0.585)
-    assert.equal(no.outcome, 'No')
-  })
-
-  test('[MARKETS5] a past price, or 404 before the first and 400 in the future', async () => {
-    rain.past.length = 0
-    rain.past.push({ price: priceMicros(300_000), timeMs: timeMs(NOON - 60_000) })
-    rain.past.push({ price: priceMicros(200_000), timeMs: timeMs(NOON - 30_000) })
-    const at = NOON / 1000 - 31
-    const past = await got(PriceSchema, `/v1/markets/venue_a_Rain/price?at_time=${at}`)
-    const { price, at_time, timestamp_ms, source } = past
-    assert.deepEqual(
-      { price, at_time, timestamp_ms, source },
-      { price: 0.3, at_time: at, timestamp_ms: NOON - 60_000, source: 'history' },
-    )
-    await got(DetailSchema, `/v1/markets/venue_a_Rain/price?at_time=${at - 60}`, 404)
-    await got(DetailSchema, '/v1/markets/venue_a_Rain/price?at_time=-99999999999999', 404)
-    await got(DetailSchema, `/v1/markets/venue_a_Rain/price?at_time=${NOON / 1000 + 100}`, 400)
-    await got(ProblemsSchema, `/v1/markets/venue_a_Rain/price?at_time=${NOON}`, 422)
-  })
-
-  test('[MARKETS6] an outcome is a label or yes and no; another is 400 and names the labels', async () => {
-    const path = '/v1/markets/venue_a_spain/price?outcome='
-    assert.equal((await got(PriceSchema, `${path}over+2.5`)).outcome, 'Over 2.5')
-    assert.equal((await got(PriceSchema, `${path}Yes`)).outcome, 'Spain')
-    assert.match((await got(DetailSchema, `${path}Italy`, 400)).detail, /Spain and Over 2\.5/)
-  })
-})
-
-describe('GET /v1/markets/{market_id}/orderbook', () => {
-  const path = '/v1/markets/venue_a_Rain/orderbook'
-
-  test('[MARKETS7] a market without a book yet is empty and stale', async () => {
-    const book = await got(OrderbookSchema, path)
-    assert.deepEqual(book.bids, [])
-    assert.equal(book.stale, true)
-    assert.equal(book.spread, null)
-    assert.equal(book.mid_price, null)
-    assert.equal(book.age_ms, null)
-  })
-
-  test('[MARKETS7] levels best first, cut at depth, with seq, epoch and age', async () => {
-    rain.replace([level(0.4, 10), level(0.38, 5)], [level(0.45, 7), level(0.5, 0.000001)])
-    rain.change(bid(0.41, 2), ask(0.45, 0))
-    clock.advance(1_500)
-    const book = await got(OrderbookSchema, path)
-    assert.deepEqual(
-      book.bids.map(({ price, size }) => [price, size]),
-      [
-        [0.41, 2],
-        [0.4, 10],
-        [0.38, 5],
-      ],
-    )
-    assert.deepEqual(book.asks, [{ price: 0.5, size: 0.000001, platform: 'venue_a' }])
-    assert.equal(book.spread, 0.09)
-    assert.equal(book.mid_price, 0.455)
-    assert.equal(book.seq, 1)
-    assert.equal(book.epoch, 'k3f9c2')
-    assert.equal(book.stale, false)
-    assert.equal(book.age_ms, 1_500)
-    const cut = await got(OrderbookSchema, `${path}?depth=1&consolidated=true`)
-    assert.equal(cut.bids.length, 1)
-    await got(ProblemsSchema, `${path}?depth=1001`, 422)
-    await got(ProblemsSchema, `${path}?consolidated=maybe`, 422)
-  })
-
-  test('[MARKETS8] the second outcome’s book is the first’s, turned over', async () => {
-    const book = await got(OrderbookSchema, `${path}?outcome=No`)
-    assert.deepEqual(
-      book.bids.map(({ price }) => price),
-      [0.5],
-    )
-    assert.deepEqual(
-      book.asks.map(({ price }) => price),
-      [0.59, 0.6, 0.62],
-    )
-    assert.equal(book.outcome, 'No')
   })
 })
 

@@ -1,9 +1,12 @@
-// What needs no key: health and metrics.
+// Health and metrics, which need no key, and statistics.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
+import { timeMs } from '../../../engine/units.ts'
+import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
+import { gotFrom } from '../../support/checked-answer.ts'
 import { type Face, openFace } from '../../support/face.ts'
 
 let face: Face
@@ -45,4 +48,45 @@ test('[STATUS2] metrics are the registry’s text, for this machine', async () =
   const got = await face.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
+})
+
+test('[STATUS3] statistics count what there is, by the configured names', async () => {
+  const { engine } = face
+  const schema = statsSchema(engine.catalog.names)
+  const empty = await gotFrom(face, schema, '/v1/stats')
+  assert.deepEqual(empty.markets, {
+    total: 0,
+    venue_a: 0,
+    venue_b: 0,
+    open: 0,
+    closed: 0,
+    resolved: 0,
+  })
+  const none = { first_trade_ms: null, last_trade_ms: null, lag_ms: 5, stale: false }
+  assert.deepEqual(empty.coverage, { venue_a: none, venue_b: none })
+  const rain = engine.add('Rain')
+  const snow = engine.add('Snow', { venue: 'b', status: 'resolved' })
+  engine.add('Wind', { status: 'closed' })
+  rain.trade({ timeMs: timeMs(1_000) })
+  rain.trade({ timeMs: timeMs(9_000) })
+  engine.matches.pair(rain, snow)
+  const [first, second] = engine.venueViews
+  assert.ok(first !== undefined && second !== undefined)
+  engine.venueViews[1] = { ...second, state: 'stale', lagMs: null }
+  const { timestamp_ms, ...stats } = await gotFrom(face, schema, '/v1/stats')
+  engine.venueViews[1] = second
+  assert.ok(timestamp_ms > 0)
+  assert.deepEqual(stats, {
+    markets: { total: 3, venue_a: 2, venue_b: 1, open: 1, closed: 1, resolved: 1 },
+    events: engine.catalog.eventCount(),
+    trades: 2,
+    orderbook_snapshots: 0,
+    wallets: 0,
+    matches: { total: 1, high_confidence: 1 },
+    coverage: {
+      venue_a: { first_trade_ms: 1_000, last_trade_ms: 9_000, lag_ms: 5, stale: false },
+      venue_b: { first_trade_ms: null, last_trade_ms: null, lag_ms: null, stale: true },
+    },
+    database_bytes: engine.databaseBytes,
+  })
 })

@@ -78,8 +78,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
           after: null,
           order: order === 'asc' ? 'asc' : 'desc',
           limit: 10_000,
-          side: null,
-        }).rows
+        })
         const seen: string[] = []
         let cursor: string | null = ''
         while (cursor !== null) {

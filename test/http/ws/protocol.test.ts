@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encode } from '@msgpack/msgpack'
 import { seededRandom } from '../../../engine/random.ts'
 import { parseCommand } from '../../../http/ws/protocol.ts'
 
 const parse = (value: unknown) =>
-  parseCommand(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)))
+  parseCommand(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), false)
 
 test('[WS3] a command is known by any of its names', () => {
   for (const name of ['action', 'op', 'cmd', 'type']) {
@@ -22,7 +23,7 @@ test('[WS3] a command is known by any of its names', () => {
     assert.deepEqual(parse({ action: 'subscribe', channel: 'trades', ...ids }), {
       kind: 'subscribe',
       id: null,
-      channels: ['trades'],
+      lanes: ['trades'],
       target,
       since: null,
     })
@@ -57,7 +58,7 @@ test('[WS4] what is wrong is refused with its code', () => {
     [{ action: 'jump' }, 'UNKNOWN_ACTION'],
     [{ action: ['ping'] }, 'UNKNOWN_ACTION'],
     [{ action: 'subscribe' }, 'UNKNOWN_CHANNEL'],
-    [{ action: 'subscribe', channel: 'depth', market_ids: ['*'] }, 'UNKNOWN_CHANNEL'],
+    [{ action: 'subscribe', channel: 'deep', market_ids: ['*'] }, 'UNKNOWN_CHANNEL'],
     [{ action: 'subscribe', channel: 'toString', market_ids: ['*'] }, 'UNKNOWN_CHANNEL'],
     [trades, 'INVALID_FILTER'],
     [{ ...trades, market_ids: [] }, 'INVALID_FILTER'],
@@ -76,7 +77,7 @@ test('[WS4] what is wrong is refused with its code', () => {
     assert.equal(refused.code, code, JSON.stringify(value).slice(0, 80))
     if (typeof value === 'object' && 'id' in value) assert.equal(refused.id, 4)
   }
-  assert.equal(parseCommand(Buffer.from([0xff, 0x7b])).kind, 'refused')
+  assert.equal(parseCommand(Buffer.from([0xff, 0x7b]), false).kind, 'refused')
 })
 
 test('[WS4] no bytes make the parser throw', () => {
@@ -92,6 +93,87 @@ test('[WS4] no bytes make the parser throw', () => {
     const bytes = Buffer.from(seed)
     for (let edit = 0; edit < 3; edit += 1) bytes[random.below(bytes.length)] = random.below(256)
     const end = random.next() < 0.2 ? random.below(bytes.length) : bytes.length
-    assert.ok(parseCommand(bytes.subarray(0, end)).kind)
+    assert.ok(parseCommand(bytes.subarray(0, end), round % 2 === 0).kind)
   }
+})
+
+test('[WS15] a binary frame is MessagePack of any encoder, or JSON', () => {
+  const command = { action: 'subscribe', id: 7, channel: 'trades', market_ids: ['*'] }
+  const asText = parse(command)
+  assert.equal(asText.kind, 'subscribe')
+  for (const bytes of [encode(command), Buffer.from(JSON.stringify(command))]) {
+    assert.deepEqual(parseCommand(bytes, true), asText)
+  }
+  const since = { epoch: 'k3', offset: 2 ** 40 }
+  const resumed = parseCommand(encode({ ...command, since }, { useBigInt64: true }), true)
+  assert.deepEqual(resumed.kind === 'subscribe' ? resumed.since : null, since)
+  for (const bad of [
+    encode([1]),
+    encode('x'),
+    Buffer.from([0x93, 0x01]),
+    encode(command).subarray(0, 9),
+  ]) {
+    const refused = parseCommand(bad, true)
+    assert.equal(refused.kind === 'refused' ? refused.code : '', 'PARSE_ERROR')
+  }
+})
+
+test('[LANE1] each channel has its options, their values and defaults; null is the default', () => {
+  const lanes = (fields: object) => {
+    const command = parse({ action: 'subscribe', market_ids: ['m'], ...fields })
+    return command.kind === 'subscribe' ? command.lanes : command
+  }
+  for (const [fields, expected] of [
+    [{ channel: 'orderbook' }, ['orderbook']],
+    [{ channel: 'whales' }, ['whales']],
+    [{ channel: 'lifecycle' }, ['lifecycle']],
+    [{ channel: 'depth' }, ['depth:10:250']],
+    [{ channel: 'depth', levels: 5, conflate_ms: 1_000 }, ['depth:5:1000']],
+    [{ channel: 'depth', levels: null, conflate_ms: 100 }, ['depth:10:100']],
+    [{ channel: 'prices' }, ['prices:0']],
+    [{ channel: 'prices', conflate_ms: 250 }, ['prices:250']],
+    [{ channel: 'candles' }, ['candles:1m']],
+    [{ channel: 'candles', interval: '4h' }, ['candles:4h']],
+    [{ channel: 'candles', interval: 1_440 }, ['candles:1d']],
+    [
+      { channels: ['trades', 'prices', 'depth'], conflate_ms: 250, levels: 20 },
+      ['trades', 'prices:250', 'depth:20:250'],
+    ],
+  ] as const) {
+    assert.deepEqual(lanes(fields), expected, JSON.stringify(fields))
+  }
+})
+
+test('[LANE2] a wrong option is refused in words that name what is accepted', () => {
+  for (const [fields, message] of [
+    [{ channel: 'depth', levels: 7 }, 'levels of depth is one of 5, 10, 20'],
+    [{ channel: 'depth', levels: '10' }, 'levels of depth is one of 5, 10, 20'],
+    [{ channel: 'depth', conflate_ms: 0 }, 'conflate_ms of depth is one of 100, 250, 1000'],
+    [{ channel: 'prices', conflate_ms: 100 }, 'conflate_ms of prices is one of 0, 250, 1000'],
+    [
+      { channels: ['prices', 'depth'], conflate_ms: 0 },
+      'conflate_ms of depth is one of 100, 250, 1000',
+    ],
+    [
+      { channel: 'candles', interval: '2m' },
+      'interval of candles is one of 1m, 5m, 15m, 1h, 4h, 1d',
+    ],
+    [{ channel: 'prices', levels: 5 }, 'levels is an option of depth only'],
+    [
+      { channel: 'orderbook', conflate_ms: 250 },
+      'conflate_ms is an option of depth and prices only',
+    ],
+    [{ channel: 'trades', interval: '1m' }, 'interval is an option of candles only'],
+    [{ channel: 'candles', interval: {} }, 'interval of candles is one of 1m, 5m, 15m, 1h, 4h, 1d'],
+  ] as const) {
+    const refused = parse({ action: 'subscribe', id: 3, market_ids: ['m'], ...fields })
+    assert.deepEqual(refused, { kind: 'refused', id: 3, code: 'INVALID_FILTER', message })
+  }
+})
+
+test('[LANE2] unsubscribing needs no options; wrong ones are refused there too', () => {
+  const command = { action: 'unsubscribe', channel: 'depth', market_ids: ['m'] }
+  assert.equal(parse(command).kind, 'unsubscribe')
+  assert.equal(parse({ ...command, levels: 20 }).kind, 'unsubscribe')
+  assert.equal(parse({ ...command, levels: 7 }).kind, 'refused')
 })

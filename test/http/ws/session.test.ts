@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { nativeEventId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { bid, level } from '../../support/builders.ts'
@@ -21,6 +22,7 @@ before(async () => {
       face.engine.add(`m${index}`, {
         venue: index % 2 === 0 ? 'a' : 'b',
         eventSlug: `e${index % 4}`,
+        event: nativeEventId(`e${index % 4}`),
       }),
     )
   }
@@ -54,7 +56,11 @@ const deepLevels = (size: number) =>
 describe('subscriptions', () => {
   test('[WS1] snapshot and updates rebuild every book, whatever is fired while clients come and go', async () => {
     const random = seededRandom('rebuild', 11)
-    const clients = await Promise.all([0, 1, 2, 3].map(() => StreamClient.open(face.port)))
+    const clients = await Promise.all(
+      ['json', 'msgpack', 'json', 'msgpack'].map((form) =>
+        StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`),
+      ),
+    )
     const ids = markets.map(({ ref }) => ref.id)
     const targets = [
       { market_ids: ['*'] },

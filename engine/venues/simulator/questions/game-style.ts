@@ -51,7 +51,7 @@ const CANCELLED =
 export function polymarketGame(game: SimGame, league: League, result: GameResult): EventDraft {
   const { away, home } = game
   const isTennis = game.sport === 'tennis'
-  const slug = `${game.league}-${away.polymarketCode}-${home.polymarketCode}-${game.date}`
+  const slug = slugOfGame(game)
   const names = { away: labelOf(game, away), home: labelOf(game, home) }
   const title = isTennis
     ? `${result.tournament}: ${away.name} vs ${home.name}`
@@ -116,6 +116,15 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
     game,
     markets: [winner, ...spreads, ...totals],
   }
+}
+
+/**
+ * How venue a marks the second game of a day is not known (wire.md E10): by a digit here, as it marks
+ * other names that are taken.
+ */
+function slugOfGame({ league, away, home, date, number }: SimGame): string {
+  const codes = `${away.polymarketCode}-${home.polymarketCode}`
+  return `${league}-${codes}-${date}${number === 2 ? '-2' : ''}`
 }
 
 /** Venue b's events: the winner with a market a team, then spread and total if there are lines. */

@@ -24,13 +24,14 @@ export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 
 )
 
 function gameVariant(league: League, ordinal: number, size: WorldSize): Variant | null {
-  if (ordinal * 2 + 1 >= teamsOf(league.league).length) return null
+  const meeting = meetingOf(league, ordinal)
+  if (meeting.pair * 2 + 1 >= teamsOf(league.league).length) return null
   // Every third game has lines in a small world, all have in a large one.
   const lineCount = gridSize(size, { least: ordinal % 3 === 2 ? 1 : 0, most: 5 })
   const isTennis = league.sport === 'tennis'
   const startMinute = isTennis
     ? 5 * 60 + (numberOf(216, league.league, ordinal) % 216) * 5
-    : 12 * 60 + (numberOf(127, league.league, ordinal) % 127) * 5
+    : (meeting.startMinute ?? 12 * 60 + (numberOf(127, league.league, ordinal) % 127) * 5)
   const questions = 1 + 2 * lineCount
   return {
     key: `game/${league.league}/${ordinal}`,
@@ -49,7 +50,7 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
     otherDateMs: DAY_MS,
     interest: league.league === 'nfl' ? 4 : league.league === 'nba' ? 2 : 1.2,
     ask(view) {
-      const game = gameOf(view, { league, ordinal, startMinute })
+      const game = gameOf(view, { league, meeting, startMinute })
       const result = resultOf(view, game, league, lineCount)
       return view.venue === 'a'
         ? [polymarketGame(game, league, result)]
@@ -58,16 +59,35 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
   }
 }
 
+/** Which pair of the day's slate meets, for the how-manieth time. */
+interface Meeting {
+  readonly pair: number
+  readonly number: 1 | 2
+  /** Set for both games of a doubleheader. */
+  readonly startMinute: number | null
+}
+
+/** Baseball's first pair meets twice every day: the second variant is its second game. */
+function meetingOf({ league }: League, ordinal: number): Meeting {
+  if (league !== 'mlb' || ordinal > 1) {
+    return { pair: league === 'mlb' ? ordinal - 1 : ordinal, number: 1, startMinute: null }
+  }
+  const firstMinute = 12 * 60 + numberOf(24, league, 'doubleheader') * 5
+  return ordinal === 0
+    ? { pair: 0, number: 1, startMinute: firstMinute }
+    : { pair: 0, number: 2, startMinute: firstMinute + 4 * 60 + 10 }
+}
+
 /** The cycle counts days: cycle n is the game of New York's day n, or the day after (other_date). */
 function gameOf(
   view: View,
-  slot: { league: League; ordinal: number; startMinute: number },
+  slot: { league: League; meeting: Meeting; startMinute: number },
 ): SimGame {
-  const { league, ordinal, startMinute } = slot
+  const { league, meeting, startMinute } = slot
   const dayNumber = view.cycle + (view.trap === 'other_date' ? 1 : 0)
   const startMs = easternMs({ dayNumber, minuteOfDay: startMinute })
   const slate = slateOf(view.seed, league.league, view.cycle)
-  const [first, second] = [slate[2 * ordinal], slate[2 * ordinal + 1]]
+  const [first, second] = [slate[2 * meeting.pair], slate[2 * meeting.pair + 1]]
   if (first === undefined || second === undefined) throw new RangeError('the slate is too short')
   // A pair's home team alternates by the day, so that the trap other_date (the same match a day
   // later) can never be another slot's game of that day.
@@ -80,6 +100,7 @@ function gameOf(
     date: isoDate(easternTime(easternMs({ dayNumber, minuteOfDay: 720 }))),
     away: isFirstAway ? first : second,
     home: isFirstAway ? second : first,
+    number: meeting.number,
   }
 }
 

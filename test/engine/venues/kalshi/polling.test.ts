@@ -81,4 +81,22 @@ describe('Kalshi feed without a key', () => {
     }
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
+
+  it('[KPOLL5] health says how long a round of all books takes', async () => {
+    const bench = await open(false)
+    const { feed } = bench.venue
+    assert.equal(feed.health().bookDelayMs, 0, 'without books there is nothing to be late')
+    feed.watch(Array.from({ length: 900 }, (_, index) => watched(`M${index}`)))
+    feed.start()
+    const isOfBooks = (path: string) => path.includes('/orderbooks')
+    await until(bench, () => bench.requests.filter(isOfBooks).length >= 40)
+    const roundMs = feed.health().bookDelayMs
+    // Nine batches with 160 ms between them, and what the answers take.
+    assert.ok(roundMs >= 9 * 160, `${roundMs} ms`)
+    assert.ok(roundMs < 30_000, `${roundMs} ms`)
+    bench.clock.advance(100)
+    await feed.stop()
+    bench.clock.advance(300_000)
+    assert.ok(feed.health().bookDelayMs >= 300_000, 'a round that does not end grows')
+  })
 })

@@ -217,7 +217,8 @@ test('[SIMCAL6] game tickers and slugs follow the venues’ grammar and name the
       assert.equal(parts[5] !== undefined, game.sport === 'mlb')
       continue
     }
-    const slug = `${game.league}-${game.away.polymarketCode}-${game.home.polymarketCode}-${game.date}`
+    const pair = `${game.league}-${game.away.polymarketCode}-${game.home.polymarketCode}`
+    const slug = `${pair}-${game.date}${game.number === 2 ? '-2' : ''}`
     assert.equal(event.nativeId, slug)
     const winner = markets[0]?.listing
     assert.ok(

@@ -1,9 +1,9 @@
-// The ring of the newest trades.
+// The ring of a channel's newest messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TradeUpdate } from '../../../engine/events.ts'
-import { TradeHistory } from '../../../http/ws/trade-history.ts'
+import { MessageRing } from '../../../http/ws/message-ring.ts'
 import { FakeEngine } from '../../support/fake-engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
@@ -15,7 +15,7 @@ test('[RESUME1] the newest trades are kept by offset, the oldest overwritten', (
     onUpdate: (update) => void (update.kind === 'trade' && updates.push(update)),
   })
   const market = engine.add('one')
-  const history = new TradeHistory(0, 4)
+  const history = new MessageRing<TradeUpdate>(0, 4)
   assert.equal(history.oldest, 1)
   assert.equal(history.get(0), null)
   for (let index = 0; index < 6; index += 1) {

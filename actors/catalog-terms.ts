@@ -1,0 +1,94 @@
+// Texts and sets of texts as small numbers, so that a list compares numbers: categories, slugs of
+// events, tags. Equal means equal without regard to case. What nobody uses any more goes, and its
+// number is given again. Not for: searching in texts (engine/search/). Upholds CAT16.
+
+/** Numbers from 1, for as long as somebody holds them; 0 is the number of no text. */
+export class Terms {
+  readonly #ids = new Map<string, number>()
+  readonly #texts: string[] = ['']
+  readonly #holders: number[] = [0]
+  readonly #free: number[] = []
+
+  /** The text's number, held once more. */
+  take(text: string | null): number {
+    if (text === null) return 0
+    const folded = text.toLowerCase()
+    const known = this.#ids.get(folded)
+    if (known !== undefined) {
+      this.#holders[known] = (this.#holders[known] ?? 0) + 1
+      return known
+    }
+    const id = this.#free.pop() ?? this.#texts.length
+    this.#ids.set(folded, id)
+    this.#texts[id] = folded
+    this.#holders[id] = 1
+    return id
+  }
+
+  release(id: number): void {
+    if (id === 0) return
+    const left = (this.#holders[id] ?? 0) - 1
+    this.#holders[id] = left
+    if (left > 0) return
+    this.#ids.delete(this.#texts[id] ?? '')
+    this.#texts[id] = ''
+    this.#free.push(id)
+  }
+
+  /** The number of a text that somebody holds, else -1. */
+  find(text: string): number {
+    return this.#ids.get(text.toLowerCase()) ?? -1
+  }
+
+  isHeld(id: number): boolean {
+    return (this.#holders[id] ?? 0) > 0
+  }
+
+  /** No number is as large. */
+  get end(): number {
+    return this.#texts.length
+  }
+}
+
+/** Whole lists of tags as numbers: many markets share one. */
+export class TermSets {
+  readonly #terms = new Terms()
+  readonly #keys = new Terms()
+  /** By the set's number. */
+  readonly #members: (readonly number[] | null)[] = []
+
+  /** The number of a set of texts, held once more; 0 for none. */
+  take(texts: readonly string[]): number {
+    if (texts.length === 0) return 0
+    const id = this.#keys.take(JSON.stringify(texts))
+    this.#members[id] ??= texts.map((text) => this.#terms.take(text))
+    return id
+  }
+
+  release(id: number): void {
+    if (id === 0) return
+    this.#keys.release(id)
+    if (this.#keys.isHeld(id)) return
+    for (const term of this.#members[id] ?? []) this.#terms.release(term)
+    this.#members[id] = null
+  }
+
+  /** By the set's number: 1 where the set has any of the texts. */
+  having(texts: readonly string[]): Uint8Array {
+    const isWanted = new Uint8Array(this.#terms.end)
+    for (const text of texts) {
+      const term = this.#terms.find(text)
+      if (term >= 0) isWanted[term] = 1
+    }
+    const has = new Uint8Array(this.#keys.end)
+    for (let id = 1; id < has.length; id += 1) {
+      for (const term of this.#members[id] ?? []) {
+        if (isWanted[term] === 1) {
+          has[id] = 1
+          break
+        }
+      }
+    }
+    return has
+  }
+}

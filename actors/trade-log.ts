@@ -1,0 +1,61 @@
+// The log of trades as they were told, run after run, for streams that resume: a reader's view of the
+// table of trades. It also keeps every announced loss with its place, so that a client that was away
+// at that moment hears of it, and notes where the last run ended.
+// Not for: messages still in memory (http/ws/message-log.ts). Upholds LOG1 to LOG3.
+
+import type { Update } from '../engine/events.ts'
+import type { Publisher, Watcher } from '../engine/publisher.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { RunView, TradeLogView } from './views.ts'
+
+export class TradeLog implements TradeLogView, Watcher {
+  readonly name = 'trade log'
+  readonly present: RunView
+  readonly #publisher: Publisher
+  readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
+
+  /** `run` has begun and has told nothing yet; the log becomes a watcher of its publisher. */
+  constructor(parts: {
+    run: RunView
+    publisher: Publisher
+    storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
+  }) {
+    this.present = parts.run
+    this.#publisher = parts.publisher
+    this.#storage = parts.storage
+    const { runs, trades } = this.#storage
+    const last = runs.all().findLast(({ number }) => number < this.present.number)
+    // While its newest trades are all there: later some may have expired, and nobody would know.
+    if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
+    parts.publisher.watch(this)
+  }
+
+  onUpdate(update: Update): void {
+    if (update.kind !== 'gap') return
+    const { market, venue, fromMs, toMs } = update
+    const at = { run: this.present.number, offset: this.#publisher.offset('trades') }
+    this.#storage.losses.put({ ...at, venue, market: market?.number ?? null, fromMs, toMs })
+  }
+
+  runs(): readonly RunView[] {
+    return this.#storage.runs.all()
+  }
+
+  range(query: Parameters<TradeLogView['range']>[0]) {
+    return this.#storage.trades.rangeByOffset(query)
+  }
+
+  rangeOf({ isWanted, ...query }: Parameters<TradeLogView['rangeOf']>[0]) {
+    const { trades } = this.#storage
+    return trades.placesByOffset(query).map(({ offset, market, timeMs, ordinal }) => {
+      if (!isWanted(market)) return { offset, market, trade: null }
+      const at = { fromMs: timeMs, toMs: timeMs, after: { timeMs, ordinal: ordinal - 1 } }
+      const [trade] = trades.range({ market, ...at, order: 'asc', limit: 1 })
+      return { offset, market, trade: trade?.ordinal === ordinal ? trade : undefined }
+    })
+  }
+
+  losses(query: Parameters<TradeLogView['losses']>[0]) {
+    return this.#storage.losses.range(query)
+  }
+}

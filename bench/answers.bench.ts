@@ -1,0 +1,220 @@
+// What does it cost to answer with a price, a book or a market: kept, written anew, or looked for
+// in vain and put where it would be kept? And for how long does a page of 200 markets that are
+// still on disk hold the loop? Markets are real actors with the simulated world's books; their
+// descriptions and native rows, which the simulator does not have at such length, are made up.
+// Excluded: finding the market, validation, HTTP, a cold page cache.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MarketActor } from '../actors/market.ts'
+import { Matches } from '../actors/matches.ts'
+import type { MarketView } from '../actors/views.ts'
+import { systemClock } from '../engine/clock.ts'
+import type { VenueEvent } from '../engine/events.ts'
+import type { OutcomeId } from '../engine/ids.ts'
+import { silentLog } from '../engine/log.ts'
+import type { JsonRecord, MarketListing } from '../engine/market.ts'
+import { Metrics } from '../engine/metrics.ts'
+import { Publisher } from '../engine/publisher.ts'
+import { cutBook, PLAIN_BOOK, pastedBook } from '../http/book-records.ts'
+import { HotAnswers } from '../http/hot-answers.ts'
+import { inSlices } from '../http/in-slices.ts'
+import { MarketRecords } from '../http/market-records.ts'
+import { cutPrice, pastedPrice } from '../http/price-records.ts'
+import { openLmdbStorage } from '../storage/lmdb.ts'
+import type { Storage } from '../storage/storage.ts'
+import { marketParts, NAMES } from '../test/support/builders.ts'
+import {
+  type Bench,
+  check,
+  hashOf,
+  newTimes,
+  type Row,
+  ratioRow,
+  record,
+  timeInTurns,
+  timesRow,
+} from './harness.ts'
+import { listingOf, type SimLoad, simLoad } from './sim-load.ts'
+import { RECEIVED_AT, venuePath } from './venue-path.ts'
+
+const SEED = 6
+const BATCH = 50
+const PAGE = 200
+const NOW_MS = RECEIVED_AT + 1_234
+const EPOCH = 'bench'
+const QUOTED_EPOCH = JSON.stringify(EPOCH)
+
+export const bench: Bench = {
+  name: 'answers',
+  question:
+    'What does an answer cost, kept and written anew, and how long does a cold page hold the loop?',
+  excludes: 'finding the market, validation, HTTP, a cold page cache',
+  async run({ isSmall }) {
+    const load = simLoad({
+      seed: SEED,
+      marketsPerVenue: isSmall ? 20 : 150,
+      frameCount: isSmall ? 2_000 : 20_000,
+    })
+    const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
+    const parts = { dataDir: folder, clock: systemClock, log: silentLog, metrics: new Metrics() }
+    const storage = await openLmdbStorage(parts)
+    try {
+      const markets = openMarkets(load, storage)
+      await storage.committed()
+      const answerCount = isSmall ? 2_000 : 100_000
+      const texts: string[] = []
+      const rows = [
+        ...timeKind('price', markets, answerCount, texts),
+        ...timeKind('book', markets, answerCount, texts),
+        ...timeKind('market', markets, answerCount / 5, texts),
+        ...(await timePages(markets, isSmall ? 5 : 200)),
+      ]
+      const checked = `${texts.length} kept answers equal those written anew`
+      return { rows, state: { hash: hashOf(texts), checked, isRepeatable: true } }
+    } finally {
+      await storage.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+/** The load's markets with their books, each read on disk with some 2 KB of rules and 3 KB of row. */
+function openMarkets(load: SimLoad, storage: Storage): MarketView[] {
+  const publisher = new Publisher({ epoch: EPOCH, log: silentLog, metrics: new Metrics() })
+  const { parts } = marketParts({ publisher, storage, nowMs: () => RECEIVED_AT })
+  const actors = new Map<OutcomeId, MarketActor>()
+  const all: MarketActor[] = []
+  for (const market of load.markets) {
+    const listing: MarketListing = { ...listingOf(market), ...longTexts(market.listing.nativeId) }
+    const { description, native, ...summary } = listing
+    const number = storage.markets.put({ ...summary, description, native })
+    const { venue, nativeId } = summary
+    const id = NAMES.marketId(venue, nativeId)
+    const platform = NAMES.platform(venue)
+    const actor = new MarketActor({ id, number, venue, platform, nativeId }, summary, parts)
+    for (const outcome of summary.outcomes) actors.set(outcome.id, actor)
+    all.push(actor)
+  }
+  const emit = (event: VenueEvent) => {
+    if (event.kind !== 'bookSnapshot' && event.kind !== 'bookChange') return
+    actors.get(event.outcome)?.receive(event)
+  }
+  for (const venue of ['a', 'b'] as const) {
+    const take = venuePath(venue, load, emit)
+    for (const frame of [...load.snapshots, ...load.frames]) {
+      if (frame.venue === venue) take(frame.text)
+    }
+  }
+  return all
+}
+
+function longTexts(name: string): { description: string; native: JsonRecord } {
+  const description = `This market about ${name} resolves to “Yes” if it happens. `.repeat(30)
+  const native = Object.fromEntries(
+    Array.from({ length: 80 }, (_, index) => [`field${index}`, `value ${index} of ${name}`]),
+  )
+  return { description, native }
+}
+
+/** Ways to the same text. */
+interface Writers {
+  readonly anew: (view: MarketView) => string
+  /** Asked again with nothing changed. */
+  readonly kept: (view: MarketView) => string
+  /** Looked for in vain, written, and put where it would be kept. */
+  readonly missed: (view: MarketView) => string
+}
+
+const NOTHING_KEPT = { countMax: 0, bytesMax: 2 ** 30 }
+const NO_ANSWERS_KEPT = { prices: NOTHING_KEPT, books: NOTHING_KEPT }
+
+function writers(): Readonly<Record<'price' | 'book' | 'market', Writers>> {
+  const hot = new HotAnswers({ epoch: EPOCH })
+  const cold = new HotAnswers({ epoch: EPOCH }, NO_ANSWERS_KEPT)
+  const matches = new Matches()
+  const [records, others] = [new MarketRecords(matches), new MarketRecords(matches, NOTHING_KEPT)]
+  return {
+    price: {
+      anew: (view) => pastedPrice(cutPrice(view), NOW_MS),
+      kept: (view) => hot.price(view, NOW_MS),
+      missed: (view) => cold.price(view, NOW_MS),
+    },
+    book: {
+      anew: (view) => pastedBook(cutBook(view, QUOTED_EPOCH, PLAIN_BOOK), NOW_MS),
+      kept: (view) => hot.book(view, NOW_MS),
+      missed: (view) => cold.book(view, NOW_MS),
+    },
+    market: {
+      anew: (view) => new MarketRecords(matches).text(view, NOW_MS),
+      kept: (view) => records.text(view, NOW_MS),
+      missed: (view) => others.text(view, NOW_MS),
+    },
+  }
+}
+
+/** Asks for the answers of all markets again and again, one way after the other. */
+function timeKind(
+  kind: 'price' | 'book' | 'market',
+  markets: readonly MarketView[],
+  answerCount: number,
+  texts: string[],
+): Row[] {
+  const { anew, kept, missed } = writers()[kind]
+  for (const view of markets) {
+    const [one, two, three] = [anew(view), missed(view), kept(view)]
+    check(one === two && two === three && three === kept(view), `${kind} of ${view.ref.id} differs`)
+    texts.push(one)
+  }
+  const contestant = (write: (view: MarketView) => string) => {
+    const times = newTimes()
+    const batch = (from: number, count: number) => {
+      for (let index = from; index < from + count; index += 1) {
+        const view = markets[index % markets.length]
+        // Read to the last byte, as the socket does: a concatenation is only joined when read.
+        if (view !== undefined) Buffer.byteLength(write(view))
+      }
+    }
+    return { times, batch }
+  }
+  const [ours, plain, cold] = [contestant(kept), contestant(anew), contestant(missed)]
+  timeInTurns([ours, plain, cold], { operationCount: answerCount, batchCount: BATCH })
+  return [
+    timesRow(`${kind}: kept`, ours.times),
+    timesRow(`${kind}: written anew`, plain.times),
+    timesRow(`${kind}: looked for in vain, written and put`, cold.times),
+    ratioRow(`${kind}: anew / kept`, plain.times, ours.times),
+  ]
+}
+
+/** Pages of records none of which is kept, in one piece and in slices. */
+async function timePages(markets: readonly MarketView[], pageCount: number): Promise<Row[]> {
+  const [whole, piece, total] = [newTimes(), newTimes(), newTimes()]
+  const matches = new Matches()
+  for (let page = 0; page < pageCount; page += 1) {
+    const views = Array.from({ length: PAGE }, (_, index) => {
+      const view = markets[(page * 37 + index) % markets.length]
+      if (view === undefined) throw new RangeError('a bench needs markets')
+      return view
+    })
+    // A record is written for each, also where a small load repeats its markets.
+    const cold = () => {
+      const records = new MarketRecords(matches, NOTHING_KEPT)
+      return (view: MarketView) => records.text(view, NOW_MS)
+    }
+    const startedMs = systemClock.monotonicMs()
+    const texts = views.map(cold())
+    const wholeMs = systemClock.monotonicMs()
+    record(whole, wholeMs - startedMs)
+    const sliced = inSlices(systemClock, views, cold())
+    record(piece, systemClock.monotonicMs() - wholeMs)
+    check((await sliced).join() === texts.join(), 'a page in slices is the page')
+    record(total, systemClock.monotonicMs() - wholeMs)
+  }
+  return [
+    timesRow(`page of ${PAGE}, none kept: in one piece`, whole),
+    timesRow(`page of ${PAGE}, none kept: first slice`, piece),
+    timesRow(`page of ${PAGE}, none kept: in slices, to the end`, total),
+  ]
+}

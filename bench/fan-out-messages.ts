@@ -1,0 +1,75 @@
+// What the fan-out bench says to its child processes and hears from them, over the channel that
+// `fork` gives. Not for: the messages that are measured.
+
+/** Who publishes: our face, a bare uWebSockets.js app, or the package `ws`. */
+export const CONTESTANTS = ['ours', 'bare', 'ws'] as const
+export type Contestant = (typeof CONTESTANTS)[number]
+
+export type Encoding = 'json' | 'msgpack'
+
+/** An open-loop plan: turn `n` is due at `startMs + n * intervalMs` whatever happened before. */
+export interface Plan {
+  /** By {@link sharedMs}. */
+  readonly startMs: number
+  readonly turnCount: number
+  readonly perTurn: number
+  readonly intervalMs: number
+}
+
+export type ServerCommand =
+  | {
+      readonly kind: 'open'
+      readonly encoding: Encoding
+      /** The constant message, in Base64; our face makes its own. */
+      readonly frame: string | null
+    }
+  | { readonly kind: 'look' }
+  | ({ readonly kind: 'publish' } & Plan)
+
+export type ServerReport =
+  | {
+      readonly kind: 'listening'
+      readonly port: number
+      /** A message of ordinary size, in Base64. */
+      readonly frame: string
+      readonly marketIds: readonly string[]
+    }
+  | {
+      readonly kind: 'looked'
+      /** User and system time of the whole process since its start. */
+      readonly processorMicros: number
+      /** Messages published so far. */
+      readonly publishedCount: number
+    }
+
+export type LoadCommand =
+  | {
+      readonly kind: 'connect'
+      readonly contestant: Contestant
+      readonly encoding: Encoding
+      readonly port: number
+      readonly subscriberCount: number
+      readonly frame: string
+      readonly marketIds: readonly string[]
+    }
+  | ({ readonly kind: 'expect'; readonly publishedCount: number } & Plan)
+
+export type LoadReport =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'expecting' }
+  | {
+      readonly kind: 'done'
+      readonly deliveryCount: number
+      /** Deliveries that were read and compared, the others were counted. */
+      readonly comparedCount: number
+      /** From the plan's start to the last delivery. */
+      readonly tookMs: number
+      /** Histogram of nanoseconds from the planned time, compressed, in Base64. */
+      readonly times: string
+    }
+  | { readonly kind: 'failed'; readonly why: string }
+
+/** Milliseconds by a clock that all processes of a machine share. */
+export function sharedMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

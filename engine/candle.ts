@@ -1,0 +1,157 @@
+// Bars of trades: how a trade changes one, how small ones make a large one, and how a bar looks for
+// the second outcome. Pure; equal, whatever the order of arrival, to a recomputation from the sorted
+// trades. Not for: where bars are kept (storage/bars.ts), when (actors/market-bars.ts), or how they are
+// paged (http/candle-pages.ts).
+// Upholds CANDLE1 to CANDLE4.
+
+import type { Trade } from './events.ts'
+import {
+  complement,
+  type PriceMicros,
+  priceMicros,
+  type TimeMs,
+  timeMs,
+  USD_ZERO,
+  type UsdMicros,
+  usdMicros,
+} from './units.ts'
+
+/** Bars are kept at two sizes; every interval is a whole number of one of them. */
+export type BarSize = 'minute' | 'hour'
+export const BAR_MS: Readonly<Record<BarSize, number>> = { minute: 60_000, hour: 3_600_000 }
+
+/** Lengths of the candles of the interface; each is a whole number of bars of one size. */
+export const CANDLE_MS = {
+  '1m': 60_000,
+  '5m': 300_000,
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '4h': 14_400_000,
+  '1d': 86_400_000,
+} as const
+export type CandleInterval = keyof typeof CANDLE_MS
+
+/** The largest bars of which a candle of this length is made. */
+export function barSizeOf(lengthMs: number): BarSize {
+  return lengthMs < BAR_MS.hour ? 'minute' : 'hour'
+}
+
+/** A bar's trades summed up, quoted for the first outcome. At least one trade. */
+export interface Bar {
+  /** A multiple of the bar's length, UTC. */
+  readonly startMs: TimeMs
+  /** Price and place (time, ordinal) of the earliest trade. */
+  readonly open: PriceMicros
+  readonly openMs: TimeMs
+  readonly openOrdinal: number
+  readonly high: PriceMicros
+  readonly low: PriceMicros
+  /** Price and place of the latest trade. */
+  readonly close: PriceMicros
+  readonly closeMs: TimeMs
+  readonly closeOrdinal: number
+  /** What was paid, in the outcomes really traded. */
+  readonly usd: UsdMicros
+  readonly count: number
+  /** Σ size in millionths, and Σ price × size in millionths squared: floating, for the vwap alone. */
+  readonly size: number
+  readonly weighted: number
+}
+
+type Trading = Pick<Trade, 'timeMs' | 'ordinal' | 'price' | 'size' | 'usd'>
+
+/** The bar of one trade. */
+export function barOf(size: BarSize, trade: Trading): Bar {
+  const { price, timeMs: atMs, ordinal } = trade
+  return {
+    startMs: barStart(atMs, BAR_MS[size]),
+    open: price,
+    openMs: atMs,
+    openOrdinal: ordinal,
+    high: price,
+    low: price,
+    close: price,
+    closeMs: atMs,
+    closeOrdinal: ordinal,
+    usd: trade.usd,
+    count: 1,
+    size: trade.size,
+    weighted: price * trade.size,
+  }
+}
+
+/** Two bars as one that starts with the earlier; in any order, since each knows its first and last. */
+export function joined(one: Bar, other: Bar): Bar {
+  const first = isBefore(one.openMs, one.openOrdinal, other.openMs, other.openOrdinal) ? one : other
+  const last = isBefore(one.closeMs, one.closeOrdinal, other.closeMs, other.closeOrdinal)
+    ? other
+    : one
+  return {
+    startMs: one.startMs <= other.startMs ? one.startMs : other.startMs,
+    open: first.open,
+    openMs: first.openMs,
+    openOrdinal: first.openOrdinal,
+    high: one.high >= other.high ? one.high : other.high,
+    low: one.low <= other.low ? one.low : other.low,
+    close: last.close,
+    closeMs: last.closeMs,
+    closeOrdinal: last.closeOrdinal,
+    // Beyond the safe integers a sum of invented trades stays there, in any order.
+    usd: usdMicros(Math.min(one.usd + other.usd, Number.MAX_SAFE_INTEGER)),
+    count: one.count + other.count,
+    size: one.size + other.size,
+    weighted: one.weighted + other.weighted,
+  }
+}
+
+/** The bar as quoted for the second outcome: prices are complements, so high and low change places. */
+export function invertedBar(bar: Bar): Bar {
+  return {
+    ...bar,
+    open: complement(bar.open),
+    high: complement(bar.low),
+    low: complement(bar.high),
+    close: complement(bar.close),
+    weighted: 1_000_000 * bar.size - bar.weighted,
+  }
+}
+
+/** The bar as part of the longer one of `lengthMs` in which it lies. */
+export function lengthened(bar: Bar, lengthMs: number): Bar {
+  return { ...bar, startMs: barStart(bar.startMs, lengthMs) }
+}
+
+/** A bar without trades, at the price of the last one before it. */
+export function flatBar(startMs: TimeMs, close: PriceMicros): Bar {
+  return {
+    startMs,
+    open: close,
+    openMs: startMs,
+    openOrdinal: 0,
+    high: close,
+    low: close,
+    close,
+    closeMs: startMs,
+    closeOrdinal: 0,
+    usd: USD_ZERO,
+    count: 0,
+    size: 0,
+    weighted: 0,
+  }
+}
+
+/** Mean price of the contracts traded, to the nearest micro; the close where none were. */
+export function vwapOf({ weighted, size, low, high, close }: Bar): PriceMicros {
+  if (size <= 0) return close
+  // Sums of large trades are rounded: a mean never leaves the range of its prices.
+  return priceMicros(Math.min(Math.max(Math.round(weighted / size), low), high))
+}
+
+/** The start of the bar of `lengthMs` in which a time lies. */
+export function barStart(atMs: number, lengthMs: number): TimeMs {
+  return timeMs(Math.floor(atMs / lengthMs) * lengthMs)
+}
+
+function isBefore(oneMs: number, oneOrdinal: number, otherMs: number, otherOrdinal: number) {
+  return oneMs < otherMs || (oneMs === otherMs && oneOrdinal <= otherOrdinal)
+}

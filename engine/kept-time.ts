@@ -1,0 +1,18 @@
+// How far back rows are kept by their age: whole hours, so that an hour goes only when all of it is
+// past. One place for who removes them (storage/) and for who refuses what was removed (actors/).
+// Not for: what has no age, such as hour bars and past prices, or the bound on size.
+
+import { type TimeMs, timeMs } from './units.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_HOURS = 24
+
+/** The oldest hour of which rows are kept for `days`, as floor(timeMs / 3,600,000). */
+export function firstKeptHour(nowMs: number, days: number): number {
+  return Math.floor(nowMs / HOUR_MS) - days * DAY_HOURS
+}
+
+/** The oldest moment of which rows are kept for `days`. */
+export function firstKeptMs(nowMs: number, days: number): TimeMs {
+  return timeMs(firstKeptHour(nowMs, days) * HOUR_MS)
+}

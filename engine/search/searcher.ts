@@ -1,0 +1,39 @@
+// Carries out tasks of the search upon one index, wherever it runs: in the thread (worker.ts) or, for
+// tests, in place (search.ts). Upholds SEARCH1, SEARCH5.
+
+import type { SearchResult, SearchTask, SearchTexts } from './task.ts'
+import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
+import { questionWords, wordsOf } from './words.ts'
+
+export class Searcher {
+  #index = new WordIndex()
+  /** Of the last change that was carried out whole; none is numbered so before the first. */
+  #seq = 0
+
+  run(task: SearchTask): SearchResult {
+    if (task.kind === 'find') {
+      if (task.seq !== this.#seq) return 'lost'
+      return this.#index.find(questionWords(task.text), task.isRanked)
+    }
+    if (task.seq === 1) this.#index = new WordIndex()
+    else if (task.seq !== this.#seq + 1) return 'lost'
+    for (const number of task.removed) this.#index.remove(number)
+    this.#put(task.texts)
+    this.#seq = task.seq
+    return 'changed'
+  }
+
+  #put({ numbers, questions, events, words }: SearchTexts): void {
+    for (const [index, number] of numbers.entries()) {
+      const places = new Map<string, number>()
+      for (const word of wordsOf(questions[index] ?? '')) places.set(word, IN_QUESTION)
+      for (const word of wordsOf(events[index] ?? '')) mark(places, word, IN_EVENT)
+      for (const word of wordsOf(words[index] ?? '')) mark(places, word, IN_WORDS)
+      this.#index.put(number, places)
+    }
+  }
+}
+
+function mark(places: Map<string, number>, word: string, bit: number): void {
+  places.set(word, (places.get(word) ?? 0) | bit)
+}

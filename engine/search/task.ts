@@ -1,0 +1,42 @@
+// What crosses the thread of the search, both ways.
+
+/**
+ * A change of the index, or a question. Changes are numbered from 1, the first one begins an empty
+ * index; a question names the last change. A thread that lost a change says so: it is a new one.
+ */
+export type SearchTask = SearchChange | SearchQuestion
+
+export interface SearchChange {
+  readonly kind: 'change'
+  readonly seq: number
+  readonly texts: SearchTexts
+  /** Numbers that are no longer to be found; none of them is among the texts. */
+  readonly removed: readonly number[]
+}
+
+/**
+ * Columns, as they cross a thread at a third of what rows cost: the text of `numbers[index]` is
+ * `questions[index]`, `events[index]`, `words[index]`. Numbers are above 0.
+ */
+export interface SearchTexts {
+  readonly numbers: readonly number[]
+  readonly questions: readonly string[]
+  /** Titles of their events; empty for none. */
+  readonly events: readonly string[]
+  /** Whatever else they are found by: labels of outcomes, tags, category. */
+  readonly words: readonly string[]
+}
+
+export interface SearchQuestion {
+  readonly kind: 'find'
+  readonly seq: number
+  readonly text: string
+  readonly isRanked: boolean
+}
+
+/** To a question what was found, best first if ranked; to a change `changed`. */
+export type SearchResult = Uint32Array | 'changed' | 'lost'
+
+export function isSearchResult(value: unknown): value is SearchResult {
+  return value === 'changed' || value === 'lost' || value instanceof Uint32Array
+}

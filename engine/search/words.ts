@@ -1,0 +1,41 @@
+// Which words a text has, for markets and for questions about them alike: runs of letters and digits,
+// without accents and in lower case, so that "Bogotá" is found as "bogota" and "$100K" as "100k".
+// Not for: which markets have a word (word-index.ts). Upholds SEARCH1, SEARCH2.
+
+/** A question beyond these is not looked at; no regular expression here runs over more. */
+const CHARACTERS_MAX = 200
+/** Below 256, since who counts the words that were found does so in a byte. */
+const WORDS_MAX = 16
+/** From this length on the beginning of a word stands for it; "a" means "a" and not half the index. */
+export const PREFIX_CHARACTERS_MIN = 2
+
+const ASCII = /^[\x20-\x7e]*$/
+const BETWEEN_WORDS = /[^\p{Letter}\p{Number}]+/u
+const BETWEEN_ASCII_WORDS = /[^a-z0-9]+/
+
+/** The words of a text in its order, repeated ones too. */
+export function wordsOf(text: string): string[] {
+  const words = ASCII.test(text)
+    ? text.toLowerCase().split(BETWEEN_ASCII_WORDS)
+    : text
+        .normalize('NFKD')
+        .replace(/\p{Mark}/gu, '')
+        .toLowerCase()
+        .split(BETWEEN_WORDS)
+  return words.filter((word) => word !== '')
+}
+
+/**
+ * What a question asks for: at most 16 distinct words out of its first 200 characters. A word that
+ * another one begins with asks for nothing more and is left out. So no word of the index answers two
+ * words of a question, and no question looks at any entry of the index twice.
+ */
+export function questionWords(text: string): string[] {
+  const distinct = [...new Set(wordsOf(text.slice(0, CHARACTERS_MAX)))]
+  const asking = distinct.filter(
+    (word) =>
+      word.length < PREFIX_CHARACTERS_MIN ||
+      !distinct.some((other) => other !== word && other.startsWith(word)),
+  )
+  return asking.slice(0, WORDS_MAX)
+}

@@ -1,0 +1,50 @@
+// Dates of the US East, by which both venues date games. The rule in force since 2007: summer time
+// from the second Sunday of March to the first of November. Not for: other zones. Upholds SPORT6.
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+
+/** YYYY-MM-DD in New York at a time. */
+export function easternDate(atMs: number): string {
+  return new Date(wallClockMs(atMs)).toISOString().slice(0, 10)
+}
+
+/** The time at which New York's clock shows so many minutes after midnight of a date. */
+export function easternMs(date: string, minute: number): number {
+  const summerMs = Date.parse(date) + minute * 60_000 + 4 * HOUR_MS
+  return wallClockMs(summerMs) === summerMs - 4 * HOUR_MS ? summerMs : summerMs + HOUR_MS
+}
+
+/** A date some days later (or earlier); the date must be one that a calendar has. */
+export function addDays(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** Whether a calendar has this YYYY-MM-DD. */
+export function isCalendarDate(date: string): boolean {
+  const match = DATE.exec(date)
+  if (match === null) return false
+  const atMs = Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
+  // Years below 100 are taken for 19xx by Date.UTC; no calendar of games has them.
+  return new Date(atMs).toISOString().startsWith(date)
+}
+
+/** The day of the week, Sunday is 0. */
+export function weekday(date: string): number {
+  return new Date(Date.parse(date)).getUTCDay()
+}
+
+/** The wall clock of New York, as if it were UTC. */
+function wallClockMs(atMs: number): number {
+  const year = new Date(atMs).getUTCFullYear()
+  const startMs = sunday(year, 2, 2) + 7 * HOUR_MS
+  const endMs = sunday(year, 10, 1) + 6 * HOUR_MS
+  return atMs - (atMs >= startMs && atMs < endMs ? 4 : 5) * HOUR_MS
+}
+
+/** Midnight UTC of the n-th Sunday of a month. */
+function sunday(year: number, month: number, n: number): number {
+  const firstMs = Date.UTC(year, month, 1)
+  return firstMs + (((7 - new Date(firstMs).getUTCDay()) % 7) + 7 * (n - 1)) * DAY_MS
+}

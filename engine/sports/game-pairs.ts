@@ -1,0 +1,325 @@
+// Which game of venue a is which of venue b, and the key they share. Exact identities first, then
+// names that one venue writes shorter, then the neighbouring day where no pair meets so soon.
+// Upholds SPORT7, SPORT8, SPORT9.
+
+import type { VenueKey } from '../ids.ts'
+import { finish, type Steps } from '../steps.ts'
+import { isSameClub } from './clubs.ts'
+import { isSameSchool } from './colleges.ts'
+import { addDays } from './eastern-date.ts'
+import type { GameClue, Side } from './game-clue.ts'
+import { playerScore, surnameOf } from './players.ts'
+import { squeezeName } from './team-names.ts'
+import type { TeamTable } from './team-table.ts'
+import { isSameStart, type VenueGame, venueGames } from './venue-games.ts'
+
+const HOUR_MS = 3_600_000
+const SECOND_GAME_MS = 3 * HOUR_MS
+
+/** A game at one venue or at both. */
+export interface Game {
+  readonly key: string
+  /** Venue a's where it lists the game. */
+  readonly date: string
+  readonly a: VenueGame | null
+  readonly b: VenueGame | null
+}
+
+/**
+ * The games of one arena (arenaOf) in order of key. The clues may be of several days; for one day's
+ * games to be right those of two days before and after must be among them.
+ */
+export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
+  const byVenue: Record<VenueKey, GameClue[]> = { a: [], b: [] }
+  for (const clue of clues) byVenue[clue.venue].push(clue)
+  const a = finish(venueGames(byVenue.a, table))
+  const b = finish(venueGames(byVenue.b, table))
+  return finish(pairVenueGames(a, b, table))
+}
+
+/** The same of games that were gathered before, in steps: a week of colleges has a thousand games. */
+export function* pairVenueGames(
+  a: readonly VenueGame[],
+  b: readonly VenueGame[],
+  table: TeamTable,
+): Steps<readonly Game[]> {
+  const pairing = new Pairing(a, b)
+  yield
+  yield* pairing.sameDay()
+  yield* pairing.nearDays()
+  return yield* named(pairing.games(), table)
+}
+
+class Pairing {
+  readonly #a: readonly VenueGame[]
+  readonly #b: readonly VenueGame[]
+  readonly #ofA = new Map<VenueGame, VenueGame>()
+  readonly #ofB = new Map<VenueGame, VenueGame>()
+
+  constructor(a: readonly VenueGame[], b: readonly VenueGame[]) {
+    this.#a = a
+    // In order of date, so that of two games that could be one the earlier is taken.
+    this.#b = [...b].sort(
+      (left, right) =>
+        compare(left.clue.date, right.clue.date) || compare(left.clue.anchor, right.clue.anchor),
+    )
+  }
+
+  /** The surest pairs are taken first: comparing names is left for games that no table tells. */
+  *sameDay(): Steps<void> {
+    const pairOf = ({ pair }: VenueGame) => [pair]
+    const byPair = yield* this.#index(pairOf)
+    this.#take(yield* this.#candidates(byPair, this.#b, pairOf, 0))
+    yield
+    const byMark = yield* this.#index(marksOf)
+    this.#take(yield* this.#candidates(byMark, this.#openB(), marksOf, 0))
+    yield
+  }
+
+  *nearDays(): Steps<void> {
+    for (const days of [1, -1]) {
+      const byMark = yield* this.#index(marksOf)
+      const near = this.#openB().filter(({ clue }) => clue.league.nearDays === 1)
+      const found = yield* this.#candidates(byMark, near, marksOf, days)
+      this.#take(found.filter(({ a, b }) => mayBeOneTime(a.clue, b.clue)))
+      yield
+    }
+  }
+
+  *games(): Iterable<{ a: VenueGame | null; b: VenueGame | null }> {
+    for (const a of this.#a) yield { a, b: this.#ofA.get(a) ?? null }
+    for (const b of this.#openB()) yield { a: null, b }
+  }
+
+  #openB(): readonly VenueGame[] {
+    return this.#b.filter((game) => !this.#ofB.has(game))
+  }
+
+  /** Games of venue a that are still alone, by date and mark. */
+  *#index(marks: (game: VenueGame) => Iterable<string>): Steps<Index> {
+    const index = new Map<string, Map<string, VenueGame[]>>()
+    for (const game of this.#a) {
+      if (this.#ofA.has(game)) continue
+      const { date } = game.clue
+      const ofDate = index.get(date) ?? new Map<string, VenueGame[]>()
+      index.set(date, ofDate)
+      for (const mark of marks(game)) {
+        const known = ofDate.get(mark)
+        if (known === undefined) ofDate.set(mark, [game])
+        else known.push(game)
+      }
+      yield
+    }
+    return index
+  }
+
+  /** Games of venue a, so many days later, that may be one of these of venue b. */
+  *#candidates(
+    index: Index,
+    games: readonly VenueGame[],
+    marks: (game: VenueGame) => Iterable<string>,
+    days: number,
+  ): Steps<readonly Candidate[]> {
+    const candidates: Candidate[] = []
+    for (const b of games) {
+      const ofDate = index.get(days === 0 ? b.clue.date : addDays(b.clue.date, days))
+      if (ofDate === undefined) continue
+      const seen = new Set<VenueGame>()
+      for (const mark of marks(b)) {
+        for (const a of ofDate.get(mark) ?? []) {
+          if (seen.has(a)) continue
+          seen.add(a)
+          const score = scoreOf(a, b)
+          if (score > 0) candidates.push({ a, b, score })
+        }
+        yield
+      }
+    }
+    return candidates
+  }
+
+  /** A pair is taken unless another, equally sure, claims one of the two. */
+  #take(candidates: readonly Candidate[]): void {
+    const sorted = [...candidates].sort((left, right) => right.score - left.score)
+    for (let from = 0; from < sorted.length; ) {
+      let to = from + 1
+      while (to < sorted.length && sorted[to]?.score === sorted[from]?.score) to += 1
+      const level = sorted
+        .slice(from, to)
+        .filter(({ a, b }) => !this.#ofA.has(a) && !this.#ofB.has(b))
+      const claims = new Map<VenueGame, number>()
+      for (const { a, b } of level) {
+        claims.set(a, (claims.get(a) ?? 0) + 1)
+        claims.set(b, (claims.get(b) ?? 0) + 1)
+      }
+      for (const { a, b } of level) {
+        if (claims.get(a) !== 1 || claims.get(b) !== 1) continue
+        this.#ofA.set(a, b)
+        this.#ofB.set(b, a)
+      }
+      from = to
+    }
+  }
+}
+
+/** Date → mark → games. */
+type Index = ReadonlyMap<string, ReadonlyMap<string, readonly VenueGame[]>>
+
+interface Candidate {
+  readonly a: VenueGame
+  readonly b: VenueGame
+  readonly score: number
+}
+
+/** Words and codes of a game: pairs that share none are never compared. */
+function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
+  if (clue.league.kind === 'pro') return new Set([pair])
+  const marks = new Set<string>([pair])
+  clue.sides.forEach((side, index) => {
+    for (const word of (teams[index] ?? '').split(' ')) marks.add(word)
+    if (clue.league.kind === 'player') marks.add(`:${side.code.slice(0, 2)}`)
+    else marks.add(`:${side.code.slice(0, 3)}`)
+    if (clue.league.kind === 'player') {
+      for (const word of squeezedWords(side.name)) marks.add(word)
+    }
+  })
+  return marks
+}
+
+function squeezedWords(name: string): readonly string[] {
+  return name.split(/\s+/).map(squeezeName)
+}
+
+/** 0: not one game. Else how sure it is; starts that fit break ties between a day's two games. */
+function scoreOf(a: VenueGame, b: VenueGame): number {
+  const isStrange = a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)
+  if (isStrange) return 0
+  const straight = pairScore(a, b, 0)
+  const swapped = a.teams.length === 2 ? pairScore(a, b, 1) : 0
+  const score = Math.max(straight, swapped)
+  if (score === 0) return 0
+  if (a.startMs !== null && b.startMs !== null) {
+    const apartMs = Math.abs(a.startMs - b.startMs)
+    // A second game begins three hours after the first at the earliest; a delay is shorter.
+    if (a.clue.league.hasDoubleheaders && apartMs > SECOND_GAME_MS) return 0
+    return isSameStart(a.startMs, b.startMs) ? score + 0.4 : score - 0.6
+  }
+  return a.number === b.number ? score + 0.2 : score - 0.4
+}
+
+/** A game ends hours after it began: known times rule out the same pair's game of the next day. */
+function mayBeOneTime(a: GameClue, b: GameClue): boolean {
+  if (a.startMs === null || b.endMs === null) return true
+  const lateMs = b.endMs - a.startMs
+  return lateMs > -6 * HOUR_MS && lateMs < 20 * HOUR_MS
+}
+
+/** Tours share players: only men and women never meet. */
+function mayMeet(a: GameClue, b: GameClue): boolean {
+  if (a.league.kind !== 'player' || b.league.kind !== 'player') return false
+  const tours = new Set([a.league.name, b.league.name])
+  return !(tours.has('atp') && tours.has('wta'))
+}
+
+function pairScore(a: VenueGame, b: VenueGame, shift: number): number {
+  const scores = a.teams.map((_, index) => sideScore(a, index, b, (index + shift) % a.teams.length))
+  const least = Math.min(...scores)
+  const most = Math.max(...scores)
+  const total = scores.reduce((sum, score) => sum + score, 0)
+  if (a.clue.league.kind === 'player') return least >= 1 && most === 3 ? total : 0
+  // A team plays once a day: one side for sure and a hint of the other are enough.
+  return least >= 1 || (least > 0 && most === 3) ? total : 0
+}
+
+function sideScore(a: VenueGame, at: number, b: VenueGame, bt: number): number {
+  const [one, other] = [a.teams[at] ?? '', b.teams[bt] ?? '']
+  const [first, second] = [a.clue.sides[at], b.clue.sides[bt]]
+  if (first === undefined || second === undefined) return 0
+  const { kind } = a.clue.league
+  if (kind === 'player') return playerScore(first, second)
+  if (one === other) return 3
+  if (kind === 'golf') return isSameClub(one, other) ? 2 : 0
+  if (kind === 'pro') return one.startsWith('?') && one.slice(1) === second.code ? 1 : 0
+  if (kind === 'college' ? isSameSchool(one, other) : isSameClub(one, other)) return 2
+  return codeScore(first, second)
+}
+
+/** Codes differ freely between the venues, so they only hint. */
+function codeScore(one: Side, other: Side): number {
+  if (one.code === '' || other.code === '') return 0
+  if (one.code === other.code) return 1
+  const common = commonPrefix(one.code, other.code)
+  if (common >= 3) return 0.75
+  return common === 2 ? 0.5 : 0
+}
+
+function commonPrefix(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length += 1
+  return length
+}
+
+interface Draft {
+  readonly a: VenueGame | null
+  readonly b: VenueGame | null
+  readonly date: string
+  readonly base: string
+  readonly number: number
+}
+
+/** Gives keys; of two games with one key the later gets the next number. */
+function* named(
+  pairs: Iterable<{ a: VenueGame | null; b: VenueGame | null }>,
+  table: TeamTable,
+): Steps<readonly Game[]> {
+  const drafts: Draft[] = []
+  for (const { a, b } of pairs) {
+    const date = (a ?? b)?.clue.date ?? ''
+    const number = Math.max(a?.number ?? 1, b?.number ?? 1)
+    drafts.push({ a, b, date, base: baseOf(a, b, table), number })
+    yield
+  }
+  drafts.sort(
+    (left, right) =>
+      compare(left.base, right.base) ||
+      left.number - right.number ||
+      compare(orderOf(left), orderOf(right)),
+  )
+  yield
+  const taken = new Set<string>()
+  const games = drafts.map(({ a, b, date, base, number }): Game => {
+    let free = number
+    while (taken.has(keyOf(base, free))) free += 1
+    const key = keyOf(base, free)
+    taken.add(key)
+    return { key, date, a, b }
+  })
+  yield
+  return games.sort((left, right) => compare(left.key, right.key))
+}
+
+const keyOf = (base: string, number: number): string => (number === 1 ? base : `${base}-${number}`)
+
+/** Games that both venues list keep their key when a stray one turns up. */
+const orderOf = ({ a, b }: { a: VenueGame | null; b: VenueGame | null }): string =>
+  `${a !== null && b !== null ? 0 : 1}${(a ?? b)?.clue.anchor ?? ''}`
+
+/** Venue a's slug, or what it would be: its codes, its order. */
+function baseOf(a: VenueGame | null, b: VenueGame | null, table: TeamTable): string {
+  const game = a ?? b
+  if (game === null) return ''
+  const { clue, teams } = game
+  const { league, date } = clue
+  if (league.kind === 'golf') return `pga-${teams[0] ?? ''}-${date}`.replaceAll(' ', '-')
+  const sides = clue.sides.map((side, index) => {
+    if (league.kind === 'player') return surnameOf(side)
+    if (clue.venue === 'a') return side.code
+    return table.codeOf(league, teams[index] ?? '') ?? side.code
+  })
+  if (league.kind === 'player') sides.sort()
+  return `${league.name}-${sides.join('-')}-${date}`
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

@@ -1,0 +1,72 @@
+// Venue a's event slugs as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`, with
+// whatever follows the date for further events of the game. Upholds SPORT2.
+
+import { easternDate, isCalendarDate } from './eastern-date.ts'
+import type { EventFacts, GameClue, Side } from './game-clue.ts'
+import { type League, leagueOfWord } from './leagues.ts'
+import { sidesOfTitle, squeezeName } from './team-names.ts'
+
+const SLUG = /^([a-z0-9]+)-(.+)-(\d{4}-\d{2}-\d{2})(?:-(.+))?$/
+const HALF_DAY_MS = 43_200_000
+const GAME_NUMBER = /^(?:game-?|gm-?|g|dh-?)?([2-9])(?:-|$)/
+
+/**
+ * The clue in a slug of an event (or of a market, when its event is not known); null when it is of no
+ * game.
+ */
+export function clueOfSlug(event: EventFacts): GameClue | null {
+  const match = SLUG.exec(event.nativeId.toLowerCase())
+  if (match === null) return null
+  const [, word = '', middle = '', stated = '', tail = ''] = match
+  const league = leagueOfWord(word)
+  if (league === null || league.kind === 'golf' || !isCalendarDate(stated)) return null
+  const names = sidesOfTitle(event.title) ?? ['', '']
+  const codes = codesOf(middle, names)
+  if (codes === null) return null
+  const number = league.hasDoubleheaders ? GAME_NUMBER.exec(tail)?.[1] : undefined
+  const startMs = credible(event.startMs, stated)
+  return {
+    venue: 'a',
+    league,
+    anchor: `${word}-${middle}-${stated}${number === undefined ? '' : `-${number}`}`,
+    date: gameDate(league, stated, startMs),
+    number: number === undefined ? null : Number(number),
+    startMs,
+    endMs: null,
+    sides: [side(codes[0], names[0]), side(codes[1], names[1])],
+  }
+}
+
+/** The catalogue gives the day of listing where it knows no start: more than a day off is no start. */
+function credible(startMs: number | null, date: string): number | null {
+  if (startMs === null) return null
+  return Math.abs(startMs - Date.parse(date) - HALF_DAY_MS) <= 3 * HALF_DAY_MS ? startMs : null
+}
+
+/** Now and then a slug of a US league has the date of Greenwich: the evening game's next day. */
+function gameDate(league: League, stated: string, startMs: number | null): string {
+  if (startMs === null || (league.kind !== 'pro' && league.kind !== 'college')) return stated
+  const isGreenwich = new Date(startMs).toISOString().startsWith(stated)
+  return isGreenwich ? easternDate(startMs) : stated
+}
+
+const side = (code: string, name: string): Side => ({ code, name })
+
+/** Two codes: parted by a hyphen, or by `vs` where they contain hyphens themselves. */
+function codesOf(
+  middle: string,
+  names: readonly [string, string],
+): readonly [string, string] | null {
+  const versus = middle.split('-vs-')
+  if (versus.length === 2) return [versus[0] ?? '', versus[1] ?? '']
+  const parts = middle.split('-')
+  if (parts.length === 2) return [parts[0] ?? '', parts[1] ?? '']
+  if (parts.length < 2 || names[0] === '') return null
+  // "auger-aliassime-ruud": cut where the first part is in the first name, the second in the second.
+  const [first, second] = names.map(squeezeName)
+  for (let cut = 1; cut < parts.length; cut += 1) {
+    const [left, right] = [parts.slice(0, cut).join(''), parts.slice(cut).join('')]
+    if (first?.includes(left) === true && second?.includes(right) === true) return [left, right]
+  }
+  return null
+}

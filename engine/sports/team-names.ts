@@ -1,0 +1,56 @@
+// Names of teams and players in one form: no case, accents, points or apostrophes; words between
+// single spaces. Not for: which names mean one team (team-table.ts). Upholds SPORT3.
+
+/** "Hawai'i" and "HAWAII" are `hawaii`; "Texas A&M" is `texas am`; "St. Louis" is `st louis`. */
+export function foldName(name: string): string {
+  return (
+    name
+      // Before they are taken apart: ´ becomes a space and an accent.
+      .replace(/['’‘`´ʻ.]/g, '')
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/\p{M}/gu, '')
+      .replace(/ø/g, 'o')
+      .replace(/ß/g, 'ss')
+      .replace(/\b(\w)\s*&\s*(\w)\b/g, '$1$2')
+      .replace(/&/g, ' and ')
+      .replace(/[^a-z0-9]+/g, ' ')
+      .trim()
+  )
+}
+
+/** Letters and digits only, as in keys: "Auger-Aliassime" is `augeraliassime`. */
+export function squeezeName(name: string): string {
+  return foldName(name).replaceAll(' ', '')
+}
+
+/** The two sides that a title names, in its order; null when it names no pair. */
+export function sidesOfTitle(title: string): readonly [string, string] | null {
+  // "Wimbledon: Swiatek vs Collins", "Dallas at Detroit: Spread": the pair is one part of several.
+  for (const part of title.split(/:\s+|\s+[-–—]\s+/)) {
+    const match = /^(.+?)\s+(?:at|vs\.?|v\.?|@)\s+(.+)$/i.exec(part)
+    if (match !== null) return sides(match[1], match[2])
+    const choice = /^(.+?)\s+or\s+(.+?)\s+(?:advances?|wins?)\??$/i.exec(part)
+    if (choice !== null) return sides(choice[1], choice[2])
+  }
+  return null
+}
+
+function sides(first = '', second = ''): readonly [string, string] | null {
+  const pair = [first, second].map((side) =>
+    side
+      // "(Game 3)", "(Sep 14)", "(W)": not part of a name. "(OH)" is.
+      .replace(
+        /\s*\((?:game|gm|match|doubleheader)?\s*#?\d+\)|\s*\([A-Z][a-z]{2} \d+\)|\s*\((?:w|m)\)/gi,
+        '',
+      )
+      .replace(
+        /\s+(?:game|gm)\s+\d+\s*$|\s+(?:winner|match|game|spread|total points|totals?)\s*\??$/gi,
+        '',
+      )
+      .replace(/[?,\s]+$/, '')
+      .trim(),
+  )
+  const [one = '', other = ''] = pair
+  return one === '' || other === '' ? null : [one, other]
+}

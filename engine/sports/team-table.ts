@@ -1,0 +1,180 @@
+// Which team a code or a name of either venue means, and by which code venue a knows it: a table for
+// the closed leagues, names for colleges and clubs, and whatever the venues' own lists add.
+// Not for: players, who are told by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
+
+import type { VenueKey } from '../ids.ts'
+import type { TeamListing } from '../venues/venue.ts'
+import { clubOf } from './clubs.ts'
+import { schoolOf } from './colleges.ts'
+import { type League, leagueOfWord } from './leagues.ts'
+import { PRO_TEAMS } from './pro-teams.ts'
+import { foldName } from './team-names.ts'
+
+/**
+ * Codes and names that lists added: venue a's has some 10,000 rows over all leagues, with two of them
+ * as a rule. When there are so many further ones are left out, and those known are still updated.
+ */
+const LEARNED_MAX = 40_000
+/** Names of a season; when full, all are forgotten and read again. */
+const IDENTITIES_MAX = 20_000
+
+/** A team of a closed league. */
+interface ProTeam {
+  readonly id: string
+  /** As in venue a's slugs today. */
+  code: string
+}
+
+interface ProLeague {
+  readonly byCode: Map<string, ProTeam>
+  /** Null: the name is of two teams ("New York"). */
+  readonly byName: Map<string, ProTeam | null>
+}
+
+/** Knows teams; cheap to ask, and may be taught more at any time. */
+export class TeamTable {
+  readonly #pro = new Map<string, ProLeague>()
+  /** `league/team` of colleges and clubs → venue a's code. */
+  readonly #codes = new Map<string, string>()
+  /** `league/code` of colleges and clubs → team, by venue; for listings without names. */
+  readonly #named: Record<VenueKey, Map<string, string>> = { a: new Map(), b: new Map() }
+  readonly #identities = new Map<string, string>()
+  /** `league/code` of every row learned of the closed leagues. */
+  readonly #listed = new Set<string>()
+  #learned = 0
+
+  constructor() {
+    for (const [league, rows] of Object.entries(PRO_TEAMS)) this.#pro.set(league, readLeague(rows))
+  }
+
+  /**
+   * Takes a row of a venue's list of teams, some ten microseconds' work; rows of leagues that are not
+   * ours, and players, are left out. Rows known before cost none of the room.
+   */
+  learn(listing: TeamListing): void {
+    const league = leagueOfWord(listing.league)
+    if (league === null || listing.code === '') return
+    if (league.kind === 'pro') this.#learnPro(league, listing)
+    else if (league.kind !== 'player') this.#learnNamed(league, listing)
+  }
+
+  /** False where there is no room for a key that is not known. */
+  #put<Value>(map: Map<string, Value>, key: string, value: Value): boolean {
+    if (!map.has(key)) {
+      if (this.#learned >= LEARNED_MAX) return false
+      this.#learned += 1
+    }
+    map.set(key, value)
+    return true
+  }
+
+  /** The team's identity within its league; null when neither code nor name tells. */
+  team(league: League, side: { venue: VenueKey; code: string; name: string }): string | null {
+    const code = side.code.toLowerCase()
+    if (league.kind === 'pro') return this.#proTeam(league, code, side.name)
+    const name = side.name === '' || foldName(side.name) === code ? null : side.name
+    const known = this.#named[side.venue].get(`${league.name}/${code}`) ?? null
+    if (name === null)
+      return known ?? (side.name === '' ? null : this.#identity(league, side.name, code))
+    return this.#identity(league, name, code)
+  }
+
+  /** Whether a venue is known to write this code, in lower case. */
+  hasCode(league: League, venue: VenueKey, code: string): boolean {
+    if (league.kind === 'pro') return this.#pro.get(league.name)?.byCode.has(code) === true
+    return this.#named[venue].has(`${league.name}/${code}`)
+  }
+
+  /** Venue a's code of a team; null when it is not known. */
+  codeOf(league: League, team: string): string | null {
+    if (league.kind !== 'pro') return this.#codes.get(`${league.name}/${team}`) ?? null
+    return this.#pro.get(league.name)?.byCode.get(team)?.code ?? null
+  }
+
+  /** The name decides where it is one team's; codes decide between the teams of one city. */
+  #proTeam(league: League, code: string, name: string): string | null {
+    const teams = this.#pro.get(league.name)
+    if (teams === undefined) return null
+    const folded = foldName(name)
+    const byName = teams.byName.get(folded) ?? teams.byCode.get(folded.replaceAll(' ', ''))
+    return (byName ?? teams.byCode.get(code))?.id ?? null
+  }
+
+  #learnPro(league: League, listing: TeamListing): void {
+    const teams = this.#pro.get(league.name)
+    if (teams === undefined) return
+    const { code, name, place, nickname } = listing
+    const words = [name, nickname, `${place} ${nickname}`].map(foldName)
+    let team: ProTeam | null | undefined
+    for (const word of words) team ??= teams.byName.get(word)
+    team ??= teams.byCode.get(code)
+    if (team === undefined || team === null) {
+      // A new team, or an all-star side.
+      team = { id: code, code }
+    }
+    if (!teams.byCode.has(code) && !this.#put(teams.byCode, code, team)) return
+    // Of several rows of one team the one that the table names first stays.
+    if (listing.venue === 'a' && teams.byCode.get(code) === team && team.code !== code) {
+      if (team.id !== team.code || !this.#isListed(listing.league, team.code)) team.code = code
+    }
+    this.#listed.add(`${listing.league}/${code}`)
+    for (const word of words) {
+      if (word !== '' && !teams.byName.has(word)) this.#put(teams.byName, word, team)
+    }
+  }
+
+  #isListed(league: string, code: string): boolean {
+    return this.#listed.has(`${league}/${code}`)
+  }
+
+  /** Reading a name takes microseconds, and a day's games have hundreds of them. */
+  #identity(league: League, name: string, code: string): string {
+    const key = `${league.kind}/${code}/${name}`
+    const known = this.#identities.get(key)
+    if (known !== undefined) return known
+    const team = league.kind === 'college' ? schoolOf(name, code) : clubOf(name)
+    if (this.#identities.size >= IDENTITIES_MAX) this.#identities.clear()
+    this.#identities.set(key, team)
+    return team
+  }
+
+  #learnNamed(league: League, { venue, code, name, place }: TeamListing): void {
+    const told = name !== '' ? name : place
+    if (told === '') return
+    const team = this.#identity(league, told, code)
+    if (!this.#put(this.#named[venue], `${league.name}/${code}`, team)) return
+    const key = `${league.name}/${team}`
+    if (venue === 'a' && !this.#codes.has(key)) this.#put(this.#codes, key, code)
+  }
+}
+
+function readLeague(rows: string): ProLeague {
+  const teams = rows.split(',').map((row) => {
+    const space = row.indexOf(' ')
+    const codes = row.slice(0, space).split('+')
+    const [place = '', ...nicknames] = row.slice(space + 1).split('/')
+    const id = codes[0] ?? ''
+    return { team: { id, code: id }, codes, place, nicknames }
+  })
+  const byCode = new Map<string, ProTeam>()
+  const byName = new Map<string, ProTeam | null>()
+  for (const { team, place, nicknames } of teams) {
+    const [nickname = ''] = nicknames
+    const initials = nickname.replace(/\B\w+|\W/g, '')
+    const names = [
+      ...nicknames,
+      `${place} ${nickname}`,
+      // Venue b tells teams of one city by letters: "Los Angeles D", "Chicago WS".
+      `${place} ${initials}`,
+    ]
+    for (const name of names) byName.set(foldName(name), team)
+    const isShared = teams.some((other) => other.team !== team && other.place === place)
+    byName.set(foldName(place), isShared ? null : team)
+  }
+  // Codes of today come before those of the past, which another team may have now.
+  for (const { team, codes } of teams) byCode.set(codes[0] ?? '', team)
+  for (const { team, codes } of teams) {
+    for (const code of codes) if (!byCode.has(code)) byCode.set(code, team)
+  }
+  return { byCode, byName }
+}

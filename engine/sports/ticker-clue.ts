@@ -1,0 +1,150 @@
+// Venue b's event tickers as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of
+// the game's spreads, totals and props. The codes of the two sides stand without a separator.
+// Upholds SPORT2, SPORT5.
+
+import { easternMs, isCalendarDate } from './eastern-date.ts'
+import type { EventFacts, GameClue, Side } from './game-clue.ts'
+import { type League, leagueOfSeries } from './leagues.ts'
+import { sidesOfTitle, squeezeName } from './team-names.ts'
+import type { TeamTable } from './team-table.ts'
+
+const TICKER =
+  /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z][A-Z0-9&'.-]+?)(G?[123])?(?:-\d+)?$/
+const MONTHS = 'JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC'
+
+/** The clue in an event ticker; null when it is of no game (futures, combined markets, draws). */
+export function clueOfTicker(event: EventFacts, teams: TeamTable): GameClue | null {
+  const match = TICKER.exec(event.nativeId.toUpperCase())
+  if (match === null) return null
+  const [, prefix = '', year = '', month = '', day = '', clock, letters = '', last = ''] = match
+  const series = leagueOfSeries(prefix)
+  const monthIndex = MONTHS.indexOf(month)
+  if (series === null || series.league.kind === 'golf' || monthIndex % 3 !== 0) return null
+  const { league } = series
+  // A code may end in G: "NYG2" is the second game of NYG, unless without the G two teams remain.
+  const run = last.length === 2 && !isPair(letters, league, teams) ? `${letters}G` : letters
+  const date = `20${year}-${String(monthIndex / 3 + 1).padStart(2, '0')}-${day}`
+  if (!isCalendarDate(date)) return null
+  const sides = sidesOf(run, league, event, teams)
+  if (sides === null) return null
+  const digit = last.slice(-1)
+  return {
+    venue: 'b',
+    league,
+    anchor: `${league.name}/${year}${month}${day}${clock ?? ''}${run}${digit}`,
+    date,
+    // Elsewhere the digit tells codes apart: MAR and MAR2.
+    number: digit === '' || !league.hasDoubleheaders ? null : Number(digit),
+    startMs: clock === undefined ? null : easternMs(date, minuteOf(clock)),
+    endMs: event.endMs,
+    sides,
+  }
+}
+
+const minuteOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(2))
+
+/** Both sides; in a closed league null unless both are its teams. */
+function sidesOf(
+  run: string,
+  league: League,
+  event: EventFacts,
+  teams: TeamTable,
+): readonly Side[] | null {
+  const names = sidesOfTitle(event.title) ?? sidesOfTitle(event.subtitle)
+  const codes =
+    codesOfPair(event.subtitle, run) ??
+    codesOfSuffixes(event.suffixes, run) ??
+    codesOfTable(run, names, league, teams) ??
+    (names === null ? null : codesOfNames(run, names))
+  if (codes === null) return null
+  if (league.kind === 'pro') {
+    const isKnown = codes.every((code, index) => {
+      return teams.team(league, { venue: 'b', code, name: names?.[index] ?? '' }) !== null
+    })
+    if (!isKnown) return null
+  } else if (names === null) {
+    return null
+  }
+  return codes.map((code, index) => ({ code, name: names?.[index] ?? '' }))
+}
+
+type Codes = readonly [string, string]
+
+/** "CIN at PHI (Aug 7)" when it is of these letters. */
+function codesOfPair(subtitle: string, run: string): Codes | null {
+  const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle)
+  const [first = '', second = ''] = [match?.[1]?.toLowerCase(), match?.[2]?.toLowerCase()]
+  return first + second === run.toLowerCase() ? [first, second] : null
+}
+
+/** A winner's market ends in one side's code. */
+function codesOfSuffixes(suffixes: readonly string[], run: string): Codes | null {
+  const lower = run.toLowerCase()
+  for (const suffix of suffixes) {
+    const code = suffix.toLowerCase()
+    if (code.length < 2 || code.length >= lower.length) continue
+    const [isFirst, isSecond] = [lower.startsWith(code), lower.endsWith(code)]
+    if (isFirst === isSecond) continue
+    return isFirst ? [code, lower.slice(code.length)] : [lower.slice(0, -code.length), code]
+  }
+  return null
+}
+
+function isPair(run: string, league: League, teams: TeamTable): boolean {
+  return codesOfTable(run, null, league, teams) !== null
+}
+
+/** The split into two known codes; of several the one that the title's names confirm. */
+function codesOfTable(
+  run: string,
+  names: readonly [string, string] | null,
+  league: League,
+  teams: TeamTable,
+): Codes | null {
+  const lower = run.toLowerCase()
+  const found: Codes[] = []
+  for (let cut = 2; cut <= lower.length - 2; cut += 1) {
+    const codes: Codes = [lower.slice(0, cut), lower.slice(cut)]
+    if (codes.every((code) => teams.hasCode(league, 'b', code))) found.push(codes)
+  }
+  if (found.length < 2 || names === null) return found.length === 1 ? (found[0] ?? null) : null
+  const confirmed = found.filter((codes) =>
+    codes.every((code, index) => {
+      const name = names[index] ?? ''
+      const byCode = teams.team(league, { venue: 'b', code, name: '' })
+      return byCode !== null && byCode === teams.team(league, { venue: 'b', code, name })
+    }),
+  )
+  return confirmed.length === 1 ? (confirmed[0] ?? null) : null
+}
+
+/** The split whose halves best abbreviate the two names; surnames give three letters each. */
+function codesOfNames(run: string, names: readonly [string, string]): Codes | null {
+  const lower = run.toLowerCase()
+  let best: Codes | null = null
+  let bestScore = 0
+  for (let cut = 1; cut < lower.length; cut += 1) {
+    const halves: Codes = [lower.slice(0, cut), lower.slice(cut)]
+    const score = abbreviation(halves[0], names[0]) * abbreviation(halves[1], names[1])
+    if (score > bestScore) {
+      best = halves
+      bestScore = score
+    }
+  }
+  return best ?? (lower.length % 2 === 0 ? cutAt(lower, lower.length / 2) : null)
+}
+
+const cutAt = (text: string, at: number): Codes => [text.slice(0, at), text.slice(at)]
+
+/** How well a code shortens a name: 3 its beginning, 2 its letters in order, 1 the first letter. */
+function abbreviation(code: string, name: string): number {
+  const letters = squeezeName(name)
+  if (code === '' || letters === '') return 0
+  if (letters.startsWith(code)) return code.length > 1 ? 4 : 2
+  let at = 0
+  for (const letter of code) {
+    at = letters.indexOf(letter, at) + 1
+    if (at === 0) return letters.startsWith(code.charAt(0)) ? 0.5 : 0.25
+  }
+  return letters.startsWith(code.charAt(0)) ? 3 : 1
+}

@@ -1,0 +1,113 @@
+// The clues of one venue, gathered into games: events that share an anchor are one game, and so are
+// those of one pair on one day, unless number or start say that the pair meets twice.
+// Not for: finding the same game at the other venue (game-pairs.ts). Upholds SPORT5, SPORT8.
+
+import type { Steps } from '../steps.ts'
+import type { GameClue } from './game-clue.ts'
+import { surnameOf } from './players.ts'
+import type { TeamTable } from './team-table.ts'
+
+/** Games of a doubleheader begin further apart than listings of one game disagree. */
+const SAME_START_MS = 90 * 60_000
+
+/** A game as one venue knows it. */
+export interface VenueGame {
+  /** The clue that says most; the others are of the same game. */
+  readonly clue: GameClue
+  readonly anchors: readonly string[]
+  /** What each side is called in its league; a code in place of an identity begins with `?`. */
+  readonly teams: readonly string[]
+  /** Both teams in order of text: equal for the same pair, whoever is at home. */
+  readonly pair: string
+  /** 1 unless the pair meets again that day. */
+  readonly number: number
+  readonly startMs: number | null
+}
+
+/** Games of the clues, whatever their order; the clues are of one venue and one arena. */
+export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): Steps<VenueGame[]> {
+  const byAnchor = new Map<string, GameClue>()
+  for (const clue of clues) {
+    const known = byAnchor.get(clue.anchor)
+    if (known === undefined || saysMore(clue, known)) byAnchor.set(clue.anchor, clue)
+    yield
+  }
+  const byPair = new Map<string, { clue: GameClue; teams: readonly string[] }[]>()
+  for (const clue of byAnchor.values()) {
+    const teams = teamsOf(clue, table)
+    const key = `${clue.date}/${clue.league.name}/${pairOf(teams)}`
+    const same = byPair.get(key)
+    if (same === undefined) byPair.set(key, [{ clue, teams }])
+    else same.push({ clue, teams })
+    yield
+  }
+  const games: VenueGame[] = []
+  for (const same of byPair.values()) {
+    games.push(...meetings(same))
+    yield
+  }
+  return games
+}
+
+/** Whether two starts may be of one game. */
+export function isSameStart(one: number | null, other: number | null): boolean {
+  return one === null || other === null || Math.abs(one - other) <= SAME_START_MS
+}
+
+/** One pair's events of one day, in the order in which the pair meets. */
+function meetings(
+  events: readonly { clue: GameClue; teams: readonly string[] }[],
+): readonly VenueGame[] {
+  const sorted =
+    events.length === 1
+      ? events
+      : [...events].sort(
+          (left, right) =>
+            (left.clue.number ?? 1) - (right.clue.number ?? 1) ||
+            (left.clue.startMs ?? -1) - (right.clue.startMs ?? -1) ||
+            (left.clue.anchor < right.clue.anchor ? -1 : 1),
+        )
+  const games: (VenueGame & { anchors: string[] })[] = []
+  for (const { clue, teams } of sorted) {
+    const last = games.at(-1)
+    const isSame =
+      last !== undefined &&
+      (clue.number ?? last.number) === last.number &&
+      isSameStart(last.startMs, clue.startMs)
+    if (isSame) {
+      last.anchors.push(clue.anchor)
+      continue
+    }
+    const number = Math.max(clue.number ?? 1, (last?.number ?? 0) + 1)
+    const { startMs, anchor } = clue
+    games.push({ clue, anchors: [anchor], teams, pair: pairOf(teams), number, startMs })
+  }
+  return games
+}
+
+function teamsOf(clue: GameClue, table: TeamTable): readonly string[] {
+  const { venue, league } = clue
+  return clue.sides.map((side) => {
+    if (league.kind === 'player') return surnameOf(side)
+    if (league.kind === 'golf') return side.name
+    return table.team(league, { venue, ...side }) ?? `?${side.code}`
+  })
+}
+
+function pairOf(teams: readonly string[]): string {
+  return [...teams].sort().join('|')
+}
+
+/** Names before none, a start before none, then the shorter title: children add words. */
+function saysMore(clue: GameClue, known: GameClue): boolean {
+  const weight = ({ sides, startMs, anchor }: GameClue): number =>
+    (sides.every(({ name }) => name !== '') ? 2 : 0) +
+    (startMs === null ? 0 : 1) -
+    anchor.length / 1e6
+  const difference = weight(clue) - weight(known)
+  if (difference !== 0) return difference > 0
+  return textOf(clue) < textOf(known)
+}
+
+const textOf = ({ sides }: GameClue): string =>
+  sides.map(({ name }) => `${String(name.length).padStart(4, '0')}${name}`).join('|')

@@ -1,0 +1,44 @@
+// Long work that can pause: a generator that yields wherever the loop may have its turn, some tenths of
+// a millisecond apart. Whoever runs it decides how long it runs in one piece.
+// Not for: work on rows of a request (http/in-slices.ts), or threads (engine/pool.ts). Upholds STEPS1.
+
+import type { Clock } from './clock.ts'
+
+/** Work with a result that stops at each `yield`. */
+export type Steps<Result> = Generator<void, Result, void>
+
+/** Milliseconds of one piece; one step more may begin within them. */
+const PIECE_MS = 2
+
+/** Does all of it at once. */
+export function finish<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** Does one piece; null while something is left to do. */
+export function advance<Result>(
+  clock: Pick<Clock, 'monotonicMs'>,
+  steps: Steps<Result>,
+): { readonly result: Result } | null {
+  const untilMs = clock.monotonicMs() + PIECE_MS
+  do {
+    const { done, value } = steps.next()
+    if (done === true) return { result: value }
+  } while (clock.monotonicMs() < untilMs)
+  return null
+}
+
+/** Does a piece in each turn of the loop, the first one in the next. */
+export async function inPieces<Result>(
+  clock: Pick<Clock, 'monotonicMs'>,
+  steps: Steps<Result>,
+): Promise<Result> {
+  for (;;) {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    const done = advance(clock, steps)
+    if (done !== null) return done.result
+  }
+}

@@ -1,0 +1,71 @@
+// Venue b's list of teams and players: its structured targets (wire.md B3), page by page. Kept are
+// teams, and the players of sports in which a player is a side; the players of teams are thousands
+// and in no game's name. Not for: which of them is the same as one of venue a (engine/sports/).
+// Upholds TEAMS1, TEAMS3.
+
+import type { HttpClient } from '../../fetch.ts'
+import { placeOf } from '../team-place.ts'
+import type { TeamListing } from '../venue.ts'
+import { isFields } from './parse.ts'
+import { cursorOf, rowsOf } from './rows.ts'
+import type { Tally } from './stream.ts'
+
+const PAGE_ROWS = 2_000
+/** A list of more pages than this has lost its end. */
+const PAGES_MAX = 200
+const SIDES = /(^|_)team$|^tennis_|^golf/
+
+/** Every team the venue lists; rows that cannot be read are counted and left out. */
+export async function readTeams(
+  parts: { readonly http: HttpClient; readonly tally: Tally },
+  signal: AbortSignal,
+): Promise<readonly TeamListing[]> {
+  const { http, tally } = parts
+  const path = '/structured_targets'
+  const teams: TeamListing[] = []
+  const cursors = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const answer = await http.getJson(path, { page_size: PAGE_ROWS, cursor }, { signal })
+    for (const row of rowsOf(answer, 'structured_targets')) {
+      if (isFields(row) && !SIDES.test(textOf(row.type).toLowerCase())) {
+        tally.ignored('target_of_no_side')
+        continue
+      }
+      const team = readTeam(row)
+      if (team === null) tally.rejected('bad_team', JSON.stringify(row) ?? '')
+      else teams.push(team)
+    }
+    const next = cursorOf(answer)
+    if (next === null) return teams
+    if (cursors.has(next)) {
+      tally.trouble('cursor_repeated', { path })
+      return teams
+    }
+    cursors.add(next)
+    cursor = next
+  }
+  tally.trouble('list_too_long', { path })
+  return teams
+}
+
+/** `details` is free form: each fact is taken from the first name that has it. */
+function readTeam(row: unknown): TeamListing | null {
+  if (!isFields(row)) return null
+  const details = isFields(row.details) ? row.details : {}
+  const first = (...names: readonly string[]) => {
+    for (const name of names) if (textOf(details[name]) !== '') return textOf(details[name])
+    return ''
+  }
+  const name = textOf(row.name) || first('full_name', 'name', 'display_name')
+  if (name === '') return null
+  const league = first('league', 'competition', 'tour').toLowerCase()
+  const nickname = first('nickname', 'alias', 'mascot')
+  const code = first('abbreviation', 'abbr', 'short_name', 'code').toLowerCase()
+  const place = first('market', 'location', 'city') || placeOf(name, nickname)
+  return { venue: 'b', league, code, name, place, nickname }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}

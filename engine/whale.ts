@@ -1,0 +1,144 @@
+// What a whale is: fills of one transaction by one taker in one token, summed up. A fill without a
+// hash or a taker (all of venue b's) stands by itself. Which fill comes first, and so the row's id, is
+// decided by the fills alone, so that a restart which reads them again decides the same.
+// Not for: when a group is closed or told (actors/whales.ts). Upholds WHALE1, WHALE2.
+
+import type { Trade, Whale } from './events.ts'
+import { type PriceMicros, priceMicros, sizeMicros, type TimeMs, usdMicros } from './units.ts'
+
+/** A trade with our time of it, and where it was told; a history's was not: its `offset` is null. */
+export interface Fill {
+  readonly trade: Trade
+  readonly receivedAtMs: TimeMs
+  readonly run: number | null
+  readonly offset: number | null
+}
+
+/** What a whale row says of its market. */
+export interface WhaleFacts {
+  readonly outcome: string | null
+  readonly question: string
+  readonly slug: string
+  readonly eventSlug: string | null
+  readonly category: string | null
+}
+
+/** Names a row and gives it its time; it stays whatever fills come later. */
+export type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
+
+/** The same for all fills of a whale within a market; null: this fill stands by itself. */
+export function whaleKey({ txHash, taker, outcomeIndex, side }: Trade): string | null {
+  // The side too, since a row has one: an order that takes both does not exist.
+  return txHash === null || taker === null ? null : `${txHash} ${taker} ${outcomeIndex} ${side}`
+}
+
+/** The sums of some fills with one key; the order of adding does not matter. */
+export class FillSum {
+  #first: Fill
+  #count = 1
+  #size: number
+  #usd: number
+  #maker: string | null
+  #isTold: boolean
+  #oldestMs: TimeMs
+  #newestMs: TimeMs
+  /** Σ price × size and Σ size, from the second fill on: most whales have one. */
+  #weights: { value: bigint; size: bigint } | null = null
+
+  constructor(fill: Fill) {
+    const { trade } = fill
+    this.#first = fill
+    this.#size = trade.size
+    this.#usd = trade.usd
+    this.#maker = trade.maker
+    this.#isTold = fill.offset !== null
+    this.#oldestMs = trade.timeMs
+    this.#newestMs = trade.timeMs
+  }
+
+  add(fill: Fill): void {
+    const { trade } = fill
+    this.#weights ??= weightOf(this.#first.trade)
+    const { value, size } = weightOf(trade)
+    this.#weights.value += value
+    this.#weights.size += size
+    this.#count += 1
+    this.#size = Math.min(this.#size + trade.size, Number.MAX_SAFE_INTEGER)
+    this.#usd = Math.min(this.#usd + trade.usd, Number.MAX_SAFE_INTEGER)
+    if (this.#maker !== trade.maker) this.#maker = null
+    if (fill.offset !== null) this.#isTold = true
+    if (trade.timeMs < this.#oldestMs) this.#oldestMs = trade.timeMs
+    if (trade.timeMs > this.#newestMs) this.#newestMs = trade.timeMs
+    if (comesBefore(fill, this.#first)) this.#first = fill
+  }
+
+  /** The fill told first; among fills that were never told, and behind the others, the oldest. */
+  get first(): Fill {
+    return this.#first
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Dollars of all fills, in millionths; each was rounded down. */
+  get usd(): number {
+    return this.#usd
+  }
+
+  /** Whether any of them was told as a trade: those of a history were not. */
+  get isTold(): boolean {
+    return this.#isTold
+  }
+
+  /** The venue's times of the oldest and newest fill. */
+  get oldestMs(): TimeMs {
+    return this.#oldestMs
+  }
+
+  get newestMs(): TimeMs {
+    return this.#newestMs
+  }
+
+  /** The row that these fills are, without its ordinal. */
+  row(facts: WhaleFacts, { nativeId, timeMs }: WhaleAnchor): Omit<Whale, 'ordinal'> {
+    const { side, outcomeIndex, taker, txHash } = this.#first.trade
+    return {
+      nativeId,
+      timeMs,
+      price: this.#price(),
+      size: sizeMicros(this.#size),
+      side,
+      outcomeIndex,
+      usd: usdMicros(this.#usd),
+      maker: this.#maker,
+      taker,
+      txHash,
+      outcome: facts.outcome,
+      question: facts.question,
+      slug: facts.slug,
+      eventSlug: facts.eventSlug,
+      category: facts.category,
+      wallet: taker,
+      fills: this.#count,
+    }
+  }
+
+  /** The average price weighted by size, rounded half up; of the first outcome like any trade's. */
+  #price(): PriceMicros {
+    if (this.#weights === null || this.#weights.size === 0n) return this.#first.trade.price
+    const { value, size } = this.#weights
+    return priceMicros(Number((value * 2n + size) / (size * 2n)))
+  }
+}
+
+function weightOf({ price, size }: Trade): { value: bigint; size: bigint } {
+  return { value: BigInt(price) * BigInt(size), size: BigInt(size) }
+}
+
+function comesBefore(one: Fill, other: Fill): boolean {
+  if (one.run !== other.run) return (one.run ?? Infinity) < (other.run ?? Infinity)
+  if (one.offset !== other.offset) return (one.offset ?? Infinity) < (other.offset ?? Infinity)
+  const [a, b] = [one.trade, other.trade]
+  return a.timeMs === b.timeMs ? a.ordinal < b.ordinal : a.timeMs < b.timeMs
+}

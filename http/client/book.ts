@@ -1,0 +1,206 @@
+// One market's book as the client keeps it: levels best first in millionths, checked against the
+// server's checksums. Not for: deciding what to do about a hole (books.ts). Upholds CLIENT4.
+
+import { crc32 } from './crc32.ts'
+import type { SnapshotMessage, UpdateMessage, WireLevel } from './messages.ts'
+
+/** Millionths in one: the unit in which prices and sizes are whole numbers. */
+const MICROS = 1_000_000
+/** Levels of a side under the checksum. */
+const CHECKED_LEVELS = 10
+
+/** A level as the user sees it: price in dollars, size in contracts. */
+export interface Level {
+  readonly price: number
+  readonly size: number
+}
+
+/** A look at a book. */
+export interface BookView {
+  readonly marketId: string
+  readonly epoch: string
+  readonly offset: number
+  readonly seq: number
+  /** The server's own book was stale when it sent this one. */
+  readonly isStale: boolean
+  /** False from the moment a gap is found until the next snapshot; the levels are then the last known. */
+  readonly isInSync: boolean
+  /** The venue's time of the last change; null when the book is empty from the start. */
+  readonly timestampMs: number | null
+  /** The server's time of the last change. */
+  readonly receivedMs: number | null
+  /** Best first. */
+  readonly bids: readonly Level[]
+  /** Best first. */
+  readonly asks: readonly Level[]
+  /** Best ask less best bid; null when a side is empty. */
+  readonly spread: number | null
+  readonly midPrice: number | null
+}
+
+export type Applied = 'applied' | 'malformed' | 'checksum'
+
+/** A book from its first snapshot on. */
+export class Book {
+  readonly marketId: string
+  epoch = ''
+  offset = 0
+  seq = 0
+  isStale = true
+  isInSync = false
+  /** The user was told of a gap that no snapshot has closed yet. */
+  isGapTold = false
+  /** How often a snapshot was asked for in vain; counts from the last good one. */
+  attempts = 0
+  /** Beats since the book went out of sync. */
+  beats = 0
+  #timestampMs: number | null = null
+  #receivedMs: number | null = null
+  readonly #bids = new Side(true)
+  readonly #asks = new Side(false)
+
+  constructor(marketId: string) {
+    this.marketId = marketId
+  }
+
+  /** Becomes the snapshot's book. What is not `applied` leaves the book out of sync. */
+  replace(message: SnapshotMessage): Applied {
+    this.isInSync = false
+    this.#bids.clear()
+    this.#asks.clear()
+    const result = this.#apply(message)
+    if (result !== 'applied') return result
+    this.isStale = message.stale === true
+    this.isInSync = true
+    this.isGapTold = false
+    this.attempts = 0
+    this.beats = 0
+    return 'applied'
+  }
+
+  /** Applies the update that follows directly. What is not `applied` leaves the book out of sync. */
+  update(message: UpdateMessage): Applied {
+    const result = this.#apply(message)
+    if (result !== 'applied') this.isInSync = false
+    return result
+  }
+
+  /** The best `depth` levels of each side, or all. */
+  view(depth = Number.POSITIVE_INFINITY): BookView {
+    const bid = this.#bids.best
+    const ask = this.#asks.best
+    const hasBoth = bid !== undefined && ask !== undefined
+    return {
+      marketId: this.marketId,
+      epoch: this.epoch,
+      offset: this.offset,
+      seq: this.seq,
+      isStale: this.isStale,
+      isInSync: this.isInSync,
+      timestampMs: this.#timestampMs,
+      receivedMs: this.#receivedMs,
+      bids: this.#bids.levels(depth),
+      asks: this.#asks.levels(depth),
+      spread: hasBoth ? (ask - bid) / MICROS : null,
+      // Rounded up to a whole millionth, as the server does.
+      midPrice: hasBoth ? Math.floor((bid + ask + 1) / 2) / MICROS : null,
+    }
+  }
+
+  /** CRC-32 of the ten best bids, then the ten best asks, in millionths. */
+  checksum(): number {
+    const bids = this.#bids.checkedText()
+    const asks = this.#asks.checkedText()
+    return crc32(bids === '' || asks === '' ? bids + asks : `${bids}:${asks}`)
+  }
+
+  #apply(message: SnapshotMessage | UpdateMessage): Applied {
+    const { data, checksum } = message
+    if (!this.#bids.apply(data.bids) || !this.#asks.apply(data.asks)) return 'malformed'
+    this.epoch = message.epoch
+    this.offset = message.offset
+    this.seq = message.seq
+    this.#timestampMs = message.timestamp_ms
+    this.#receivedMs = message.received_ms
+    if (checksum === undefined || checksum === null) return 'applied'
+    return checksum === this.checksum() ? 'applied' : 'checksum'
+  }
+}
+
+/** One side, best first: two arrays side by side, since most changes are near their beginning. */
+class Side {
+  readonly #isBid: boolean
+  readonly #prices: number[] = []
+  readonly #sizes: number[] = []
+
+  constructor(isBid: boolean) {
+    this.#isBid = isBid
+  }
+
+  get best(): number | undefined {
+    return this.#prices[0]
+  }
+
+  clear(): void {
+    this.#prices.length = 0
+    this.#sizes.length = 0
+  }
+
+  /** False: a level is no level; those before it are applied. */
+  apply(levels: readonly WireLevel[]): boolean {
+    for (const level of levels) {
+      const price = micros(level?.price)
+      const size = micros(level?.size)
+      if (price < 0 || size < 0) return false
+      this.#set(price, size)
+    }
+    return true
+  }
+
+  levels(depth: number): Level[] {
+    return this.#prices
+      .slice(0, depth)
+      .map((price, index) => ({ price: price / MICROS, size: (this.#sizes[index] ?? 0) / MICROS }))
+  }
+
+  checkedText(): string {
+    let text = ''
+    const count = Math.min(this.#prices.length, CHECKED_LEVELS)
+    for (let index = 0; index < count; index += 1) {
+      text += `${index === 0 ? '' : ':'}${this.#prices[index]}:${this.#sizes[index]}`
+    }
+    return text
+  }
+
+  #set(price: number, size: number): void {
+    const index = this.#find(price)
+    const isKnown = this.#prices[index] === price
+    if (size > 0 && isKnown) this.#sizes[index] = size
+    else if (size > 0) {
+      this.#prices.splice(index, 0, price)
+      this.#sizes.splice(index, 0, size)
+    } else if (isKnown) {
+      this.#prices.splice(index, 1)
+      this.#sizes.splice(index, 1)
+    }
+  }
+
+  /** Where the price is, or would have to be put. */
+  #find(price: number): number {
+    let low = 0
+    let high = this.#prices.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const known = this.#prices[middle] ?? 0
+      if (this.#isBid ? known > price : known < price) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** A JSON number as whole millionths: exact below 2^53 of them; negative when it is no number. */
+function micros(value: unknown): number {
+  const whole = typeof value === 'number' ? Math.round(value * MICROS) : -1
+  return Number.isSafeInteger(whole) ? whole : -1
+}

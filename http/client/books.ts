@@ -1,0 +1,163 @@
+// All books of a client: which are in sync, and what happens when one is not: its updates are dropped,
+// the user is told once, and a snapshot is asked for. Upholds CLIENT4.
+
+import { Book, type BookView } from './book.ts'
+import { gapEvent } from './line.ts'
+import type { GapCause, GapEvent, SnapshotMessage, UpdateMessage } from './messages.ts'
+
+/** Beats (of half a heartbeat) before a snapshot that does not come is asked for (again). */
+const PATIENCE_BEATS = 2
+const PATIENCE_BEATS_MAX = 64
+
+interface BooksParts {
+  readonly tell: (gap: GapEvent) => void
+  /** Asks the server for fresh snapshots. */
+  readonly request: (marketIds: readonly string[]) => void
+}
+
+/** Books by market. Bounded by the markets subscribed to: one that is no longer wanted is dropped. */
+export class Books {
+  readonly #parts: BooksParts
+  readonly #books = new Map<string, Book>()
+  /** Those out of sync. */
+  readonly #out = new Set<Book>()
+
+  constructor(parts: BooksParts) {
+    this.#parts = parts
+  }
+
+  view(marketId: string, depth?: number): BookView | null {
+    return this.#books.get(marketId)?.view(depth) ?? null
+  }
+
+  marketIds(): Iterable<string> {
+    return this.#books.keys()
+  }
+
+  isInSync(marketId: string): boolean {
+    return this.#books.get(marketId)?.isInSync === true
+  }
+
+  /** The newest seq of a book that is in sync. */
+  seqOf(marketId: string): number | null {
+    const book = this.#books.get(marketId)
+    return book?.isInSync === true ? book.seq : null
+  }
+
+  /** Whether the user should see the message: neither a repeat nor part of a gap. */
+  take(message: SnapshotMessage | UpdateMessage): boolean {
+    const book = this.#books.get(message.market_id) ?? this.#make(message.market_id)
+    return message.type === 'snapshot' ? this.#replace(book, message) : this.#update(book, message)
+  }
+
+  /** The server says that this book is out of sync, and sends a snapshot of its own accord. */
+  resync(marketId: string, cause: GapCause): void {
+    this.#lose(this.#books.get(marketId) ?? this.#make(marketId), { cause, isExpected: true })
+  }
+
+  /** The server has more of this book than we were sent. */
+  fellBehind(marketId: string, seq: number): void {
+    const book = this.#books.get(marketId)
+    if (book?.isInSync !== true || book.seq >= seq) return
+    this.#lose(book, { cause: 'seq_hole', fromSeq: book.seq + 1, toSeq: seq })
+  }
+
+  drop(marketId: string): void {
+    const book = this.#books.get(marketId)
+    if (book === undefined) return
+    this.#books.delete(marketId)
+    this.#out.delete(book)
+  }
+
+  /** Asks for what is still missing once everything that would have brought it has ended. */
+  requestMissing(): void {
+    const missing = [...this.#out].filter((book) => book.attempts === 0)
+    for (const book of missing) note(book)
+    if (missing.length > 0) this.#parts.request(missing.map((book) => book.marketId))
+  }
+
+  /** Half a heartbeat has gone by without a command under way: snapshots may be lost too. */
+  beat(): void {
+    const due: Book[] = []
+    for (const book of this.#out) {
+      book.beats += 1
+      const patience = Math.min(PATIENCE_BEATS * 2 ** book.attempts, PATIENCE_BEATS_MAX)
+      if (book.beats >= patience) due.push(book)
+    }
+    for (const book of due) note(book)
+    if (due.length > 0) this.#parts.request(due.map((book) => book.marketId))
+  }
+
+  #replace(book: Book, message: SnapshotMessage): boolean {
+    const { epoch, seq } = message
+    if (book.isInSync && book.epoch === epoch) {
+      if (seq < book.seq) return false
+      if (seq > book.seq) this.#tell(book, { cause: 'away', fromSeq: book.seq + 1, toSeq: seq })
+    } else if (book.isInSync) this.#tell(book, { cause: 'away' })
+    const result = book.replace(message)
+    if (result === 'applied') {
+      this.#out.delete(book)
+      return true
+    }
+    this.#lose(book, { cause: 'checksum' })
+    return false
+  }
+
+  #update(book: Book, message: UpdateMessage): boolean {
+    if (!book.isInSync) {
+      // A book that never had a snapshot, and is sent updates: its snapshot is lost.
+      if (book.epoch === '' && !book.isGapTold) this.#lose(book, { cause: 'no_base' })
+      return false
+    }
+    const { epoch, seq } = message
+    if (epoch !== book.epoch) {
+      this.#lose(book, { cause: 'seq_hole' })
+      return false
+    }
+    if (seq <= book.seq) return false
+    if (seq > book.seq + 1) {
+      this.#lose(book, { cause: 'seq_hole', fromSeq: book.seq + 1, toSeq: seq })
+      return false
+    }
+    if (book.update(message) === 'applied') return true
+    this.#lose(book, { cause: 'checksum', fromSeq: seq, toSeq: seq })
+    return false
+  }
+
+  #make(marketId: string): Book {
+    const book = new Book(marketId)
+    this.#books.set(marketId, book)
+    return book
+  }
+
+  #lose(book: Book, loss: Loss & { readonly isExpected?: boolean }): void {
+    book.isInSync = false
+    this.#out.add(book)
+    this.#tell(book, loss)
+    book.isGapTold = true
+    if (loss.isExpected === true || book.attempts > 0) return
+    note(book)
+    this.#parts.request([book.marketId])
+  }
+
+  /** One gap lasts until the next snapshot, however many reasons it has. */
+  #tell(book: Book, loss: Loss): void {
+    if (book.isGapTold) return
+    const { cause, fromSeq = null, toSeq = null } = loss
+    const seqs = { from_seq: fromSeq, to_seq: toSeq }
+    const market_id = book.marketId
+    this.#parts.tell(gapEvent('orderbook', { cause, state_follows: true, market_id, ...seqs }))
+  }
+}
+
+interface Loss {
+  readonly cause: GapCause
+  readonly fromSeq?: number
+  readonly toSeq?: number
+}
+
+/** A snapshot is being asked for. */
+function note(book: Book): void {
+  book.attempts += 1
+  book.beats = 0
+}

@@ -1,0 +1,387 @@
+// The life of a client: connects, comes back, watches, and hands events on. What a message means is
+// decided in inbox.ts, what is subscribed to in roster.ts. Nothing here throws for what a server sends,
+// and no promise of it rejects. Upholds CLIENT1, CLIENT9 to CLIENT12.
+
+import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
+import { delayMs, type End } from './back-off.ts'
+import type { BookView } from './book.ts'
+import { EventQueue } from './event-queue.ts'
+import type { Subscription } from './handle.ts'
+import { Inbox } from './inbox.ts'
+import { Line } from './line.ts'
+import { Link } from './link.ts'
+import {
+  type Channel,
+  type ClientState,
+  type ConnectedMessage,
+  type HeartbeatMessage,
+  isRecord,
+  type Position,
+  type ReplyMessage,
+  readMessage,
+  type ServerMessage,
+  type StreamEvent,
+} from './messages.ts'
+import { Outbox } from './outbox.ts'
+import { Roster, type SubscribeRequest } from './roster.ts'
+import { CHANNELS } from './wanted.ts'
+
+/** Events a reader of `events()` may be behind. */
+const QUEUE_EVENTS = 10_000
+/** Markets of one `snapshot` command. */
+const IDS_PER_COMMAND = 100
+/** Beats without the end of a command before the server is asked for it. */
+const PROBE_BEATS = 4
+/** Heartbeats between two comparisons of every market's seq. */
+const COMPARE_HEARTBEATS = 6
+
+/** What a client is made of; see connect.ts for what users give. */
+export interface ClientParts {
+  /** With its key. */
+  readonly url: string
+  readonly WebSocket: SocketConstructor
+  readonly clock: ClientClock
+  readonly chance: Chance
+  readonly decode: (bytes: Uint8Array) => unknown
+  readonly onEvent: ((event: StreamEvent) => void) | null
+}
+
+/** A connection that stays, whatever happens to its sockets. */
+export class StreamClient {
+  readonly #parts: ClientParts
+  readonly #lines: Readonly<Record<Channel, Line>>
+  readonly #outbox: Outbox
+  readonly #roster: Roster
+  readonly #inbox: Inbox
+  readonly #queues = new Set<EventQueue>()
+  #state: ClientState = 'connecting'
+  #link: Link | null = null
+  #stopWaiting: StopTimer | null = null
+  /** Attempts since the connection was last sound. */
+  #attempts = 0
+  #isGreeted = false
+  #isCatchingUp = false
+  #epoch: string | null = null
+  #openBeats = 0
+  #heartbeats = 0
+
+  constructor(parts: ClientParts) {
+    this.#parts = parts
+    this.#lines = {
+      orderbook: new Line('orderbook'),
+      depth: new Line('depth'),
+      prices: new Line('prices'),
+      trades: new Line('trades'),
+      whales: new Line('whales'),
+      lifecycle: new Line('lifecycle'),
+      candles: new Line('candles'),
+    }
+    const cut = (reason: string): void => this.#link?.cut(reason)
+    this.#outbox = new Outbox({
+      clock: parts.clock,
+      send: (text) => this.#link?.send(text),
+      onStuck: cut,
+    })
+    this.#inbox = new Inbox({
+      lines: this.#lines,
+      emit: (event) => this.#emit(event),
+      requestSnapshots: (marketIds) => this.snapshot(marketIds),
+      onCounted: (key, place) => this.#roster.count(key, place),
+      cut,
+    })
+    this.#roster = new Roster({
+      outbox: this.#outbox,
+      lines: this.#lines,
+      isBookInSync: (marketId) => this.#inbox.books.isInSync(marketId),
+      onUnwanted: (line) => this.#inbox.forgetUnwanted(line),
+      onAnew: (line, keys) => this.#inbox.expect(line.channel, keys),
+      onDone: (line) => {
+        if (line.channel === 'orderbook' && line.resuming === 0) this.#requestMissing()
+        this.#noteState()
+      },
+      onShort: (line, lost) => this.#inbox.cameShort(line, lost),
+      onStuck: cut,
+    })
+    this.#open()
+  }
+
+  get state(): ClientState {
+    return this.#state
+  }
+
+  /** Subscribes, now or as soon as there is a connection, and again on every later one. */
+  subscribe(request: SubscribeRequest): Subscription {
+    const subscription = this.#roster.subscribe(request)
+    if (this.#state === 'closed') this.#roster.end()
+    // The server ends a connection without subscriptions; it was not worth coming back until now.
+    else if (this.#link === null && this.#stopWaiting === null) this.#open()
+    return subscription
+  }
+
+  /** The book of a market, at most `depth` levels a side; null before its first snapshot. */
+  book(marketId: string, depth?: number): BookView | null {
+    const view = this.#inbox.books.view(marketId, depth)
+    return view === null || view.epoch === '' ? null : view
+  }
+
+  /** Up to where the client has everything of a channel; null before anything came. */
+  position(channel: Channel): Position | null {
+    return this.#lines[channel].position
+  }
+
+  /** Asks for fresh snapshots of markets subscribed to in `orderbook`; they come as events. */
+  snapshot(marketIds: readonly string[]): void {
+    const keys = this.#lines.orderbook.keys
+    const wanted = marketIds.filter((marketId) => keys.keyOf(marketId) !== null)
+    if (!this.#isGreeted || !this.#outbox.hasRoom) return
+    for (let start = 0; start < wanted.length; start += IDS_PER_COMMAND) {
+      const fields = { market_ids: wanted.slice(start, start + IDS_PER_COMMAND) }
+      const rest = { channel: null, keys: [], since: null, onEnd: null }
+      this.#outbox.add({ action: 'snapshot', fields, ...rest })
+    }
+  }
+
+  /** The server's list of this connection's subscriptions; null when the connection ends first. */
+  list(): Promise<Extract<ReplyMessage, { type: 'subscriptions' }> | null> {
+    return new Promise((resolve) => {
+      this.#ask('list', (reply) => resolve(reply?.type === 'subscriptions' ? reply : null))
+    })
+  }
+
+  /** Milliseconds there and back behind all commands under way; null when the connection ends first. */
+  ping(): Promise<number | null> {
+    const { clock } = this.#parts
+    const startMs = clock.monotonicMs()
+    return new Promise((resolve) => {
+      this.#ask('ping', (reply) => resolve(reply === null ? null : clock.monotonicMs() - startMs))
+    })
+  }
+
+  /** Every event from now on, for one reader, who is told when it was too slow. */
+  events(queueMax = QUEUE_EVENTS): AsyncIterableIterator<StreamEvent> {
+    const queue = new EventQueue(Math.max(1, queueMax), (gone) => this.#queues.delete(gone))
+    this.#queues.add(queue)
+    if (this.#state === 'closed') queue.end()
+    return queue
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent> {
+    return this.events()
+  }
+
+  /** Ends for good. Books stay readable as they were last. */
+  close(): void {
+    if (this.#state === 'closed') return
+    this.#link?.close()
+    this.#finish(null, 'closed by the user')
+  }
+
+  #open(): void {
+    this.#isGreeted = false
+    this.#isCatchingUp = false
+    this.#openBeats = 0
+    this.#change('connecting', null, '', null)
+    if (this.#state === 'closed') return
+    const { url, WebSocket, clock, decode } = this.#parts
+    this.#link = new Link({
+      url,
+      WebSocket,
+      clock,
+      decode,
+      onValue: (value) => this.#receive(value),
+      onDamage: (reason) => this.#damaged(reason),
+      onBeat: () => this.#beat(),
+      onEnd: (end) => this.#ended(end),
+    })
+  }
+
+  #receive(value: unknown): void {
+    const message = readMessage(value)
+    if (message === 'damaged') return this.#damaged('a message lacks what its kind must have')
+    if (message === 'unknown') {
+      return this.#emit({ type: 'fault', reason: 'a message of a kind this client does not know' })
+    }
+    this.#take(message)
+  }
+
+  /** What was in it is not known, so anything may be missing: only a resume makes that good. */
+  #damaged(reason: string): void {
+    this.#emit({ type: 'fault', reason })
+    this.#link?.cut(reason)
+  }
+
+  #take(message: ServerMessage): void {
+    switch (message.type) {
+      case 'snapshot':
+      case 'update':
+      case 'depth':
+      case 'price':
+      case 'trade':
+      case 'whale':
+      case 'lifecycle':
+      case 'candle':
+        return this.#inbox.take(message)
+      case 'resync':
+        return this.#inbox.resync(message)
+      case 'gap':
+        return this.#inbox.lost(message)
+      case 'connected':
+        return this.#greeted(message)
+      case 'heartbeat':
+        this.#emit(message)
+        return this.#heartbeat(message)
+      case 'status':
+        return this.#emit(message)
+      default:
+        this.#emit(message)
+        return this.#reply(message)
+    }
+  }
+
+  #greeted(message: ConnectedMessage): void {
+    if (this.#isGreeted) return
+    this.#isGreeted = true
+    this.#link?.setBeat(message.heartbeat_s)
+    this.#inbox.connect()
+    this.#emit(message)
+    this.#roster.connect()
+    // The state is told before commands leave, so that a user sees it before any answer.
+    this.#noteState()
+    this.#outbox.open(message.limits.commands_per_s)
+  }
+
+  #reply(reply: ReplyMessage): void {
+    if (reply.type === 'pong') this.#outbox.pong(reply.id)
+    const command = this.#outbox.find(reply.id)
+    if (command !== null) {
+      this.#openBeats = 0
+      this.#roster.take(command, reply)
+    } else if (reply.type === 'error' && reply.code === 'RATE_LIMITED') this.#outbox.slowDown(null)
+    this.#noteState()
+  }
+
+  #heartbeat({ offsets, catching_up, epoch }: HeartbeatMessage): void {
+    this.#epoch = epoch
+    this.#isCatchingUp = catching_up === true
+    this.#noteState()
+    if (offsets === undefined || this.#isCatchingUp) return
+    if (!this.#roster.isResuming) this.#attempts = 0
+    for (const channel of CHANNELS) {
+      const offset = offsets[channel]
+      const line = this.#lines[channel]
+      const isWhole = line.keys.find({ kind: 'all' })?.phase === 'live' && line.resuming === 0
+      if (offset === undefined || line.position === null || !isWhole) continue
+      if (line.position.epoch !== epoch || line.position.offset < offset) {
+        return this.#link?.cut(`${channel} is at ${line.position.offset}, the server at ${offset}`)
+      }
+    }
+    this.#heartbeats += 1
+    if (this.#heartbeats % COMPARE_HEARTBEATS === 0) this.#compare()
+  }
+
+  /** A lost last message of a single market shows only in a list. A list of whole venues is too long. */
+  #compare(): void {
+    const lines = [this.#lines.orderbook, this.#lines.trades, this.#lines.whales]
+    lines.push(this.#lines.lifecycle)
+    const hasWide = Object.values(this.#lines).some((line) => line.keys.wide.size > 0)
+    if (hasWide || this.#outbox.openCount > 0 || lines.every((line) => line.keys.size === 0)) return
+    this.#ask('list', (reply) => {
+      if (reply?.type === 'subscriptions') this.#compareWith(reply.subscriptions)
+    })
+  }
+
+  #compareWith(rows: readonly Readonly<Record<string, unknown>>[]): void {
+    const epoch = this.#epoch
+    for (const row of rows) {
+      const channel = CHANNELS.find((name) => name === row.channel)
+      const { market_id: marketId, seq } = row
+      if (!isRecord(row) || channel === undefined || typeof marketId !== 'string') continue
+      const line = this.#lines[channel]
+      const isLive = line.keys.markets.get(marketId)?.phase === 'live' && line.resuming === 0
+      if (!isLive || typeof seq !== 'number' || line.position?.epoch !== epoch) continue
+      const { offset } = line.position
+      this.#inbox.compare(channel, marketId, { epoch: line.position.epoch, offset, seq })
+      if (this.#link === null) return
+    }
+  }
+
+  /** Half a heartbeat has gone by. */
+  #beat(): void {
+    if (!this.#isGreeted || this.#isCatchingUp) return
+    if (this.#outbox.openCount === 0) {
+      this.#openBeats = 0
+      return this.#inbox.books.beat()
+    }
+    this.#openBeats += 1
+    if (this.#openBeats % PROBE_BEATS === 0) this.#outbox.probe()
+  }
+
+  #requestMissing(): void {
+    if (this.#outbox.openCount === 0) this.#inbox.books.requestMissing()
+  }
+
+  #ended(end: End): void {
+    this.#link = null
+    this.#isGreeted = false
+    this.#roster.disconnect()
+    this.#outbox.close()
+    const delay = delayMs(end, this.#attempts, this.#parts.chance)
+    const reason = end.status === null ? end.reason : `refused with status ${end.status}`
+    if (delay === null) return this.#finish(end.code, reason)
+    this.#attempts += 1
+    // Without subscriptions the server would only end it again: the next `subscribe` comes back.
+    const isIdle = end.code === 4001 && this.#roster.isEmpty
+    if (!isIdle) {
+      this.#stopWaiting = this.#parts.clock.after(delay, () => {
+        this.#stopWaiting = null
+        this.#open()
+      })
+    }
+    this.#change('waiting', end.code, reason, isIdle ? null : delay)
+  }
+
+  #finish(code: number | null, reason: string): void {
+    this.#link = null
+    this.#isGreeted = false
+    this.#stopWaiting?.()
+    this.#stopWaiting = null
+    this.#change('closed', code, reason, null)
+    this.#roster.disconnect()
+    this.#outbox.close()
+    this.#roster.end()
+    for (const queue of this.#queues) queue.end()
+    this.#queues.clear()
+  }
+
+  #ask(action: 'list' | 'ping', onEnd: (reply: ReplyMessage | null) => void): void {
+    if (!this.#isGreeted || !this.#outbox.hasRoom) return onEnd(null)
+    this.#outbox.add({ action, channel: null, keys: [], since: null, fields: {}, onEnd })
+  }
+
+  #noteState(): void {
+    if (!this.#isGreeted) return
+    const isBehind = this.#isCatchingUp || this.#roster.isResuming
+    this.#change(isBehind ? 'catching_up' : 'live', null, '', null)
+  }
+
+  #change(state: ClientState, code: number | null, reason: string, retry: number | null): void {
+    if (this.#state === state && state !== 'connecting') return
+    if (this.#state === 'closed') return
+    this.#state = state
+    this.#emit({ type: 'state', state, code, reason, retry_ms: retry })
+  }
+
+  #emit(event: StreamEvent): void {
+    for (const queue of this.#queues) queue.push(event)
+    const { onEvent } = this.#parts
+    if (onEvent === null) return
+    try {
+      onEvent(event)
+    } catch (error) {
+      // The user's own mistake: it surfaces as such, and harms nothing here.
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+}

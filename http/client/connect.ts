@@ -1,0 +1,77 @@
+// The door of the package's client: `connect()` and every type its user meets. Runs unchanged in Node
+// and, once its types are stripped, in a browser: nothing here or below imports anything but its
+// siblings. Upholds CLIENT1.
+
+import {
+  ambientChance,
+  ambientClock,
+  ambientSocket,
+  type Chance,
+  type ClientClock,
+  type SocketConstructor,
+} from './ambient.ts'
+import { StreamClient } from './client.ts'
+import type { StreamEvent } from './messages.ts'
+import { decodeMessagePack } from './msgpack.ts'
+
+export type { Chance, ClientClock, SocketConstructor, SocketLike } from './ambient.ts'
+export type { BookView, Level } from './book.ts'
+export type { StreamClient } from './client.ts'
+export { crc32 } from './crc32.ts'
+export type { Subscribed, Subscription } from './handle.ts'
+export type * from './messages.ts'
+export { decodeMessagePack } from './msgpack.ts'
+export type { SubscribeRequest } from './roster.ts'
+export type { ChannelOptions } from './wanted.ts'
+
+/** Where and how to connect. */
+export interface ConnectOptions {
+  /** The server: `https://host`, `wss://host`, or the stream's whole address. */
+  readonly url: string
+  /** An API key; or give `accessToken`. */
+  readonly apiKey?: string
+  /** The token of a log-in. */
+  readonly accessToken?: string
+  /** MessagePack is smaller; JSON is decoded faster. JSON unless told otherwise. */
+  readonly encoding?: 'json' | 'msgpack'
+  /** The `WebSocket` of the package `ws`, where the surroundings have none (Node 20). */
+  readonly WebSocket?: SocketConstructor
+  /** Another MessagePack decoder; it must give 64-bit integers as numbers. */
+  readonly decode?: (bytes: Uint8Array) => unknown
+  readonly clock?: ClientClock
+  readonly random?: Chance
+  /** Every event, in order, in the turn in which it came. */
+  readonly onEvent?: (event: StreamEvent) => void
+}
+
+/**
+ * Connects, and stays connected until `close()` or until coming back cannot succeed. Throws TypeError
+ * for a bad address, and when there is no WebSocket.
+ */
+export function connect(options: ConnectOptions): StreamClient {
+  const WebSocket = options.WebSocket ?? ambientSocket()
+  if (WebSocket === null) {
+    throw new TypeError('no WebSocket here: give the one of the package `ws` as WebSocket')
+  }
+  return new StreamClient({
+    url: address(options),
+    WebSocket,
+    clock: options.clock ?? ambientClock,
+    chance: options.random ?? ambientChance,
+    decode: options.decode ?? decodeMessagePack,
+    onEvent: options.onEvent ?? null,
+  })
+}
+
+function address({ url, apiKey, accessToken, encoding }: ConnectOptions): string {
+  const whole = new URL(url)
+  if (!/^(https?|wss?):$/.test(whole.protocol)) {
+    throw new TypeError(`url is ${url}; it accepts http, https, ws and wss`)
+  }
+  whole.protocol = whole.protocol.replace('http', 'ws')
+  if (whole.pathname === '/') whole.pathname = '/v1/ws'
+  if (apiKey !== undefined) whole.searchParams.set('api_key', apiKey)
+  if (accessToken !== undefined) whole.searchParams.set('access_token', accessToken)
+  if (encoding === 'msgpack') whole.searchParams.set('encoding', 'msgpack')
+  return whole.toString()
+}

@@ -1,0 +1,23 @@
+// CRC-32 (IEEE 802.3, as zlib's) of ASCII text, for the checksums of books. Browsers have none, so
+// the table is the client's own. Upholds CLIENT4.
+
+const TABLE = makeTable()
+
+/** The checksum of a text of ASCII characters, as an unsigned 32-bit number. */
+export function crc32(text: string): number {
+  let crc = 0xffff_ffff
+  for (let index = 0; index < text.length; index += 1) {
+    crc = (TABLE[(crc ^ text.charCodeAt(index)) & 0xff] ?? 0) ^ (crc >>> 8)
+  }
+  return (crc ^ 0xffff_ffff) >>> 0
+}
+
+function makeTable(): Uint32Array {
+  const table = new Uint32Array(256)
+  for (let byte = 0; byte < 256; byte += 1) {
+    let crc = byte
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? 0xedb8_8320 ^ (crc >>> 1) : crc >>> 1
+    table[byte] = crc
+  }
+  return table
+}

@@ -1,0 +1,75 @@
+// Events for a reader that takes them one by one (`for await`). Bounded: when full, the newest are
+// dropped and counted, and a gap event takes their place, so that the reader is told. The client's
+// books are not touched by that. Upholds CLIENT12.
+
+import type { GapEvent, StreamEvent } from './messages.ts'
+
+/** A queue between the client and one reader. */
+export class EventQueue implements AsyncIterableIterator<StreamEvent> {
+  readonly #max: number
+  readonly #onReturn: (queue: EventQueue) => void
+  #events: StreamEvent[] = []
+  #next = 0
+  #lost = 0
+  #isOver = false
+  #waiting: ((result: IteratorResult<StreamEvent>) => void)[] = []
+
+  constructor(max: number, onReturn: (queue: EventQueue) => void) {
+    this.#max = max
+    this.#onReturn = onReturn
+  }
+
+  push(event: StreamEvent): void {
+    if (this.#isOver) return
+    const reader = this.#waiting.shift()
+    if (reader !== undefined) return reader({ done: false, value: event })
+    // Once something is lost, everything up to the gap event is: order is kept.
+    if (this.#lost > 0 || this.#events.length - this.#next >= this.#max) this.#lost += 1
+    else this.#events.push(event)
+  }
+
+  /** No more events; those that wait are still handed out. */
+  end(): void {
+    this.#isOver = true
+    for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined })
+  }
+
+  next(): Promise<IteratorResult<StreamEvent>> {
+    const event = this.#events[this.#next]
+    if (event !== undefined) {
+      this.#next += 1
+      if (this.#next === this.#events.length) this.#clear()
+      return Promise.resolve({ done: false, value: event })
+    }
+    if (this.#lost > 0) {
+      const value = slowReader(this.#lost)
+      this.#lost = 0
+      return Promise.resolve({ done: false, value })
+    }
+    if (this.#isOver) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  return(): Promise<IteratorResult<StreamEvent>> {
+    this.#onReturn(this)
+    this.#clear()
+    this.#lost = 0
+    this.end()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #clear(): void {
+    this.#events = []
+    this.#next = 0
+  }
+}
+
+function slowReader(lost: number): GapEvent {
+  const nothing = { from_ms: null, to_ms: null, from_seq: null, to_seq: null }
+  const where = { channel: null, market_id: null, platform: null }
+  return { type: 'gap', cause: 'reader_slow', state_follows: false, lost, ...where, ...nothing }
+}

@@ -1,0 +1,109 @@
+// One channel's position: up to where the client has everything. It stands still from a reconnect
+// until the last `since` command has ended, exactly as the protocol's section Resume says, and is
+// moved by `synced`, `resumed` and data messages. Upholds CLIENT6.
+
+import type { Channel, GapEvent, Position } from './messages.ts'
+import { ChannelKeys } from './wanted.ts'
+
+/** Gaps remembered while a resume is repeated, so that none is told twice. Full: forgotten. */
+const TOLD_MAX = 256
+
+/** A channel. */
+export class Line {
+  readonly channel: Channel
+  readonly keys = new ChannelKeys()
+  /** `since` commands without their end. */
+  resuming = 0
+  /** The present resume was caused by a hole: what it does not bring is lost. */
+  isRetry = false
+  /** The server told of a loss during the present resume: what it brings may begin anywhere. */
+  hasLost = false
+  /** Messages told as lost during the present resume. */
+  lostTold = 0
+  #position: Position | null = null
+  /** Up to when. */
+  readonly #told = new Map<string, number>()
+
+  constructor(channel: Channel) {
+    this.channel = channel
+  }
+
+  get position(): Position | null {
+    return this.#position
+  }
+
+  /** A data message of the channel has been taken. */
+  move(epoch: string, offset: number): void {
+    if (this.resuming > 0) return
+    const known = this.#position
+    if (known?.epoch === epoch && known.offset >= offset) return
+    this.#position = { epoch, offset }
+  }
+
+  /** A command ended at this position. */
+  finish(position: Position, isSince: boolean): void {
+    if (isSince) this.settle()
+    this.move(position.epoch, position.offset)
+  }
+
+  /** A `since` command has ended, in whatever way. */
+  settle(): void {
+    this.resuming = Math.max(0, this.resuming - 1)
+    if (this.resuming > 0) return
+    this.isRetry = false
+    this.lostTold = 0
+    this.hasLost = false
+    this.#told.clear()
+  }
+
+  /** The connection is over: the position stands as it is. */
+  interrupt(): void {
+    this.resuming = 0
+    this.lostTold = 0
+    this.hasLost = false
+    for (const key of this.keys.all()) key.phase = 'new'
+  }
+
+  /** Something behind this place is missing: the next resume begins there. */
+  fallBack(place: Position): void {
+    const known = this.#position
+    if (known?.epoch !== place.epoch || known.offset <= place.offset) return
+    this.#position = { epoch: place.epoch, offset: place.offset }
+  }
+
+  /**
+   * What of a loss is not told yet: null when all of it was, during this resume or one that was cut
+   * off. Later ends are news: a resume that begins again after a while may have lost more.
+   */
+  untold(gap: GapEvent): GapEvent | null {
+    // What a state follows is told by its owner, once until that state is there.
+    if (gap.state_follows) return gap
+    if (this.resuming === 0 && this.#told.size === 0) return gap
+    const name = JSON.stringify([gap.cause, gap.market_id, gap.platform, gap.from_ms, gap.from_seq])
+    const toldMs = this.#told.get(name)
+    const isLonger = toldMs !== undefined && (gap.to_ms ?? 0) > toldMs
+    if (toldMs !== undefined && !isLonger) return null
+    if (this.#told.size >= TOLD_MAX) this.#told.clear()
+    this.#told.set(name, gap.to_ms ?? 0)
+    return isLonger ? { ...gap, from_ms: toldMs } : gap
+  }
+}
+
+/** A gap event, of which only what is known need be said. */
+export function gapEvent(
+  channel: Channel,
+  known: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,
+): GapEvent {
+  return {
+    type: 'gap',
+    channel,
+    market_id: null,
+    platform: null,
+    from_ms: null,
+    to_ms: null,
+    from_seq: null,
+    to_seq: null,
+    lost: null,
+    ...known,
+  }
+}

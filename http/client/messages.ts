@@ -1,0 +1,358 @@
+// The stream's messages as the server sends them, and the client's own events beside them: one union
+// told apart by `type`. Fields keep the names of the wire, so that the protocol's page describes both.
+// Not for: deciding what a message means for a book or a position. Upholds CLIENT2.
+
+/** A channel of the stream. */
+export type Channel =
+  | 'orderbook'
+  | 'depth'
+  | 'prices'
+  | 'trades'
+  | 'whales'
+  | 'lifecycle'
+  | 'candles'
+
+/** Up to where a client has everything: a run of the engine, and an offset of a channel in it. */
+export interface Position {
+  readonly epoch: string
+  readonly offset: number
+}
+
+/** A level of a book: price in dollars, size in contracts; a size of 0 removes the level. */
+export interface WireLevel {
+  readonly price: number
+  readonly size: number
+  readonly platform?: string
+}
+
+/** What every counted message begins with. `seq` is the market's in the channel, from 1. */
+interface Counted<Type extends string, Name extends Channel, Data> {
+  readonly type: Type
+  readonly channel: Name
+  readonly market_id: string
+  readonly epoch: string
+  readonly offset: number
+  readonly seq: number
+  /** The venue's time. */
+  readonly timestamp_ms: number | null
+  /** The server's time on arrival. */
+  readonly received_ms: number | null
+  readonly data: Data
+}
+
+interface Sides {
+  readonly bids: readonly WireLevel[]
+  readonly asks: readonly WireLevel[]
+}
+
+/** A whole book. A stale one is followed by a gap and another snapshot. */
+export interface SnapshotMessage extends Counted<'snapshot', 'orderbook', Sides> {
+  readonly stale: boolean
+  readonly checksum?: number | null
+}
+
+/** Changed levels of a book, with absolute sizes. */
+export interface UpdateMessage extends Counted<'update', 'orderbook', Sides> {
+  readonly checksum?: number | null
+}
+
+/** The top levels of a book, whole. */
+export type DepthMessage = Counted<'depth', 'depth', Sides & Readonly<Record<string, unknown>>>
+
+export type PriceMessage = Counted<
+  'price',
+  'prices',
+  {
+    readonly price: number
+    readonly price_cents: number
+    readonly best_bid: number | null
+    readonly best_ask: number | null
+    readonly mid_price: number | null
+    readonly spread: number | null
+    readonly source: string
+  }
+>
+
+interface TradeData {
+  readonly id: string
+  readonly market_id: string
+  readonly platform: string
+  readonly price: number
+  readonly size: number
+  readonly side: string
+  readonly size_usd: number
+  readonly timestamp_ms: number
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export type TradeMessage = Counted<'trade', 'trades', TradeData & Fields>
+export type WhaleMessage = Counted<'whale', 'whales', TradeData & Fields>
+export type LifecycleMessage = Counted<'lifecycle', 'lifecycle', Fields>
+/** The bar that just changed or closed; `seq` counts one interval of one market. */
+export type CandleMessage = Counted<'candle', 'candles', Fields>
+
+/** Messages that carry something of a market. */
+export type DataMessage =
+  | SnapshotMessage
+  | UpdateMessage
+  | DepthMessage
+  | PriceMessage
+  | TradeMessage
+  | WhaleMessage
+  | LifecycleMessage
+  | CandleMessage
+
+/** Trades, whales and lifecycle: every message counts, and a lost one is fetched by a resume. */
+export type FlowMessage = TradeMessage | WhaleMessage | LifecycleMessage
+/** Messages that are the whole state each time. */
+export type StateMessage = DepthMessage | PriceMessage | CandleMessage
+
+export interface ConnectedMessage {
+  readonly type: 'connected'
+  readonly connection_id: string
+  readonly server_time_ms: number
+  readonly heartbeat_s: number
+  readonly limits: {
+    readonly subscriptions: number
+    readonly commands_per_s: number
+    readonly message_bytes: number
+  }
+}
+
+export interface HeartbeatMessage {
+  readonly type: 'heartbeat'
+  readonly timestamp_ms: number
+  readonly counter: number
+  readonly epoch: string
+  readonly offsets?: Readonly<Record<string, number>>
+  readonly catching_up?: boolean
+}
+
+/** How a venue's feed is. */
+export interface StatusMessage {
+  readonly type: 'status'
+  readonly platform: string
+  readonly state: 'live' | 'stale' | 'down'
+  readonly lag_ms: number | null
+}
+
+export interface Rejected {
+  readonly market_id: string
+  readonly code: string
+}
+
+/** Answers to commands; `id` is the command's. */
+export type ReplyMessage =
+  | {
+      readonly type: 'subscribed'
+      readonly id: number
+      readonly channel: Channel
+      readonly accepted: readonly string[]
+      readonly rejected: readonly Rejected[]
+    }
+  | { readonly type: 'unsubscribed'; readonly id: number; readonly channel: Channel }
+  | ({ readonly type: 'synced'; readonly id: number; readonly channel: Channel } & Position)
+  | ({
+      readonly type: 'resumed'
+      readonly id: number
+      readonly channel: Channel
+      readonly replayed: number
+    } & Position)
+  | ({ readonly type: 'resume_limited'; readonly id: number } & Position)
+  | {
+      readonly type: 'subscriptions'
+      readonly id: number
+      readonly subscriptions: readonly Fields[]
+    }
+  | { readonly type: 'pong'; readonly id: number; readonly timestamp_ms: number }
+  | {
+      readonly type: 'error'
+      readonly id: number | string | null
+      readonly code: string
+      readonly message: string
+    }
+
+/** The server says that a market's state is out of sync; a new state follows. */
+export interface ResyncMessage {
+  readonly type: 'resync'
+  readonly channel: Channel
+  readonly market_id: string
+  readonly reason: string
+}
+
+/** The server says that messages are lost for good. */
+export interface LostMessage {
+  readonly type: 'gap'
+  readonly channel: Channel
+  readonly market_id?: string
+  readonly platform?: string
+  readonly from_ms: number | null
+  readonly to_ms: number | null
+}
+
+export type ServerMessage =
+  | DataMessage
+  | ConnectedMessage
+  | HeartbeatMessage
+  | StatusMessage
+  | ReplyMessage
+  | ResyncMessage
+  | LostMessage
+
+/** Why something is missing. The first four are the server's words, the others the client's finding. */
+export type GapCause =
+  | 'venue_gap'
+  | 'slow_consumer'
+  | 'restart'
+  | 'lost'
+  | 'seq_hole'
+  | 'checksum'
+  | 'no_base'
+  | 'replay_short'
+  | 'away'
+  | 'reader_slow'
+
+/** The user's view lacks something. Told once for each loss, with what is known of it. */
+export interface GapEvent {
+  readonly type: 'gap'
+  /** Null when the reader's own queue was full. */
+  readonly channel: Channel | null
+  readonly market_id: string | null
+  readonly platform: string | null
+  readonly cause: GapCause
+  /** Whether the present state follows (books, prices, depth, candles) or the messages are gone. */
+  readonly state_follows: boolean
+  readonly from_ms: number | null
+  readonly to_ms: number | null
+  /** First and last `seq` that are missing, where known. */
+  readonly from_seq: number | null
+  readonly to_seq: number | null
+  /** How many messages are missing, where known. */
+  readonly lost: number | null
+}
+
+export type ClientState = 'connecting' | 'live' | 'catching_up' | 'waiting' | 'closed'
+
+/** The client's own state has changed. */
+export interface StateEvent {
+  readonly type: 'state'
+  readonly state: ClientState
+  /** The close code of the connection that ended; 1006 also when the client itself gave it up. */
+  readonly code: number | null
+  readonly reason: string
+  /** How long until the next attempt; null when none is due. */
+  readonly retry_ms: number | null
+}
+
+/** Something arrived that the client could not read. */
+export interface FaultEvent {
+  readonly type: 'fault'
+  readonly reason: string
+}
+
+/** Everything a user may be told. The server's `resync` and `gap` come as {@link GapEvent}. */
+export type StreamEvent =
+  | DataMessage
+  | ConnectedMessage
+  | HeartbeatMessage
+  | StatusMessage
+  | ReplyMessage
+  | GapEvent
+  | StateEvent
+  | FaultEvent
+
+/** A decoded value as a message: `unknown` for a kind this client does not know, else damaged. */
+export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damaged' {
+  if (!isRecord(value) || typeof value.type !== 'string') return 'damaged'
+  const check = checks.get(value.type)
+  if (check === undefined) return 'unknown'
+  return check(value) && isMessage(value) ? value : 'damaged'
+}
+
+/** The fields have been checked by the kind's own entry of `checks`. */
+function isMessage(value: Fields): value is Fields & ServerMessage {
+  return typeof value.type === 'string'
+}
+
+export function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+const isId = (value: unknown): boolean => isCount(value)
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isPlace = (value: Fields): boolean => isText(value.epoch) && isCount(value.offset)
+const CHANNELS: readonly unknown[] = [
+  'orderbook',
+  'depth',
+  'prices',
+  'trades',
+  'whales',
+  'lifecycle',
+  'candles',
+]
+const isChannel = (value: unknown): boolean => CHANNELS.includes(value)
+
+const counted =
+  (channel: Channel, isData: (data: Fields) => boolean = () => true) =>
+  (value: Fields): boolean =>
+    value.channel === channel &&
+    isText(value.market_id) &&
+    isPlace(value) &&
+    isCount(value.seq) &&
+    isRecord(value.data) &&
+    isData(value.data)
+
+const hasSides = (data: Fields): boolean => Array.isArray(data.bids) && Array.isArray(data.asks)
+const hasId = (data: Fields): boolean => isText(data.id)
+
+const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
+  ['snapshot', counted('orderbook', hasSides)],
+  ['update', counted('orderbook', hasSides)],
+  ['depth', counted('depth', hasSides)],
+  ['price', counted('prices')],
+  ['trade', counted('trades', hasId)],
+  ['whale', counted('whales', hasId)],
+  ['lifecycle', counted('lifecycle')],
+  ['candle', counted('candles')],
+  [
+    'connected',
+    (value) =>
+      Number(value.heartbeat_s) > 0 &&
+      isRecord(value.limits) &&
+      Number(value.limits.commands_per_s) > 0,
+  ],
+  [
+    'heartbeat',
+    (value) => isText(value.epoch) && (value.offsets === undefined || isRecord(value.offsets)),
+  ],
+  ['status', (value) => isText(value.platform) && isText(value.state)],
+  [
+    'subscribed',
+    (value) =>
+      isId(value.id) &&
+      isChannel(value.channel) &&
+      Array.isArray(value.accepted) &&
+      value.accepted.every(isText) &&
+      Array.isArray(value.rejected) &&
+      value.rejected.every((row) => isRecord(row) && isText(row.market_id)),
+  ],
+  ['unsubscribed', (value) => isId(value.id)],
+  ['synced', (value) => isId(value.id) && isChannel(value.channel) && isPlace(value)],
+  [
+    'resumed',
+    (value) =>
+      isId(value.id) && isChannel(value.channel) && isPlace(value) && isCount(value.replayed),
+  ],
+  ['resume_limited', (value) => isId(value.id) && isPlace(value)],
+  [
+    'subscriptions',
+    (value) =>
+      isId(value.id) && Array.isArray(value.subscriptions) && value.subscriptions.every(isRecord),
+  ],
+  ['pong', (value) => isId(value.id)],
+  ['error', (value) => isText(value.code)],
+  ['resync', (value) => isChannel(value.channel) && isText(value.market_id)],
+  ['gap', (value) => isChannel(value.channel)],
+])

@@ -1,0 +1,98 @@
+// The kept order books of one market, newest first unless asked otherwise, paged without loss or repeat.
+// Not for: the live book (orderbooks.ts). Upholds HISTORY1 to HISTORY4.
+
+import { Type } from '@sinclair/typebox'
+import type { CatalogView, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { findMarket } from '../find-market.ts'
+import {
+  cursorText,
+  DATA_START,
+  historyParameters,
+  historyRange,
+  withDataStart,
+} from '../history.ts'
+import { type HistoryPage, readHistory } from '../history-scan.ts'
+import { inSlices } from '../in-slices.ts'
+import { marketTexts, snapshotText } from '../render.ts'
+import { type Answer, jsonText } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { BookHistorySchema, parameters } from '../schemas.ts'
+import { nextTurn } from '../sync-times.ts'
+
+/** A row holds up to forty levels: so many are read in about a millisecond. */
+const SLICE_ROWS = 48
+
+type Snapshot = ReturnType<MarketView['snapshots']>[number]
+
+const Query = Type.Object({
+  start_time: historyParameters.start_time,
+  end_time: historyParameters.end_time,
+  limit: parameters.limit(500, 100),
+  cursor: historyParameters.cursor,
+  order: historyParameters.order,
+  depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+})
+
+interface BookHistoryQuery {
+  readonly start_time?: number
+  readonly end_time?: number
+  readonly limit: number
+  readonly cursor?: string
+  readonly order: 'asc' | 'desc'
+  readonly depth?: number
+}
+
+interface RouteParts {
+  readonly catalog: CatalogView
+  readonly clock: Clock
+}
+
+/** `GET /v1/markets/{market_id}/orderbook/history`. */
+export function bookHistoryRoutes(parts: RouteParts): readonly Route[] {
+  const { catalog } = parts
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/markets/{market_id}/orderbook/history',
+        document: {
+          group: 'Market Data',
+          summary: 'Past order books of a market',
+          description:
+            'While a book changes it is kept at most every ten seconds, 20 levels a side; `depth` cuts them further. `bid_depth` and `ask_depth` are the contracts of the whole side at that time. Between two snapshots the book may have looked otherwise; after the last one before a pause it did not change. Kept for two days.',
+          answer: BookHistorySchema,
+          refusals: { 400: 'start after end, or a foreign cursor', 404: 'no such market' },
+          headers: DATA_START,
+        },
+      },
+      Query,
+      ({ path, query }) => history(parts, findMarket(catalog, path('market_id')), query),
+    ),
+  ]
+}
+
+async function history(
+  { catalog, clock }: RouteParts,
+  view: MarketView,
+  query: BookHistoryQuery,
+): Promise<Answer> {
+  const page: HistoryPage<Snapshot> = await readHistory<Snapshot>({
+    // One snapshot a millisecond: their ordinals are all 0.
+    range: historyRange(query, 0),
+    limit: query.limit,
+    read: (slice) => view.snapshots(slice),
+    place: ({ timeMs }) => ({ timeMs, ordinal: 0 }),
+    accepts: null,
+    sliceRows: SLICE_ROWS,
+    clock,
+  })
+  const texts = marketTexts(view)
+  const text = (row: Snapshot) => snapshotText(row, texts, query.depth)
+  // What was read last, and what is written first, have a turn of the loop each.
+  if (page.rows.length > SLICE_ROWS) await nextTurn(clock)
+  const rows = await inSlices(clock, page.rows, text)
+  const body = `{"market_id":${texts.id},"snapshots":[${rows.join(',')}],${cursorText(page.cursor)}}`
+  const records = { oldestMs: view.oldestSnapshotMs(), sinceMs: catalog.recordsSinceMs }
+  return withDataStart(jsonText(body), query.start_time, records)
+}

@@ -1,0 +1,150 @@
+// Candles of one market at six intervals: the newest of a range, oldest first on a page, from the bars
+// that are kept as trades are stored. Upholds CANDLE7 to CANDLE12.
+
+import { Type } from '@sinclair/typebox'
+import type { CatalogView, MarketView } from '../../actors/views.ts'
+import {
+  type Bar,
+  barSizeOf,
+  barStart,
+  CANDLE_MS,
+  type CandleInterval,
+  invertedBar,
+} from '../../engine/candle.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
+import { type CandlePage, filledCandles, tradedCandles } from '../candle-pages.ts'
+import { findMarket, outcomeIndexOf } from '../find-market.ts'
+import {
+  cursorText,
+  DATA_START,
+  historyParameters,
+  historyRange,
+  withDataStart,
+} from '../history.ts'
+import { inSlices } from '../in-slices.ts'
+import { candleText } from '../render.ts'
+import { type Answer, jsonText } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { CandlesSchema, choice, parameters } from '../schemas.ts'
+import { nextTurn } from '../sync-times.ts'
+
+/** Read and written well within one turn. */
+const ROWS_AT_ONCE = 300
+
+/** What `interval` may say, with minutes for clients that count in them. */
+const INTERVALS = {
+  '1m': '1m',
+  '5m': '5m',
+  '15m': '15m',
+  '1h': '1h',
+  '4h': '4h',
+  '1d': '1d',
+  '1': '1m',
+  '5': '5m',
+  '15': '15m',
+  '60': '1h',
+  '240': '4h',
+  '1440': '1d',
+} as const satisfies Record<string, CandleInterval>
+
+const Query = Type.Object({
+  interval: choice(
+    ['1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240', '1440'] as const,
+    { default: '1h', aliases: ['resolution', 'period_interval'], synonyms: INTERVALS },
+  ),
+  start_time: historyParameters.start_time,
+  end_time: historyParameters.end_time,
+  limit: parameters.limit(1000, 300),
+  cursor: historyParameters.cursor,
+  outcome: parameters.text(),
+  gap_fill: parameters.flag(false),
+})
+
+interface CandlesQuery {
+  readonly interval: keyof typeof INTERVALS
+  readonly start_time?: number
+  readonly end_time?: number
+  readonly limit: number
+  readonly cursor?: string
+  readonly outcome?: string
+  readonly gap_fill: boolean
+}
+
+interface RouteParts {
+  readonly catalog: CatalogView
+  readonly clock: Clock
+}
+
+/** `GET /v1/markets/{market_id}/candles`. */
+export function candleRoutes(parts: RouteParts): readonly Route[] {
+  const { catalog } = parts
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/markets/{market_id}/candles',
+        document: {
+          group: 'Market Data',
+          summary: 'Candles of the trades of a market',
+          description:
+            'A page holds the newest `limit` candles of the range, oldest first; `cursor` is where its first one opens, and leads to older ones. The candle in which `start_time` lies belongs to the range. Where nothing was traded there is no candle, unless `gap_fill=true`: then each one from the first trade to the end of the range or now repeats the close before it. Intervals of less than an hour are kept as long as trades are, the others for ever.',
+          answer: CandlesSchema,
+          refusals: {
+            400: 'start after end, a foreign cursor, or an outcome that the market does not have',
+            404: 'no such market',
+          },
+          headers: DATA_START,
+        },
+      },
+      Query,
+      ({ path, query }) => candles(parts, findMarket(catalog, path('market_id')), query),
+    ),
+  ]
+}
+
+async function candles(
+  { catalog, clock }: RouteParts,
+  view: MarketView,
+  query: CandlesQuery,
+): Promise<Answer> {
+  const interval = INTERVALS[query.interval]
+  const lengthMs = CANDLE_MS[interval]
+  const outcomeIndex = outcomeIndexOf(view, query.outcome)
+  const { fromMs, toMs, after } = historyRange({ ...query, order: 'desc' })
+  if (after !== null && after.ordinal !== null) {
+    throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
+  }
+  const nowMs = clock.nowMs()
+  const untilMs = after === null ? toMs : Math.min(toMs, after.timeMs - 1)
+  const lastMs = query.gap_fill ? Math.min(untilMs, nowMs) : untilMs
+  const range = {
+    lengthMs,
+    fromMs: barStart(fromMs, lengthMs),
+    lastMs: barStart(lastMs, lengthMs),
+    limit: query.limit,
+  }
+  const page = await (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock)
+  const text = (bar: Bar) =>
+    candleText(outcomeIndex === 0 ? bar : invertedBar(bar), lengthMs, nowMs)
+  // What was read last, and what is written first, have a turn of the loop each.
+  if (page.candles.length > ROWS_AT_ONCE) await nextTurn(clock)
+  const list = await inSlices(clock, page.candles, text)
+  const id = JSON.stringify(view.ref.id)
+  const body = `{"market_id":${id},"interval":"${interval}","candles":[${list.join(',')}],${cursorText(cursorOf(page))}}`
+  const records = { oldestMs: oldestMs(view, lengthMs), sinceMs: catalog.recordsSinceMs }
+  return withDataStart(jsonText(body), query.start_time, records)
+}
+
+/** Where the page's first candle opens; null on the last page. */
+function cursorOf({ candles, hasMore }: CandlePage): string | null {
+  const [first] = candles
+  return hasMore && first !== undefined ? String(first.startMs) : null
+}
+
+function oldestMs(view: MarketView, lengthMs: number): TimeMs | null {
+  const toMs = timeMs(Number.MAX_SAFE_INTEGER)
+  const asked = { fromMs: TIME_ZERO, toMs, order: 'asc', limit: 1 } as const
+  return view.bars({ size: barSizeOf(lengthMs), ...asked })[0]?.openMs ?? null
+}

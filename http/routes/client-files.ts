@@ -1,0 +1,56 @@
+// The client of the stream for browsers: `import { connect } from '/client/connect.js'`. No key, not
+// counted. All texts are made once, when the routes are. Upholds SHIP1, SHIP2.
+
+import { Type } from '@sinclair/typebox'
+import { EngineError } from '../../engine/errors.ts'
+import { type ClientFile, readClientFiles } from '../client-files.ts'
+import { type Answer, plainText, withHeader } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+/** `GET /client/{file}`. */
+export function clientFileRoutes(): readonly Route[] {
+  const answers = new Map(
+    [...readClientFiles()].map(([name, file]) => [
+      name,
+      { hash: file.hash, fresh: answer(file, 'no-cache'), kept: answer(file, KEPT) },
+    ]),
+  )
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/client/{file}',
+        document: {
+          group: 'WebSocket',
+          summary: 'A module of the client for browsers; `connect.js` is the door',
+          description:
+            'With `v`, the hash of its content, caches may keep it for ever. Modules ask for each other that way, so that those of two versions never meet.',
+          answer: null,
+          contentType: 'text/javascript',
+          refusals: { 404: 'no such file, or another content than `v` names' },
+          headers: { 'Cache-Control': 'how long a cache may keep the answer' },
+        },
+        access: 'public',
+        isCounted: false,
+      },
+      Type.Object({
+        v: Type.Optional(Type.String({ maxLength: 64, description: 'Hash of the content.' })),
+      }),
+      ({ path, query }) => {
+        const found = answers.get(path('file'))
+        if (found === undefined) throw new EngineError('NOT_FOUND', 'no such file')
+        if (query.v === undefined) return found.fresh
+        if (query.v !== found.hash) throw new EngineError('NOT_FOUND', 'not of this version')
+        return found.kept
+      },
+    ),
+  ]
+}
+
+const KEPT = 'public, max-age=31536000, immutable'
+
+function answer({ text }: ClientFile, caching: string): Answer {
+  return withHeader(plainText(text, SCRIPT), 'Cache-Control', caching)
+}

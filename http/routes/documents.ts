@@ -1,0 +1,124 @@
+// What describes the service: the specification documents of REST and of the stream, and the
+// interactive page over the former. No key, not counted. All texts are made once, when the routes are.
+// Upholds DOCS1 to DOCS3, OPENAPI1, ASYNC1.
+
+import { Type } from '@sinclair/typebox'
+import { EngineError } from '../../engine/errors.ts'
+import { asyncapiText } from '../asyncapi.ts'
+import { PAGE_POLICY, type PageFile, readPage } from '../docs.ts'
+import { openapiText, type SpecificationFacts } from '../openapi.ts'
+import { type Answer, jsonText, plainText, withHeader } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { clientFileRoutes } from './client-files.ts'
+
+const OPEN = { access: 'public', isCounted: false } as const
+const CACHING = { 'Cache-Control': 'how long a cache may keep the answer' }
+const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
+const NoQuery = Type.Object({})
+
+/** `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, the client's modules. `others`: every other route, to be described too. */
+export function documentRoutes(
+  others: readonly Route[],
+  facts: SpecificationFacts,
+): readonly Route[] {
+  const stream = fresh(jsonText(asyncapiText(facts)))
+  const own = [
+    ...clientFileRoutes(),
+    route(
+      {
+        method: 'GET',
+        pattern: '/openapi.json',
+        document: {
+          group: 'System',
+          summary: 'This document',
+          answer: Type.Record(Type.String(), Type.Unknown()),
+          headers: CACHING,
+        },
+        ...OPEN,
+      },
+      NoQuery,
+      () => specification,
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/asyncapi.json',
+        document: {
+          group: 'System',
+          summary: 'The stream as an AsyncAPI document',
+          answer: Type.Record(Type.String(), Type.Unknown()),
+          headers: CACHING,
+        },
+        ...OPEN,
+      },
+      NoQuery,
+      () => stream,
+    ),
+    ...pageRoutes(),
+  ]
+  // After `own`, which it describes too; no request comes before this function returns.
+  const specification = fresh(jsonText(openapiText([...others, ...own], facts)))
+  return own
+}
+
+/** The interactive page and its files. */
+function pageRoutes(): readonly Route[] {
+  const page = readPage()
+  const html = protectedPage(page.html)
+  const files = new Map([...page.files].map(([name, file]) => [name, kept(file)]))
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/docs',
+        document: {
+          group: 'System',
+          summary: 'This document as an interactive page',
+          answer: null,
+          contentType: 'text/html',
+          headers: { ...CACHING, ...POLICY },
+        },
+        ...OPEN,
+      },
+      NoQuery,
+      () => html,
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/docs/{asset}',
+        document: {
+          group: 'System',
+          summary: 'A file of the interactive page',
+          answer: null,
+          contentType: 'text/*',
+          refusals: { 404: 'no such file' },
+          headers: CACHING,
+        },
+        ...OPEN,
+      },
+      NoQuery,
+      ({ path }) => {
+        const answer = files.get(path('asset'))
+        if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')
+        return answer
+      },
+    ),
+  ]
+}
+
+function protectedPage({ text, contentType }: PageFile): Answer {
+  const policed = withHeader(plainText(text, contentType), 'Content-Security-Policy', PAGE_POLICY)
+  return fresh(withHeader(policed, 'Referrer-Policy', 'no-referrer'))
+}
+
+/** To be asked for each time: another version of the service may say something else. */
+function fresh(answer: Answer): Answer {
+  return withHeader(answer, 'Cache-Control', 'no-cache')
+}
+
+/** Never to change under its name. */
+function kept({ text, contentType }: PageFile): Answer {
+  const answer = plainText(text, contentType)
+  return withHeader(answer, 'Cache-Control', 'public, max-age=31536000, immutable')
+}

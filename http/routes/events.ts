@@ -1,0 +1,180 @@
+// Events of both venues as a list and one by one, each with its markets. Not for: matching the events
+// of one venue with the other's. Upholds EVENTS5 to EVENTS9, PAGE1.
+
+import { Type } from '@sinclair/typebox'
+import type {
+  CatalogView,
+  EventFilter,
+  EventPage,
+  EventView,
+  MarketView,
+} from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { MarketStatus } from '../../engine/market.ts'
+import { toNumber } from '../../engine/units.ts'
+import { partsAnswer, separated } from '../body-bytes.ts'
+import { ListCursors } from '../cursor.ts'
+import { answerPage, pageRefusals, volumeMin } from '../lists.ts'
+import type { MarketRecords } from '../market-records.ts'
+import type { Answer } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { choice, EventSchema, EventsSchema, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
+
+/** Markets shown of each event in a list, and of one event. */
+const LISTED_MARKETS_MAX = 10
+const MARKETS_MAX = 500
+
+/** What the routes of events need. */
+export interface EventRouteParts {
+  readonly catalog: CatalogView
+  readonly clock: Clock
+  readonly records: MarketRecords
+}
+
+/** `GET /v1/events` and `GET /v1/events/{slug}`. */
+export function eventRoutes(parts: EventRouteParts): readonly Route[] {
+  const { catalog } = parts
+  const cursors = new ListCursors()
+  const list = Type.Object({
+    platform: Type.Optional(choice([catalog.names.a, catalog.names.b])),
+    status: parameters.status(),
+    search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX })),
+    min_volume: parameters.volume(),
+    category: parameters.text(),
+    tags: parameters.list(),
+    include_markets: parameters.flag(true),
+    limit: parameters.limit(200, 20),
+    offset: parameters.offset(),
+    cursor: parameters.cursor(),
+  })
+  const { 400: refusal } = pageRefusals
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/events',
+        document: {
+          group: 'Events',
+          summary: 'Events of both venues, by 24-hour volume',
+          description: `\`markets\` are at most the ${LISTED_MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
+          answer: EventsSchema,
+          refusals: { 400: refusal },
+        },
+      },
+      list,
+      ({ query }) => listEvents(parts, cursors, query),
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/events/{slug}',
+        document: {
+          group: 'Events',
+          summary: 'One event with its markets',
+          description: `\`markets\` are at most the ${MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
+          answer: EventSchema,
+          refusals: { 404: 'no such event' },
+        },
+      },
+      Type.Object({ include_markets: parameters.flag(true) }),
+      ({ path, query }) => oneEvent(parts, path('slug'), query.include_markets),
+    ),
+  ]
+}
+
+interface EventsQuery {
+  readonly platform?: string
+  readonly status?: MarketStatus
+  readonly search?: string
+  readonly min_volume?: number
+  readonly category?: string
+  readonly tags?: readonly string[]
+  readonly include_markets: boolean
+  readonly limit: number
+  readonly offset: number
+  readonly cursor?: string
+}
+
+function listEvents(
+  parts: EventRouteParts,
+  cursors: ListCursors,
+  query: EventsQuery,
+): Answer | Promise<Answer> {
+  const { catalog } = parts
+  const search = query.search?.trim() ?? ''
+  const filter: EventFilter = {
+    venue: query.platform === undefined ? null : catalog.names.venue(query.platform),
+    status: query.status ?? null,
+    search: search === '' ? null : search,
+    tags: query.tags ?? [],
+    category: query.category ?? null,
+    volume24hMin: volumeMin(query.min_volume),
+  }
+  const marketsMax = query.include_markets ? LISTED_MARKETS_MAX : 0
+  return answerPage<EventPage>({
+    cursors,
+    asked: query,
+    binding: JSON.stringify(filter),
+    read: (place) => catalog.listEvents({ filter, limit: query.limit, ...place }),
+    answer: ({ events, total }, cursor) =>
+      answerEvents(parts, events, marketsMax, {
+        start: '{"events":[',
+        end: `],"total":${total},"cursor":${JSON.stringify(cursor)},"has_more":${cursor !== null}}`,
+      }),
+  })
+}
+
+function oneEvent(
+  parts: EventRouteParts,
+  slug: string,
+  isWithMarkets: boolean,
+): Answer | Promise<Answer> {
+  const event = parts.catalog.eventBySlug(slug)
+  if (event === null) throw new EngineError('NOT_FOUND', 'no such event')
+  return answerEvents(parts, [event], isWithMarkets ? MARKETS_MAX : 0, ALONE)
+}
+
+/** What stands around the records. */
+interface Around {
+  readonly start: string
+  readonly end: string
+}
+
+const ALONE: Around = { start: '', end: '' }
+
+/**
+ * Writes records of events. Their own figures are all of this turn; the markets, up to two thousand
+ * whose descriptions may still be on disk, are written in slices.
+ */
+function answerEvents(
+  { clock, records }: EventRouteParts,
+  events: readonly EventView[],
+  marketsMax: number,
+  { start, end }: Around,
+): Answer | Promise<Answer> {
+  const texts: (string | MarketView)[] = [start]
+  for (const [index, event] of events.entries()) {
+    if (index > 0) texts.push(',')
+    texts.push(...eventParts(event, marketsMax))
+  }
+  texts.push(end)
+  const nowMs = clock.nowMs()
+  return partsAnswer(clock, texts, (view) => records.text(view, nowMs))
+}
+
+/** An event's record: its own text up to its markets, these, and the rest of the text. */
+function eventParts(event: EventView, marketsMax: number): (string | MarketView)[] {
+  const { summary } = event
+  const head = JSON.stringify({ slug: summary.slug, title: summary.title, status: event.status })
+  const rest = JSON.stringify({
+    market_count: event.marketCount,
+    total_volume_24h: toNumber(event.volume24h),
+    platforms: [event.platform],
+    total_volume: toNumber(event.volumeTotal),
+    category: summary.category,
+    tags: summary.tags,
+  })
+  const markets = marketsMax === 0 ? [] : event.markets(marketsMax)
+  return [`${head.slice(0, -1)},"markets":[`, ...separated(markets), `],${rest.slice(1)}`]
+}

@@ -1,0 +1,282 @@
+// Both venues' trades in their own words: of a market, of an event, or of the whole venue.
+// Not for: how a record looks (native-venue-a.ts, native-venue-b.ts). Upholds NATIVE6 to NATIVE9.
+
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { CatalogView, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import {
+  cursorText,
+  DATA_START,
+  type HistoryRange,
+  historyParameters,
+  historyRange,
+  withDataStart,
+} from '../history.ts'
+import { type HistoryPage, type Place, type Reading, readHistory } from '../history-scan.ts'
+import { eachInSlices, inSlices } from '../in-slices.ts'
+import { volumeMin } from '../lists.ts'
+import {
+  type MarketTrade,
+  MERGED_ORDINAL_MAX,
+  MergedTrades,
+  mergedPlace,
+} from '../merged-trades.ts'
+import { VenueATradeSchema, venueATrade } from '../native-venue-a.ts'
+import { VenueBTradeSchema, venueBTrade } from '../native-venue-b.ts'
+import { type Answer, jsonText } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { choice, nullable, parameters } from '../schemas.ts'
+import { nextTurn } from '../sync-times.ts'
+
+const SLICE_ROWS = 256
+/** Records of one market and one turn: reading and writing so many fit in one piece. */
+const WRITTEN_ROWS = 128
+const refusals = {
+  400: 'start after end, a foreign cursor, or filters that exclude each other',
+  503: 'too few trades pass the filters to find a page in time',
+}
+
+/** What the routes need. */
+export interface NativeTradeParts {
+  readonly catalog: CatalogView
+  readonly clock: Clock
+}
+
+/** `GET /v1/venue_a/trades` and `/v1/venue_b/trades`, under the configured names. */
+export function nativeTradeRoutes(parts: NativeTradeParts): readonly Route[] {
+  return [venueATrades(parts), venueBTrades(parts)]
+}
+
+const ADDRESS = '^0[xX][0-9a-fA-F]{40}$'
+
+function venueATrades(parts: NativeTradeParts): Route {
+  const { catalog } = parts
+  const name = catalog.names.a
+  return route(
+    {
+      method: 'GET',
+      pattern: `/v1/${name}/trades`,
+      document: {
+        group: 'Venue A Native',
+        summary: `Trades of ${name}, in the token traded`,
+        answer: listSchema(VenueATradeSchema),
+        refusals,
+        headers: DATA_START,
+      },
+    },
+    Type.Object({
+      market_slug: parameters.text('slug'),
+      condition_id: parameters.text(),
+      token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$' })),
+      wallet: Type.Optional(Type.String({ pattern: ADDRESS, aliases: ['user'] })),
+      side: Type.Optional(choice(['buy', 'sell'] as const)),
+      min_usd: parameters.volume(),
+      start_time: historyParameters.start_time,
+      end_time: historyParameters.end_time,
+      order: historyParameters.order,
+      limit: parameters.limit(500, 100),
+      cursor: historyParameters.cursor,
+    }),
+    ({ query, signal }) => {
+      const { market_slug: slug, condition_id: condition, token_id: token } = query
+      const given = [slug, condition, token].filter((one) => one !== undefined)
+      if (given.length > 1) {
+        const detail = 'give at most one of market_slug, condition_id and token_id'
+        throw new EngineError('BAD_REQUEST', detail)
+      }
+      const markets =
+        slug !== undefined
+          ? catalog.allBySlug('a', slug)
+          : condition !== undefined
+            ? listOf(catalog.find(`${name}_${condition}`))
+            : token !== undefined
+              ? listOf(catalog.findByOutcome('a', token))
+              : null
+      const wallet = query.wallet?.toLowerCase()
+      const usdMin = volumeMin(query.min_usd)
+      const { side } = query
+      const accepts = ({ view, trade }: MarketTrade): boolean =>
+        (token === undefined || view.summary.outcomes[trade.outcomeIndex]?.id === token) &&
+        (usdMin === null || trade.usd >= usdMin) &&
+        (side === undefined || tradedSide(trade) === side) &&
+        (wallet === undefined || isOf(wallet, trade.maker) || isOf(wallet, trade.taker))
+      const isFiltered = [token, usdMin ?? undefined, side, wallet].some((one) => one !== undefined)
+      return trades(parts, 'a', {
+        query,
+        signal,
+        markets,
+        accepts: isFiltered ? accepts : null,
+        record: ({ view, trade }) => venueATrade(view, trade),
+      })
+    },
+  )
+}
+
+function venueBTrades(parts: NativeTradeParts): Route {
+  const { catalog } = parts
+  const name = catalog.names.b
+  return route(
+    {
+      method: 'GET',
+      pattern: `/v1/${name}/trades`,
+      document: {
+        group: 'Venue B Native',
+        summary: `Trades of ${name} in its own words`,
+        answer: listSchema(VenueBTradeSchema),
+        refusals,
+        headers: DATA_START,
+      },
+    },
+    Type.Object({
+      ticker: parameters.text('market_ticker'),
+      event_ticker: parameters.text(),
+      taker_side: Type.Optional(choice(['yes', 'no'] as const)),
+      start_time: parameters.seconds('min_ts', 'start_ts', 'from'),
+      end_time: parameters.seconds('max_ts', 'end_ts', 'to'),
+      min_count: parameters.volume(),
+      order: historyParameters.order,
+      limit: parameters.limit(500, 100),
+      cursor: historyParameters.cursor,
+    }),
+    ({ query, signal }) => {
+      const { ticker, event_ticker: event, taker_side: side, min_count: count } = query
+      let markets = event === undefined ? null : catalog.marketsOfEvent('b', event)
+      if (ticker !== undefined) {
+        const view = catalog.find(`${name}_${ticker}`)
+        const isOther = view !== null && markets !== null && !markets.includes(view)
+        markets = isOther ? [] : listOf(view)
+      }
+      // To whole millionths: as a float 4.03 million is a little more than what 4.03 contracts are.
+      const sizeMin = count === undefined ? null : Math.round(count * 1_000_000)
+      const accepts = ({ trade }: MarketTrade): boolean =>
+        (side === undefined || (trade.side === 'buy') === (side === 'yes')) &&
+        (sizeMin === null || trade.size >= sizeMin)
+      return trades(parts, 'b', {
+        query,
+        signal,
+        markets,
+        accepts: side === undefined && count === undefined ? null : accepts,
+        record: ({ view, trade }) => venueBTrade(view, trade),
+      })
+    },
+  )
+}
+
+/** A venue's row: a trade, its market, and its place in the history that is read. */
+interface PlacedTrade extends MarketTrade {
+  readonly place: Place
+}
+
+/** What is asked of a venue's trades. */
+interface Asked {
+  readonly signal: () => AbortSignal
+  readonly query: {
+    readonly limit: number
+    readonly cursor?: string
+    readonly start_time?: number
+    readonly end_time?: number
+    readonly order: 'asc' | 'desc'
+  }
+  /** Null: the whole venue. */
+  readonly markets: readonly MarketView[] | null
+  readonly accepts: ((row: MarketTrade) => boolean) | null
+  readonly record: (row: MarketTrade) => unknown
+}
+
+async function trades(
+  { catalog, clock }: NativeTradeParts,
+  venue: VenueKey,
+  { query, signal, markets, accepts, record }: Asked,
+): Promise<Answer> {
+  const range = markets === null ? historyRange(query) : historyRange(query, MERGED_ORDINAL_MAX)
+  const page: HistoryPage<PlacedTrade> = await readHistory<PlacedTrade>({
+    range,
+    limit: query.limit,
+    read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, range, clock),
+    place: (row) => row.place,
+    accepts,
+    sliceRows: SLICE_ROWS,
+    clock,
+    signal: signal(),
+  })
+  // What was read last, and what is written first, have a turn of the loop each.
+  if (page.rows.length > WRITTEN_ROWS) await nextTurn(clock)
+  const rows = await inSlices(clock, page.rows, (row) => JSON.stringify(record(row)))
+  const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)}}`
+  if (query.start_time === undefined) return jsonText(body)
+  const oldestMs =
+    markets === null ? catalog.oldestVenueTradeMs(venue) : await oldestOf(markets, clock)
+  const records = { oldestMs, sinceMs: catalog.recordsSinceMs }
+  return withDataStart(jsonText(body), query.start_time, records)
+}
+
+/** The markets are opened once for all slices. */
+function ofMarkets(
+  markets: readonly MarketView[],
+  range: HistoryRange,
+  clock: Clock,
+): Reading<PlacedTrade>['read'] {
+  const merged = new MergedTrades(markets, range, clock)
+  return ({ limit }, untilMs) => {
+    const { rows, isEnd } = merged.next(limit, untilMs)
+    const placed = rows.map((row) => ({
+      view: row.view,
+      trade: row.trade,
+      place: mergedPlace(row),
+    }))
+    return { rows: placed, isEnd }
+  }
+}
+
+/** A trade whose market was forgotten meanwhile is left out, and the slice filled behind it. */
+function ofVenue(catalog: CatalogView, venue: VenueKey): Reading<PlacedTrade>['read'] {
+  return (slice) => {
+    const rows: PlacedTrade[] = []
+    let { after } = slice
+    for (;;) {
+      const limit = slice.limit - rows.length
+      const found = catalog.venueTrades(venue, { ...slice, after, limit })
+      for (const { market, venueOrdinal: ordinal, trade } of found) {
+        const view = catalog.byNumber(market)
+        after = { timeMs: trade.timeMs, ordinal }
+        if (view !== null) rows.push({ view, trade, place: { timeMs: trade.timeMs, ordinal } })
+      }
+      if (found.length < limit || rows.length === slice.limit) return rows
+    }
+  }
+}
+
+function tradedSide({ side, outcomeIndex }: MarketTrade['trade']): 'buy' | 'sell' {
+  return (outcomeIndex === 0) === (side === 'buy') ? 'buy' : 'sell'
+}
+
+function isOf(wallet: string, party: string | null): boolean {
+  return party !== null && party.toLowerCase() === wallet
+}
+
+/** A look at the disk for each market: in slices. */
+async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<TimeMs | null> {
+  let oldestMs = Number.POSITIVE_INFINITY
+  // What goes before has used up its turn.
+  await nextTurn(clock)
+  await eachInSlices(clock, markets, (view) => {
+    oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)
+  })
+  return Number.isFinite(oldestMs) ? timeMs(oldestMs) : null
+}
+
+/** A market that was looked up, as a list of markets. */
+export function listOf(view: MarketView | null): readonly MarketView[] {
+  return view === null ? [] : [view]
+}
+
+function listSchema(row: TSchema) {
+  return Type.Object({
+    trades: Type.Array(row),
+    cursor: nullable(Type.String()),
+    has_more: Type.Boolean(),
+  })
+}

@@ -1,0 +1,94 @@
+// Prices: of one market now or at a past second, and of many now. Upholds MARKETS5, MARKETS6, PRICE2,
+// PRICE3, BULK1, BULK2.
+
+import { Type } from '@sinclair/typebox'
+import type { EngineView, MarketView, PricePoint } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { timeMs } from '../../engine/units.ts'
+import { bulkAnswer, MissingSchema, marketIds } from '../bulk.ts'
+import { findMarket, outcomeIndexOf } from '../find-market.ts'
+import { seconds } from '../history.ts'
+import type { HotAnswers } from '../hot-answers.ts'
+import { cutPrice, pastedPrice, pastPriceText } from '../price-records.ts'
+import { type Answer, jsonText } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { PriceSchema, parameters } from '../schemas.ts'
+
+export const PricesSchema = Type.Object({
+  prices: Type.Array(PriceSchema),
+  missing: MissingSchema,
+})
+
+interface PriceRouteParts {
+  readonly engine: EngineView
+  readonly clock: Clock
+  readonly hot: HotAnswers
+}
+
+/** `GET /v1/markets/{market_id}/price` and `GET /v1/prices`. */
+export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
+  const { engine, clock, hot } = parts
+  const { catalog } = engine
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/markets/{market_id}/price',
+        document: {
+          group: 'Market Data',
+          summary: 'The price now, or at a past second',
+          answer: PriceSchema,
+          refusals: {
+            400: '`at_time` in the future, or an outcome that the market does not have',
+            404: 'no such market, or no price is known at that time',
+            503: 'the venue was asked for its history and did not answer',
+          },
+        },
+      },
+      Type.Object({ at_time: parameters.seconds(), outcome: parameters.text() }),
+      ({ path, query }) => price(parts, findMarket(catalog, path('market_id')), query),
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/prices',
+        document: {
+          group: 'Market Data',
+          summary: 'The prices of several markets now',
+          answer: PricesSchema,
+        },
+      },
+      Type.Object({ market_ids: marketIds() }),
+      ({ query }) => {
+        const nowMs = clock.nowMs()
+        const text = (view: MarketView) => hot.price(view, nowMs)
+        return bulkAnswer({ catalog, clock }, 'prices', query.market_ids, text)
+      },
+    ),
+  ]
+}
+
+function price(
+  { engine, clock, hot }: PriceRouteParts,
+  view: MarketView,
+  query: { readonly at_time?: number; readonly outcome?: string },
+): Answer | Promise<Answer> {
+  const outcomeIndex = outcomeIndexOf(view, query.outcome)
+  const nowMs = clock.nowMs()
+  const { at_time: atSeconds } = query
+  if (atSeconds === undefined) {
+    if (outcomeIndex === 0) return jsonText(hot.price(view, nowMs))
+    return jsonText(pastedPrice(cutPrice(view, outcomeIndex), nowMs))
+  }
+  // The present answer's own `at_time`, rounded up, is no future.
+  if (atSeconds > Math.ceil(nowMs / 1000)) {
+    throw new EngineError('BAD_REQUEST', 'at_time is in the future')
+  }
+  const answer = (point: PricePoint | null): Answer => {
+    if (point === null) throw new EngineError('NOT_FOUND', 'no price is known at that time')
+    return jsonText(pastPriceText(view, outcomeIndex, { point, atSeconds }))
+  }
+  const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)))
+  return point instanceof Promise ? point.then(answer) : answer(point)
+}

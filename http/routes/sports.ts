@@ -1,0 +1,122 @@
+// The games of a sport on a day, each with its markets at both venues. Not for: which markets are one
+// game (actors/sports.ts). Upholds SPORTS6 to SPORTS9.
+
+import { Type } from '@sinclair/typebox'
+import type { CatalogView, EngineView, GamesView, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
+import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
+import { foldName } from '../../engine/sports/team-names.ts'
+import { partsAnswer, separated } from '../body-bytes.ts'
+import type { MarketRecords } from '../market-records.ts'
+import type { Answer } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { choice, SEARCH_CHARACTERS_MAX, SportsSchema } from '../schemas.ts'
+
+export interface SportsRouteParts {
+  readonly engine: Pick<EngineView, 'catalog' | 'sports'>
+  readonly records: Pick<MarketRecords, 'text'>
+  readonly clock: Clock
+}
+
+/** `GET /v1/sports/{sport}`. */
+export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
+  const { names } = parts.engine.catalog
+  const query = Type.Object({
+    date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+    search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX, aliases: ['team'] })),
+    platform: Type.Optional(choice([names.a, names.b])),
+  })
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/sports/{sport}',
+        path: Type.Object({ sport: choice(SPORTS) }),
+        document: {
+          group: 'Sports',
+          summary: 'Markets of one sport and day, grouped by game',
+          description:
+            'The date is the US Eastern day of the game, today unless given. A key names league, ' +
+            'away team, home team and date, as in `nfl-dal-phi-2025-09-04`; a golf tournament is ' +
+            'found on each of its days. `search` keeps the games whose titles have all its words.',
+          answer: SportsSchema,
+          refusals: { 400: 'a date that no calendar has' },
+        },
+      },
+      query,
+      ({ path, query: asked }) => games(parts, path('sport'), asked),
+    ),
+  ]
+}
+
+interface Asked {
+  readonly date?: string
+  readonly search?: string
+  readonly platform?: string
+}
+
+async function games(parts: SportsRouteParts, word: string, asked: Asked): Promise<Answer> {
+  const { engine, records, clock } = parts
+  const sport = sportOf(word)
+  const date = asked.date ?? engine.sports.today()
+  if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
+  const all = await engine.sports.games(sport, date)
+  const found = filtered(engine.catalog, all, asked)
+  const nowMs = clock.nowMs()
+  const texts: (string | MarketView)[] = ['{"markets":{']
+  for (const [index, { key, markets }] of found.entries()) {
+    texts.push(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:[`, ...separated(markets), ']')
+  }
+  texts.push(`},"sport":"${sport}","date":"${date}","total_events":${found.length}}`)
+  return partsAnswer(clock, texts, (market) => records.text(market, nowMs))
+}
+
+interface Group {
+  readonly key: string
+  readonly markets: readonly MarketView[]
+}
+
+/** Games left without markets by the platform filter are left out. */
+function filtered(
+  catalog: CatalogView,
+  all: GamesView,
+  { search, platform }: Asked,
+): readonly Group[] {
+  const words = foldName(search ?? '').split(' ')
+  const isSearched = words.some((word) => word !== '')
+  const groups: Group[] = []
+  for (const [key, markets] of all) {
+    if (isSearched && !hasWords(titlesOf(catalog, key, markets), words)) continue
+    const shown =
+      platform === undefined ? markets : markets.filter(({ ref }) => ref.platform === platform)
+    if (shown.length > 0) groups.push({ key, markets: shown })
+  }
+  return groups
+}
+
+/** Titles of both venues: one has nicknames, the other places, so that either finds the game. */
+function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketView[]): string {
+  const titles = new Set([key])
+  const seen = new Set<string>()
+  for (const { ref, summary } of markets) {
+    const id = `${ref.venue}/${summary.event ?? ref.nativeId}`
+    if (seen.has(id)) continue
+    seen.add(id)
+    const event = summary.event === null ? null : catalog.event(ref.venue, summary.event)
+    titles.add(event?.title ?? summary.question)
+  }
+  return foldName([...titles].join(' '))
+}
+
+/** Every word begins one of the text's words. */
+function hasWords(text: string, words: readonly string[]): boolean {
+  return words.every((word) => ` ${text}`.includes(` ${word}`))
+}
+
+function sportOf(word: string): Sport {
+  const sport = SPORTS.find((known) => known === word)
+  if (sport === undefined) throw new Error(`the path's schema let the sport ${word} pass`)
+  return sport
+}

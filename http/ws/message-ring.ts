@@ -1,0 +1,68 @@
+// The newest messages of a channel in this run, by offset, for connections that lagged or resume. A
+// ring of references: when it is full the oldest is overwritten, and who needed it is told.
+//
+//   offset:   …  n-2   n-1    n  │ n-max+1 …
+//   slot:     …  offset % capacity
+//
+// Not for: what comes from the database (message-log.ts). Upholds RESUME1.
+
+/** What stands in a ring: anything that has an offset. */
+interface Placed {
+  readonly offset: number
+}
+
+/** A bounded memory of messages. */
+export class MessageRing<Message extends Placed> {
+  readonly #ring: (Message | undefined)[] = []
+  readonly #capacity: number
+  #newest: number
+  #oldest: number
+
+  /** `offset`: how many messages this run has published already. */
+  constructor(offset: number, capacity: number) {
+    this.#newest = offset
+    this.#oldest = offset + 1
+    this.#capacity = capacity
+  }
+
+  /** The offset of the newest message. */
+  get newest(): number {
+    return this.#newest
+  }
+
+  /** The offset of the oldest message kept; newest + 1 when none is. */
+  get oldest(): number {
+    return this.#oldest
+  }
+
+  /** Keeps a message; returns the one it overwrites. */
+  push(message: Message): Message | undefined {
+    const { offset } = message
+    // A hole means that a message was never told; what lies before it cannot be replayed whole.
+    if (offset !== this.#newest + 1) {
+      this.#ring.fill(undefined)
+      this.#oldest = offset
+    }
+    this.#newest = offset
+    this.#oldest = Math.max(this.#oldest, offset - this.#capacity + 1)
+    const slot = offset % this.#capacity
+    const overwritten = this.#ring[slot]
+    this.#ring[slot] = message
+    return overwritten
+  }
+
+  /** Null when it is not kept. */
+  get(offset: number): Message | null {
+    if (offset < this.#oldest || offset > this.#newest) return null
+    return this.#ring[offset % this.#capacity] ?? null
+  }
+
+  /** Gives the oldest up, and its memory with it; null when none is kept. */
+  dropOldest(): Message | null {
+    const message = this.get(this.#oldest)
+    if (message === null) return null
+    this.#ring[this.#oldest % this.#capacity] = undefined
+    this.#oldest += 1
+    return message
+  }
+}

@@ -1,0 +1,137 @@
+// The table of bars: what the trades of a minute or an hour come to, one fixed record of 60 bytes and
+// its header. Minute bars go at the age of their trades, hour bars only with their market, so their
+// checksum matters: nothing could compute them again. Not for: how trades make bars
+// (engine/candle.ts). Upholds STORE24.
+//
+//   0      4         8            12    16   20     24         28            32     36   44    52
+//   open | openMs* | openOrdinal | high | low | close | closeMs* | closeOrdinal | count | usd | size | weighted
+//   u32    u32       u32           u32    u32   u32     u32        u32            u32     f64   f64    f64
+//   * milliseconds after the bar's start, which stands in the key
+
+import { BAR_MS, type Bar, type BarSize } from '../engine/candle.ts'
+import type { MarketNumber } from '../engine/market.ts'
+import { priceMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
+import type { Environment } from './environment.ts'
+import type { Hours } from './hours.ts'
+import { barKey, readInteger } from './keys.ts'
+import type { BarTable } from './storage.ts'
+import type { Removed, Row, Table } from './table.ts'
+import { TABLES } from './tables.ts'
+
+const SCHEMA = 1
+const BODY_BYTES = 60
+/** The byte that stands for a size in a key. */
+const SIZE_CODES: Readonly<Record<BarSize, number>> = { minute: 0, hour: 1 }
+
+export class Bars implements BarTable {
+  readonly #bars: Table
+  readonly #hours: Hours
+
+  constructor(environment: Environment, hours: Hours) {
+    this.#bars = environment.table(TABLES.bars)
+    this.#hours = hours
+  }
+
+  put(market: MarketNumber, size: BarSize, bar: Bar): void {
+    const key = keyOf(market, size, bar.startMs)
+    this.#bars.put(key, this.#bars.encodePacked(key, SCHEMA, packBar(bar)))
+    if (size === 'minute') {
+      this.#hours.add('minuteBars', market, Math.floor(bar.startMs / BAR_MS.hour))
+    }
+  }
+
+  get(market: MarketNumber, size: BarSize, startMs: TimeMs): Bar | null {
+    const key = keyOf(market, size, startMs)
+    const value = this.#bars.get(key)
+    return value === null ? null : this.#decode({ key, value })
+  }
+
+  range(query: {
+    market: MarketNumber
+    size: BarSize
+    fromMs: TimeMs
+    toMs: TimeMs
+    order: 'asc' | 'desc'
+    limit: number
+  }): readonly Bar[] {
+    const { market, size, limit } = query
+    const from = keyOf(market, size, query.fromMs)
+    const to = keyOf(market, size, query.toMs + 1)
+    const bars: Bar[] = []
+    if (limit < 1 || from.compare(to) >= 0) return bars
+    this.#bars.scan({ from, to, isReverse: query.order === 'desc' }, (row) => {
+      const bar = this.#decode(row)
+      if (bar !== null) bars.push(bar)
+      return bars.length < limit
+    })
+    return bars
+  }
+
+  /** Removes a market's oldest `rowsMax` minute bars that start before `beforeMs`; for retention. */
+  removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
+    const { market, beforeMs, rowsMax } = range
+    const from = keyOf(market, 'minute', -Number.MAX_SAFE_INTEGER)
+    return this.#bars.removeRange({ from, to: keyOf(market, 'minute', beforeMs) }, rowsMax)
+  }
+
+  /** Removes a market's hour bars, which would outlive it. */
+  removeMarket(market: MarketNumber): void {
+    const from = keyOf(market, 'hour', -Number.MAX_SAFE_INTEGER)
+    const to = keyOf(market, 'hour', Number.MAX_SAFE_INTEGER)
+    this.#bars.removeRange({ from, to }, Number.POSITIVE_INFINITY)
+  }
+
+  #decode(row: Row): Bar | null {
+    return this.#bars.decodePacked(row, { 1: (body) => unpackBar(row.key, body) })
+  }
+}
+
+function keyOf(market: MarketNumber, size: BarSize, startMs: number): Buffer {
+  return barKey(market, SIZE_CODES[size], startMs)
+}
+
+/** The key and the value of a bar's row; for the step to format 2. */
+export function barRow(
+  market: MarketNumber,
+  size: BarSize,
+  bar: Bar,
+): { readonly key: Buffer; readonly schema: number; readonly body: Buffer } {
+  return { key: keyOf(market, size, bar.startMs), schema: SCHEMA, body: packBar(bar) }
+}
+
+function packBar(bar: Bar): Buffer {
+  const body = Buffer.allocUnsafe(BODY_BYTES)
+  body.writeUInt32BE(bar.open, 0)
+  body.writeUInt32BE(bar.openMs - bar.startMs, 4)
+  body.writeUInt32BE(bar.openOrdinal, 8)
+  body.writeUInt32BE(bar.high, 12)
+  body.writeUInt32BE(bar.low, 16)
+  body.writeUInt32BE(bar.close, 20)
+  body.writeUInt32BE(bar.closeMs - bar.startMs, 24)
+  body.writeUInt32BE(bar.closeOrdinal, 28)
+  body.writeUInt32BE(bar.count, 32)
+  body.writeDoubleBE(bar.usd, 36)
+  body.writeDoubleBE(bar.size, 44)
+  body.writeDoubleBE(bar.weighted, 52)
+  return body
+}
+
+function unpackBar(key: Buffer, body: Buffer): Bar {
+  if (body.length !== BODY_BYTES) throw new RangeError('a bar has a fixed length')
+  const startMs = timeMs(readInteger(key, 5))
+  return {
+    startMs,
+    open: priceMicros(body.readUInt32BE(0)),
+    openMs: timeMs(startMs + body.readUInt32BE(4)),
+    openOrdinal: body.readUInt32BE(8),
+    high: priceMicros(body.readUInt32BE(12)),
+    low: priceMicros(body.readUInt32BE(16)),
+    close: priceMicros(body.readUInt32BE(20)),
+    closeMs: timeMs(startMs + body.readUInt32BE(24)),
+    closeOrdinal: body.readUInt32BE(28),
+    usd: usdMicros(body.readDoubleBE(36)),
+    count: body.readUInt32BE(32),
+    size: body.readDoubleBE(44),
+    weighted: body.readDoubleBE(52),
+  }
+}

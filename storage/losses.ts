@@ -1,0 +1,69 @@
+// The table of losses: trades that could not be brought back, by the run and the offset at which this
+// was told, so that a client that was away at that moment is told as well. A handful a day.
+// Not for: when trades count as lost (actors/trade-recovery.ts). Upholds STORE30.
+
+import { VENUE_KEYS } from '../engine/ids.ts'
+import { lossesOfRunMax } from '../engine/limits.ts'
+import { timeMs } from '../engine/units.ts'
+import type { Environment } from './environment.ts'
+import { KEY_START, readInteger, tradeKey } from './keys.ts'
+import type { LossTable, TradeLoss } from './storage.ts'
+import type { Row, Table } from './table.ts'
+import { TABLES } from './tables.ts'
+
+const SCHEMA = 1
+
+export class Losses implements LossTable {
+  readonly #losses: Table
+  /** Losses put in this process, by run: one entry, since a process is one run. */
+  readonly #counts = new Map<number, number>()
+
+  constructor(environment: Environment) {
+    this.#losses = environment.table(TABLES.losses)
+  }
+
+  put({ run, offset, venue, market, fromMs, toMs }: TradeLoss): void {
+    const count = this.#counts.get(run) ?? 0
+    if (count >= lossesOfRunMax) return
+    this.#counts.set(run, count + 1)
+    const key = tradeKey(run, offset, count)
+    this.#losses.put(key, this.#losses.encode(key, SCHEMA, [venue, market, fromMs, toMs]))
+  }
+
+  range({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
+    const losses: TradeLoss[] = []
+    const [from, to] = [tradeKey(run, offset, 0), tradeKey(run + 1, 0, 0)]
+    this.#losses.scan({ from, to }, (row) => {
+      const loss = this.#read(row)
+      if (loss !== null) losses.push(loss)
+      return true
+    })
+    return losses
+  }
+
+  /** Removes at most `rowsMax` losses of the runs before `run`; how many. */
+  prune(run: number, rowsMax: number): number {
+    let removed = 0
+    while (removed < rowsMax) {
+      const row = this.#losses.first({ from: KEY_START, to: tradeKey(run, 0, 0) })
+      if (row === null) break
+      this.#losses.remove(row.key)
+      removed += 1
+    }
+    return removed
+  }
+
+  #read(row: Row): TradeLoss | null {
+    const { key } = row
+    return this.#losses.decode(row, {
+      1: (fields) => ({
+        run: key.readUInt32BE(0),
+        offset: readInteger(key, 4),
+        venue: fields.choice(VENUE_KEYS),
+        market: fields.numberOrNull(),
+        fromMs: timeMs(fields.number()),
+        toMs: timeMs(fields.number()),
+      }),
+    })
+  }
+}

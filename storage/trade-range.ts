@@ -1,0 +1,33 @@
+// Which keys a query for trades asks for: within its times, and strictly behind the place where the
+// query before it ended. The same for one market's trades and for a venue's.
+// Not for: reading them (trades.ts, venue-trades.ts). Upholds STORE5.
+
+import type { TradePosition } from './storage.ts'
+import type { KeyRange } from './table.ts'
+
+export interface TradeQuery {
+  readonly fromMs: number
+  /** Included. */
+  readonly toMs: number
+  readonly after: TradePosition | null
+  readonly order: 'asc' | 'desc'
+}
+
+/** The range of keys, with keys made by `keyOf`; null when it is empty. */
+export function rangeOfTrades(
+  { fromMs, toMs, after, order }: TradeQuery,
+  keyOf: (timeMs: number, ordinal: number) => Buffer,
+): KeyRange | null {
+  const isReverse = order === 'desc'
+  let from = keyOf(fromMs, 0)
+  let to = keyOf(toMs + 1, 0)
+  if (after !== null && isReverse) {
+    const before = keyOf(after.timeMs, after.ordinal ?? 0)
+    if (before.compare(to) < 0) to = before
+  } else if (after !== null) {
+    const { timeMs, ordinal } = after
+    const behind = ordinal === null ? keyOf(timeMs + 1, 0) : keyOf(timeMs, ordinal + 1)
+    if (behind.compare(from) > 0) from = behind
+  }
+  return from.compare(to) < 0 ? { from, to, isReverse } : null
+}

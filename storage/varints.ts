@@ -1,0 +1,59 @@
+// Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, and the sign in the
+// lowest bit where there is one. For the packed records (price-series.ts, snapshot-record.ts).
+// Not for: keys, whose bytes must sort (keys.ts).
+
+/** The most bytes that a safe integer with its sign takes. */
+export const varintBytesMax = 8
+
+/** Above this a difference no longer fits beside its sign. */
+export const signedMax = 2 ** 52
+
+/** Writes an integer from 0 to 2^53; the position behind it. */
+export function writeVarint(target: Uint8Array, position: number, value: number): number {
+  let rest = value
+  let next = position
+  while (rest >= 0x80) {
+    target[next] = (rest % 128) | 0x80
+    rest = Math.floor(rest / 128)
+    next += 1
+  }
+  target[next] = rest
+  return next + 1
+}
+
+/** Writes an integer of either sign, small ones short; within ±2^52. */
+export function writeSigned(target: Uint8Array, position: number, value: number): number {
+  return writeVarint(target, position, value < 0 ? -2 * value - 1 : 2 * value)
+}
+
+/** Reads numbers in the order in which they were written. Throws RangeError past the end. */
+export class VarintReader {
+  readonly #bytes: Uint8Array
+  #position: number
+
+  constructor(bytes: Uint8Array, position = 0) {
+    this.#bytes = bytes
+    this.#position = position
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position >= this.#bytes.length
+  }
+
+  next(): number {
+    let value = 0
+    for (let scale = 1; scale <= 2 ** 49; scale *= 128) {
+      const byte = this.#bytes[this.#position]
+      if (byte === undefined) break
+      this.#position += 1
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) return value
+    }
+    throw new RangeError('the bytes end within a number')
+  }
+
+  nextSigned(): number {
+    const value = this.next()
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+  }
+}

@@ -1,0 +1,178 @@
+// The table of whale rows, in the order of time over all markets, with an index by market, one from
+// the id, and one from (run, offset) for resuming streams. A put writes all of them in one turn, so
+// that a crash keeps or forgets them together. Retention never looks here: whales are kept for ever.
+// Not for: what is a whale (engine/whale.ts). Upholds WHALE8, WHALE9.
+
+import { assert } from '../engine/errors.ts'
+import type { MarketNumber } from '../engine/market.ts'
+import { type TimeMs, timeMs } from '../engine/units.ts'
+import type { Environment } from './environment.ts'
+import { groupKey, hashNativeId, KEY_END, readInteger, tradeIdKey, tradeKey } from './keys.ts'
+import type { TradePosition } from './storage.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
+import type {
+  StoredWhale,
+  WhaleMarket,
+  WhaleQuery,
+  WhaleRow,
+  WhaleTable,
+} from './whale-contract.ts'
+import { whaleKey, whaleKeyBytes, whalePlace, whaleRecord, whaleSchemas } from './whale-record.ts'
+
+const PRESENT = Buffer.of(1)
+
+/** Builds a key from time and ordinal: over all markets, or within one. */
+type KeyOf = (time: number, ordinal: number) => Buffer
+
+export class Whales implements WhaleTable {
+  readonly #whales: Table
+  readonly #ids: Table
+  readonly #offsets: Table
+  readonly #markets: Table
+  readonly #hash: (nativeId: string) => readonly [number, number]
+  #count: number
+
+  /** `hash` is a parameter so that a test can make ids collide. */
+  constructor(environment: Environment, hash = hashNativeId) {
+    this.#whales = environment.table(TABLES.whales)
+    this.#ids = environment.table(TABLES.whaleIds)
+    this.#offsets = environment.table(TABLES.whaleOffsets)
+    this.#markets = environment.table(TABLES.whaleMarkets)
+    this.#hash = hash
+    this.#count = this.#whales.committedCount()
+  }
+
+  get(market: MarketNumber, nativeId: string): StoredWhale | null {
+    const keys = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
+    if (keys === null) return null
+    for (let start = 0; start + whaleKeyBytes <= keys.length; start += whaleKeyBytes) {
+      const row = this.#read(keys.subarray(start, start + whaleKeyBytes))
+      // An id with a lone surrogate does not survive UTF-8; compared as it was stored.
+      const stored = row?.whale.nativeId
+      if (stored === nativeId || stored === Buffer.from(nativeId).toString())
+        return row?.whale ?? null
+    }
+    return null
+  }
+
+  put(market: WhaleMarket, whale: Omit<StoredWhale, 'ordinal'>): StoredWhale {
+    assert(this.get(market.number, whale.nativeId) === null, 'a whale is stored once')
+    const stored = { ...whale, ordinal: this.#nextOrdinal(whale.timeMs) }
+    const key = whaleKey(stored.timeMs, stored.ordinal)
+    this.#write(key, market, stored)
+    const idKey = tradeIdKey(market.number, this.#hash(whale.nativeId))
+    const others = this.#ids.get(idKey)
+    this.#ids.put(idKey, others === null ? key : Buffer.concat([others, key]))
+    this.#markets.put(tradeKey(market.number, stored.timeMs, stored.ordinal), PRESENT)
+    this.#count += 1
+    return stored
+  }
+
+  replace(market: WhaleMarket, whale: StoredWhale): void {
+    const key = whaleKey(whale.timeMs, whale.ordinal)
+    const known = this.#read(key)
+    const isSame = known?.market === market.number && known.whale.nativeId === whale.nativeId
+    if (isSame) this.#write(key, market, whale)
+  }
+
+  range(query: WhaleQuery): readonly WhaleRow[] {
+    return this.#slice(query, { table: this.#whales, keyOf: whaleKey, read: (row) => row })
+  }
+
+  rangeOfMarket(query: WhaleQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
+    const keyOf: KeyOf = (time, ordinal) => tradeKey(query.market, time, ordinal)
+    return this.#slice(query, { table: this.#markets, keyOf, read: (row) => this.#behind(row.key) })
+  }
+
+  rangeByOffset(query: { run: number; offset: number; limit: number }): readonly WhaleRow[] {
+    const { run, offset, limit } = query
+    const found: WhaleRow[] = []
+    if (limit < 1) return found
+    const [from, to] = [groupKey(run, offset + 1), groupKey(run, Number.MAX_SAFE_INTEGER)]
+    this.#offsets.scan({ from, to }, ({ value }) => {
+      const row = this.#read(value)
+      if (row !== null) found.push(row)
+      return found.length < limit
+    })
+    return found
+  }
+
+  newestOffset(run: number): number {
+    const [from, to] = [groupKey(run, 0), groupKey(run, Number.MAX_SAFE_INTEGER)]
+    const row = this.#offsets.first({ from, to, isReverse: true })
+    return row === null ? 0 : readInteger(row.key, 4)
+  }
+
+  oldestMs(): TimeMs | null {
+    const from = whaleKey(-Number.MAX_SAFE_INTEGER, 0)
+    const row = this.#whales.first({ from, to: KEY_END })
+    return row === null ? null : timeMs(whalePlace(row.key).timeMs)
+  }
+
+  count(): number {
+    return this.#count
+  }
+
+  #write(key: Buffer, market: WhaleMarket, whale: StoredWhale): void {
+    const { schema, fields } = whaleRecord(market, whale)
+    this.#whales.put(key, this.#whales.encode(key, schema, fields))
+    const { run, offset } = whale
+    if (run !== null && offset !== null) this.#offsets.put(groupKey(run, offset), key)
+  }
+
+  #read(key: Buffer): WhaleRow | null {
+    return this.#whales.getRecord(key, whaleSchemas(key))
+  }
+
+  /** The row that a key of the index by market leads to. */
+  #behind(key: Buffer): { readonly key: Buffer; readonly value: Buffer } | null {
+    const place = Buffer.from(key.subarray(4))
+    const value = this.#whales.get(place)
+    return value === null ? null : { key: place, value }
+  }
+
+  #slice(
+    { fromMs, toMs, after, order, limit }: WhaleQuery,
+    index: {
+      readonly table: Table
+      readonly keyOf: KeyOf
+      readonly read: (row: Stored) => Stored | null
+    },
+  ): readonly WhaleRow[] {
+    const found: WhaleRow[] = []
+    let from = index.keyOf(fromMs, 0)
+    let to = index.keyOf(toMs + 1, 0)
+    if (after !== null) {
+      const bound = boundOf(index.keyOf, after, order)
+      if (order === 'asc' && bound.compare(from) > 0) from = bound
+      if (order === 'desc' && bound.compare(to) < 0) to = bound
+    }
+    if (limit < 1 || from.compare(to) >= 0) return found
+    index.table.scan({ from, to, isReverse: order === 'desc' }, (entry) => {
+      const stored = index.read(entry)
+      const row = stored === null ? null : this.#whales.decode(stored, whaleSchemas(stored.key))
+      if (row !== null) found.push(row)
+      return found.length < limit
+    })
+    return found
+  }
+
+  /** One past the last ordinal of that millisecond; a look each, since whales are few. */
+  #nextOrdinal(time: number): number {
+    const [from, to] = [whaleKey(time, 0), whaleKey(time + 1, 0)]
+    const last = this.#whales.first({ from, to, isReverse: true })
+    return last === null ? 0 : whalePlace(last.key).ordinal + 1
+  }
+}
+
+interface Stored {
+  readonly key: Buffer
+  readonly value: Buffer
+}
+
+/** Where a slice begins (asc) or ends (desc), the row at the position itself left out. */
+function boundOf(keyOf: KeyOf, { timeMs: time, ordinal }: TradePosition, order: 'asc' | 'desc') {
+  if (order === 'desc') return keyOf(time, ordinal ?? 0)
+  return ordinal === null ? keyOf(time + 1, 0) : keyOf(time, ordinal + 1)
+}

@@ -1,0 +1,96 @@
+// The log of trades over the storage: runs, their ends, and the losses they announced.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TradeLog } from '../../actors/trade-log.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { Publisher } from '../../engine/publisher.ts'
+import { timeMs } from '../../engine/units.ts'
+import { openMemoryStorage } from '../../storage/memory.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { NOON_MS, trade, traded } from '../support/stored.ts'
+
+/** A run of the engine that tells some trades, of which the disk keeps those up to `written`. */
+function runOf(
+  storage: Storage,
+  epoch: string,
+  told: { count: number; written: number },
+): TradeLog {
+  const run = storage.runs.begin(epoch, timeMs(NOON_MS))
+  const publisher = new Publisher({ epoch, log: silentLog, metrics: new Metrics() })
+  const log = new TradeLog({ run, publisher, storage })
+  for (let index = 1; index <= told.count; index += 1) {
+    const { offset, seq } = publisher.stamp('trades', 1)
+    const id = `${epoch}-${index}`
+    if (index > told.written) continue
+    storage.trades.put(traded(1), trade(id, { run: run.number, offset, seq }))
+  }
+  const { market, ...gap } = { market: null, fromMs: timeMs(1), toMs: timeMs(2) }
+  const where = { venue: 'b', platform: 'venue_b' } as const
+  publisher.publish({ kind: 'gap', channel: 'trades', market, ...where, ...gap })
+  return log
+}
+
+test('[LOG1] a run notes where the last one ended on disk, while all of that is still there', () => {
+  const storage = openMemoryStorage()
+  const first = runOf(storage, 'first', { count: 5, written: 5 })
+  assert.deepEqual(first.runs(), [first.present])
+  const second = runOf(storage, 'second', { count: 6, written: 4 })
+  const third = runOf(storage, 'third', { count: 0, written: 0 })
+  runOf(storage, 'fourth', { count: 1, written: 1 })
+  assert.deepEqual(
+    third.runs().map(({ epoch, endOffset }) => [epoch, endOffset]),
+    [
+      ['first', 5],
+      ['second', 4],
+      ['third', 0],
+      ['fourth', null],
+    ],
+  )
+  assert.equal(second.present.number, 2)
+})
+
+test('[LOG2] trades come by run and offset, those of this turn too', () => {
+  const storage = openMemoryStorage()
+  const log = runOf(storage, 'first', { count: 70, written: 70 })
+  const found = log.range({ run: log.present.number, offset: 3, limit: 64 })
+  assert.deepEqual(
+    found.map((row) => row.trade.offset),
+    Array.from({ length: 64 }, (_, index) => index + 4),
+  )
+  const rest = log.range({ run: log.present.number, offset: 67, limit: 64 })
+  assert.deepEqual(
+    rest.map((row) => [row.market, row.trade.offset, row.trade.seq]),
+    [
+      [1, 68, 68],
+      [1, 69, 69],
+      [1, 70, 70],
+    ],
+  )
+})
+
+test('[LOG2] of a few markets only their trades are read, and all places told', () => {
+  const storage = openMemoryStorage()
+  const log = runOf(storage, 'first', { count: 3, written: 3 })
+  const run = log.present.number
+  storage.trades.put(traded(2), trade('other', { run, offset: 4, seq: 1 }))
+  const rows = log.rangeOf({ run, offset: 1, limit: 9, isWanted: (market) => market === 1 })
+  assert.deepEqual(
+    rows.map(({ offset, market, trade: row }) => [offset, market, row?.nativeId]),
+    [
+      [2, 1, 'first-2'],
+      [3, 1, 'first-3'],
+      [4, 2, undefined],
+    ],
+  )
+})
+
+test('[LOG3] an announced loss is kept with its place among the trades', () => {
+  const storage = openMemoryStorage()
+  const log = runOf(storage, 'first', { count: 5, written: 5 })
+  const run = log.present.number
+  const kept = { run, offset: 5, venue: 'b', market: null, fromMs: timeMs(1), toMs: timeMs(2) }
+  assert.deepEqual(log.losses({ run, offset: 5 }), [kept])
+  assert.deepEqual(log.losses({ run, offset: 6 }), [])
+})

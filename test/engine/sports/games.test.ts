@@ -1,0 +1,357 @@
+// Tickers, slugs and names of both venues, one by one.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  addDays,
+  easternDate,
+  easternMs,
+  isCalendarDate,
+} from '../../../engine/sports/eastern-date.ts'
+import type { GameClue } from '../../../engine/sports/game-clue.ts'
+import { pairGames } from '../../../engine/sports/game-pairs.ts'
+import { clueOfGolf, tournamentOf } from '../../../engine/sports/golf-clue.ts'
+import { leagueOfSeries, leagueOfWord } from '../../../engine/sports/leagues.ts'
+import { clueOfSlug } from '../../../engine/sports/slug-clue.ts'
+import { sidesOfTitle } from '../../../engine/sports/team-names.ts'
+import { TeamTable } from '../../../engine/sports/team-table.ts'
+import { clueOfTicker } from '../../../engine/sports/ticker-clue.ts'
+
+const NOTHING = { series: null, subtitle: '', suffixes: [], startMs: null, endMs: null }
+const table = new TeamTable()
+
+function slug(nativeId: string, title: string, startMs: number | null = null): GameClue {
+  const clue = clueOfSlug({ ...NOTHING, nativeId, title, startMs })
+  assert.ok(clue !== null, nativeId)
+  return clue
+}
+
+function ticker(nativeId: string, title: string, more: object = {}): GameClue {
+  const clue = clueOfTicker({ ...NOTHING, nativeId, title, ...more }, table)
+  assert.ok(clue !== null, nativeId)
+  return clue
+}
+
+const codes = ({ sides }: GameClue) => sides.map(({ code }) => code)
+
+function keys(...clues: readonly GameClue[]) {
+  return pairGames(clues, table).map(({ key, a, b }) => `${key} ${a ? 'a' : ''}${b ? 'b' : ''}`)
+}
+
+describe('leagues', () => {
+  test('[SPORT1] a series of venue b tells the league by its longest stem; combined markets tell none', () => {
+    assert.equal(leagueOfSeries('KXNFLGAME')?.league.name, 'nfl')
+    assert.equal(leagueOfSeries('KXNCAAFSPREAD')?.league.name, 'cfb')
+    assert.equal(leagueOfSeries('KXNCAAWBGAME')?.league.sport, 'cbb')
+    assert.equal(leagueOfSeries('KXATPCHALLENGERMATCH')?.league.name, 'atp')
+    assert.equal(leagueOfSeries('KXBUNDESLIGA2GAME')?.league.name, 'bl2')
+    assert.equal(leagueOfSeries('KXMVENFLSINGLEGAME'), null)
+    assert.equal(leagueOfSeries('KXBTCD'), null)
+  })
+})
+
+describe('clues', () => {
+  test('[SPORT2] a slug tells league, codes and date; further events of a game share its anchor', () => {
+    const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
+    assert.deepEqual(codes(game), ['dal', 'phi'])
+    assert.equal(game.date, '2025-09-04')
+    assert.equal(slug('nfl-dal-phi-2025-09-04-more-markets', '').anchor, game.anchor)
+    const tennis = slug(
+      'atp-auger-aliassime-vs-ruud-2025-09-22',
+      'Open: Felix Auger-Aliassime vs Casper Ruud',
+    )
+    assert.deepEqual(codes(tennis), ['auger-aliassime', 'ruud'])
+    for (const id of [
+      'nfl-champion-2026',
+      'btc-updown-15m-2025-09-04',
+      'nfl-dal-phi-2025-13-04',
+      'nfl-mvp-2025-09-04',
+    ]) {
+      assert.equal(clueOfSlug({ ...NOTHING, nativeId: id, title: 'Who?' }), null, id)
+    }
+  })
+
+  test('[SPORT2] a slug dated by Greenwich is put on the US Eastern day of its start', () => {
+    const late = Date.parse('2025-11-03T00:00:00Z')
+    assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', late).date, '2025-11-02')
+    const usual = Date.parse('2025-11-04T00:30:00Z')
+    assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', usual).date, '2025-11-03')
+    // A day of listing is no start.
+    const listed = Date.parse('2025-10-20T01:00:00Z')
+    assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
+  })
+
+  test('[SPORT5] codes without separator are split by table, sub-title, suffix or names', () => {
+    assert.deepEqual(codes(ticker('KXNFLGAME-25NOV02DENHOU', 'Denver at Houston')), ['den', 'hou'])
+    assert.deepEqual(codes(ticker('KXNHLGAME-25OCT15CGYUTA', 'Calgary vs Utah')), ['cgy', 'uta'])
+    assert.deepEqual(
+      codes(
+        ticker('KXNCAAFGAME-25SEP06M-OHRUTG', 'Miami (OH) at Rutgers', {
+          subtitle: 'M-OH at RUTG (Sep 6)',
+        }),
+      ),
+      ['m-oh', 'rutg'],
+    )
+    assert.deepEqual(
+      codes(ticker('KXNCAAMBGAME-26JAN31SMUSF', 'SMU at San Francisco', { suffixes: ['SMU'] })),
+      ['smu', 'sf'],
+    )
+    assert.deepEqual(
+      codes(ticker('KXNCAAFGAME-25AUG28ECUNCST', 'East Carolina at North Carolina St.')),
+      ['ecu', 'ncst'],
+    )
+    assert.deepEqual(codes(ticker('KXATPMATCH-25OCT15KOVUGO', 'Kovacevic vs Ugo Carabelli')), [
+      'kov',
+      'ugo',
+    ])
+  })
+
+  test('[SPORT5] spreads and props are of the game; futures and strange pairs are not', () => {
+    const game = ticker('KXNBAGAME-26JAN09MILLAL', 'Milwaukee at Los Angeles L')
+    assert.equal(
+      ticker('KXNBASPREAD-26JAN09MILLAL', 'Milwaukee at Los Angeles L: Spread').anchor,
+      game.anchor,
+    )
+    assert.equal(
+      ticker('KXNBAPTS-26JAN09MILLAL', 'Milwaukee at Los Angeles L: Points').anchor,
+      game.anchor,
+    )
+    for (const id of [
+      'KXNBA-26',
+      'KXNBAMVP-26',
+      'KXNBAGAME-25OCT13GUAMIN',
+      'KXNBADRAFT-26JUN25PICK',
+      'KXMVESPORTS-25NOV02DENHOU',
+    ]) {
+      assert.equal(clueOfTicker({ ...NOTHING, nativeId: id, title: 'Who?' }, table), null, id)
+    }
+  })
+
+  test('[SPORT5] start and digit of a ticker tell the games of a day apart', () => {
+    const timed = ticker('KXMLBGAME-26JUL282210SEALAD', 'Seattle at Los Angeles D')
+    assert.equal(timed.startMs, Date.parse('2026-07-29T02:10:00Z'))
+    assert.equal(timed.date, '2026-07-28')
+    assert.equal(ticker('KXMLBGAME-25APR18ATHMIL2', "A's vs Milwaukee").number, 2)
+    // In tennis the digit tells two codes apart.
+    assert.equal(ticker('KXWTAMATCH-25SEP10MARMAR2', 'Maria vs Marino').number, null)
+  })
+
+  test('[SPORT3] titles name their sides without games, dates and questions', () => {
+    assert.deepEqual(sidesOfTitle('Toronto vs Seattle (Game 5)'), ['Toronto', 'Seattle'])
+    assert.deepEqual(sidesOfTitle('WTA Hamburg: Schunk or Galfi advances?'), ['Schunk', 'Galfi'])
+    assert.deepEqual(sidesOfTitle('Raiders  vs. Seahawks '), ['Raiders', 'Seahawks'])
+    assert.deepEqual(sidesOfTitle('North Carolina St. at Miami (FL)'), [
+      'North Carolina St.',
+      'Miami (FL)',
+    ])
+    assert.equal(sidesOfTitle('NFL MVP 2026'), null)
+  })
+})
+
+describe('teams', () => {
+  const team = (league: string, code: string, name: string) => {
+    const found = leagueOfSeries(`KX${league}GAME`)?.league
+    assert.ok(found !== undefined)
+    return table.team(found, { venue: 'b', code, name })
+  }
+  test('[SPORT3] code, name, nickname and place of either venue mean one team', () => {
+    for (const [code, name] of [
+      ['jac', 'Jacksonville'],
+      ['jax', 'Jaguars'],
+      ['', 'Jacksonville Jaguars'],
+    ] as const) {
+      assert.equal(team('NFL', code, name), 'jax')
+    }
+    assert.equal(team('NHL', 'vgk', 'Vegas'), team('NHL', 'las', 'Golden Knights'))
+    assert.equal(team('MLB', 'az', 'Arizona'), team('MLB', 'ari', 'Diamondbacks'))
+    assert.equal(team('MLB', 'ath', "A's"), team('MLB', 'oak', 'Athletics'))
+    // A place of two teams leaves the choice to the code.
+    assert.equal(team('NHL', 'nyi', 'New York'), 'nyi')
+    assert.equal(team('NFL', '', 'New York'), null)
+  })
+
+  test('[SPORT4] colleges and clubs are one by name, however each venue shortens it', () => {
+    const same = (league: string, one: string, other: string) =>
+      assert.equal(team(league, 'x', one), team(league, 'y', other), `${one} and ${other}`)
+    same('NCAAF', 'North Carolina St.', 'NC State')
+    same('NCAAMB', 'Ohio State Buckeyes', 'Ohio St.')
+    same('NCAAMB', "Saint Mary's", "St. Mary's Gaels")
+    same('NCAAMB', 'Connecticut Huskies', 'UConn')
+    same('NCAAF', "Hawai'i", 'Hawaii Rainbow Warriors')
+    same('SERIEA', 'Inter', 'FC Internazionale Milano')
+    same('BUNDESLIGA', 'M´gladbach', 'Borussia Mönchengladbach')
+    same('EPL', 'Nottingham', 'Nottingham Forest FC')
+    assert.notEqual(team('NCAAF', 'x', 'Michigan'), team('NCAAF', 'y', 'Michigan State Spartans'))
+    assert.notEqual(team('NCAAF', 'moh', 'Miami'), team('NCAAF', 'mia', 'Miami (FL)'))
+    assert.notEqual(team('LIGUE1', 'par', 'Paris'), team('LIGUE1', 'psg', 'PSG'))
+  })
+
+  test('[SPORT4] a list of the venue teaches its codes, and keys of venue b use them', () => {
+    const taught = new TeamTable()
+    const b = () =>
+      [
+        clueOfTicker(
+          {
+            ...NOTHING,
+            nativeId: 'KXNCAAFGAME-25OCT18CINOKST',
+            title: 'Cincinnati at Oklahoma St.',
+          },
+          taught,
+        ),
+      ].filter((clue) => clue !== null)
+    assert.deepEqual(
+      pairGames(b(), taught).map(({ key }) => key),
+      ['cfb-cin-okst-2025-10-18'],
+    )
+    taught.learn({
+      venue: 'a',
+      league: 'cfb',
+      code: 'okstcow',
+      name: 'Oklahoma State Cowboys',
+      place: '',
+      nickname: 'Cowboys',
+    })
+    assert.deepEqual(
+      pairGames(b(), taught).map(({ key }) => key),
+      ['cfb-cin-okstcow-2025-10-18'],
+    )
+  })
+})
+
+describe('lists of teams', () => {
+  const league = leagueOfWord('cfb')
+  const row = (code: string, name = `School ${code}`) =>
+    ({ venue: 'a', league: 'cfb', code, name, place: '', nickname: '' }) as const
+
+  test('[SPORT11] a list that is read again every day takes no more room', () => {
+    assert.ok(league !== null)
+    const taught = new TeamTable()
+    for (let day = 0; day < 8; day += 1) {
+      for (let index = 0; index < 5_000; index += 1) taught.learn(row(`x${index}`))
+    }
+    taught.learn(row('newu', 'New University'))
+    assert.ok(taught.hasCode(league, 'a', 'newu'))
+  })
+
+  test('[SPORT11] a list without end is cut, and what is known can still change', () => {
+    assert.ok(league !== null)
+    const taught = new TeamTable()
+    for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`))
+    assert.ok(taught.hasCode(league, 'a', 'x100'))
+    assert.ok(!taught.hasCode(league, 'a', 'x49999'))
+    const team = () => taught.team(league, { venue: 'a', code: 'x100', name: '' })
+    const before = team()
+    taught.learn(row('x100', 'Quite Another Academy'))
+    assert.notEqual(team(), before)
+  })
+})
+
+describe('games', () => {
+  test('[SPORT8] a pair is one game whichever side comes first, under venue a’s slug', () => {
+    assert.deepEqual(
+      keys(
+        slug('nhl-lak-mon-2025-11-11', 'Kings vs. Canadiens'),
+        ticker('KXNHLGAME-25NOV11MTLLA', 'Montreal vs Los Angeles'),
+      ),
+      ['nhl-lak-mon-2025-11-11 ab'],
+    )
+    assert.deepEqual(keys(ticker('KXNHLGAME-25NOV11MTLLA', 'Montreal vs Los Angeles')), [
+      'nhl-mon-lak-2025-11-11 b',
+    ])
+  })
+
+  test('[SPORT8] the second game of a day has its own key at both venues, told by digit or by start', () => {
+    const first = slug(
+      'mlb-oak-mil-2025-04-18',
+      'Athletics vs. Brewers',
+      easternMs('2025-04-18', 780),
+    )
+    const second = slug(
+      'mlb-oak-mil-2025-04-18-2',
+      'Athletics vs. Brewers',
+      easternMs('2025-04-18', 1_150),
+    )
+    const named = [
+      ticker('KXMLBGAME-25APR18ATHMIL', "A's vs Milwaukee"),
+      ticker('KXMLBGAME-25APR18ATHMIL2', "A's vs Milwaukee"),
+    ]
+    const timed = [
+      ticker('KXMLBGAME-25APR181300ATHMIL', "A's at Milwaukee"),
+      ticker('KXMLBGAME-25APR181910ATHMIL', "A's at Milwaukee"),
+    ]
+    const both = ['mlb-oak-mil-2025-04-18 ab', 'mlb-oak-mil-2025-04-18-2 ab']
+    assert.deepEqual(keys(first, second, ...named), both)
+    assert.deepEqual(keys(...timed, second, first), both)
+    assert.deepEqual(keys(first, ...timed.slice(1)).length, 2)
+  })
+
+  test('[SPORT7] tennis: surnames match by name or prefix, on venue a’s date or the day beside it', () => {
+    const a = slug('wta-tomljan-jovic-2026-02-26', 'Austin: Ajla Tomljanovic vs Iva Jovic')
+    const b = ticker('KXWTAMATCH-26FEB25TOMJOV', 'Tomljanovic vs Jovic')
+    assert.deepEqual(keys(a, b), ['wta-jovic-tomljanovic-2026-02-26 ab'])
+    assert.deepEqual(
+      keys(
+        {
+          ...a,
+          sides: [
+            { code: 'tomljan', name: '' },
+            { code: 'jovic', name: 'Iva Jovic' },
+          ],
+        },
+        b,
+      ),
+      ['wta-jovic-tomljan-2026-02-26 ab'],
+    )
+    const far = ticker('KXWTAMATCH-26FEB23TOMJOV', 'Tomljanovic vs Jovic')
+    assert.equal(keys(a, far).length, 2)
+    const man = ticker('KXATPMATCH-26FEB26TOMJOV', 'Tomljanovic vs Jovic')
+    assert.equal(keys(a, man).length, 2)
+    // Known times rule out the same pair's next day.
+    assert.equal(
+      keys(
+        { ...a, startMs: Date.parse('2026-02-26T18:00:00Z') },
+        { ...b, endMs: Date.parse('2026-02-25T20:00:00Z') },
+      ).length,
+      2,
+    )
+  })
+
+  test('[SPORT10] golf: a title less its placing names the tournament, its end the week', () => {
+    assert.equal(
+      tournamentOf('PGA TOUR: The Players Championship Winner (March 15, 2026)'),
+      'players championship',
+    )
+    assert.equal(tournamentOf('Farmers Insurance Open Top 10 Finisher'), 'farmers insurance open')
+    assert.equal(tournamentOf('3M Open Champion?'), '3m open')
+    assert.equal(tournamentOf('2025 Ryder Cup Winner'), null)
+    assert.equal(tournamentOf('Will the Players be great?'), null)
+    const clue = clueOfGolf('b', {
+      ...NOTHING,
+      nativeId: 'KXPGATOP10-FAIO26',
+      title: 'Farmers Insurance Open Top 10 Finisher',
+      endMs: Date.parse('2026-02-01T23:00:00Z'),
+    })
+    assert.equal(clue?.date, '2026-01-29')
+  })
+
+  test('[SPORT6] dates are those of New York, summer time included', () => {
+    assert.equal(easternDate(Date.parse('2025-09-05T00:20:00Z')), '2025-09-04')
+    assert.equal(easternDate(Date.parse('2025-07-01T03:59:00Z')), '2025-06-30')
+    assert.equal(easternDate(Date.parse('2025-12-01T04:59:00Z')), '2025-11-30')
+    for (let day = 0; day < 800; day += 1) {
+      const date = addDays('2025-01-01', day)
+      const at = easternMs(date, 13 * 60 + 5)
+      const told = new Intl.DateTimeFormat('en-CA', {
+        timeZone: 'America/New_York',
+        dateStyle: 'short',
+        timeStyle: 'short',
+        hourCycle: 'h23',
+      }).format(new Date(at))
+      assert.equal(told, `${date}, 13:05`)
+      assert.equal(easternDate(at), date)
+    }
+    assert.ok(
+      isCalendarDate('2024-02-29') && !isCalendarDate('2025-02-29') && !isCalendarDate('2025-1-01'),
+    )
+  })
+})

@@ -1,0 +1,43 @@
+// Work in steps, on a clock that moves with each step.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { advance, finish, inPieces, type Steps } from '../../engine/steps.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+test('[STEPS1] a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
+  const clock = new ManualClock()
+  let stepsOfTurn = 0
+  let most = 0
+  function* count(to: number): Steps<number> {
+    let sum = 0
+    for (let step = 1; step <= to; step += 1) {
+      sum += step
+      stepsOfTurn += 1
+      clock.advance(0.1)
+      yield
+    }
+    return sum
+  }
+  assert.equal(finish(count(100)), 5_050)
+  assert.deepEqual(advance(clock, count(3)), { result: 6 })
+  assert.equal(advance(clock, count(100)), null)
+  stepsOfTurn = 0
+  let isOn = true
+  const look = () => {
+    most = Math.max(most, stepsOfTurn)
+    stepsOfTurn = 0
+    if (isOn) setImmediate(look)
+  }
+  const sum = inPieces(clock, count(1_000))
+  assert.equal(stepsOfTurn, 0)
+  look()
+  assert.equal(await sum, 500_500)
+  isOn = false
+  assert.ok(most >= 20 && most <= 21, `${most} steps in a turn`)
+  function* failing(): Steps<void> {
+    yield
+    throw new Error('no')
+  }
+  await assert.rejects(inPieces(clock, failing()), /no/)
+})

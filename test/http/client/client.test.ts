@@ -1,0 +1,488 @@
+// The client against a server that follows the protocol to the letter: subscriptions, resumes, holes,
+// close codes. Real sockets, a hand-moved clock.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openRig, type Rig } from './rig.ts'
+
+const ONE = 'venue_a_One'
+const TWO = 'venue_a_Two'
+
+const sinces = (rig: Rig) =>
+  rig.server.commands
+    .filter(({ action }) => action === 'subscribe')
+    .map(({ connection, since }) => ({ connection, since: since ?? null }))
+
+const tradeIds = (rig: Rig) => rig.of('trade').map(({ data }) => data.id)
+
+describe('subscriptions', () => {
+  test('[CLIENT5] ready says the canonical ids and what was refused', async () => {
+    const rig = await openRig()
+    const request = { channel: 'trades', marketIds: ['VENUE_A_ONE', 'venue_a_None'] } as const
+    const answer = await rig.client.subscribe(request).ready
+    assert.deepEqual(answer, {
+      accepted: [ONE],
+      rejected: [{ market_id: 'venue_a_None', code: 'UNKNOWN_MARKET' }],
+    })
+    rig.server.trade(ONE, 't1')
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1'])
+  })
+
+  test('[CLIENT5] ids travel by hundreds, below the rate the server allows', async () => {
+    const markets = Array.from({ length: 2050 }, (_, index) => `venue_a_${index}`)
+    const rig = await openRig({ markets })
+    const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: markets })
+    await rig.server.until(() => rig.server.commands.length === 16)
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(rig.server.commands.length, 16)
+    rig.clock.advance(1000)
+    assert.equal((await ready).accepted.length, 2050)
+    const sizes = rig.server.commands.map(
+      ({ market_ids }) => Array.isArray(market_ids) && market_ids.length,
+    )
+    assert.deepEqual(sizes, [...Array.from({ length: 20 }, () => 100), 50])
+  })
+
+  for (const hasId of [true, false]) {
+    test(`[CLIENT5] a command refused for its rate is sent again (told which: ${hasId})`, async () => {
+      const rig = await openRig()
+      let refusals = 2
+      rig.server.script = (command, peer) => {
+        if (refusals === 0) return false
+        refusals -= 1
+        const id = hasId ? command.id : null
+        rig.server.send(peer, { type: 'error', id, code: 'RATE_LIMITED', message: 'slowly' })
+        return true
+      }
+      const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
+      for (let refused = 1; refused <= 2; refused += 1) {
+        await rig.until(() => rig.of('error').length === refused)
+        rig.clock.advance(1100)
+      }
+      assert.deepEqual((await ready).accepted, [ONE])
+    })
+  }
+
+  test('[CLIENT5] a lost answer is found by a ping, and the command sent again', async () => {
+    const rig = await openRig()
+    let isFirst = true
+    rig.server.script = ({ action }) => {
+      const isLost = action === 'subscribe' && isFirst
+      if (isLost) isFirst = false
+      return isLost
+    }
+    const { ready } = rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] })
+    await rig.server.until(() => rig.server.commands.length === 1)
+    for (let second = 0; second < 10; second += 1) {
+      rig.server.heartbeat()
+      await rig.until(() => rig.of('heartbeat').length === second + 1)
+      rig.clock.advance(2500)
+    }
+    assert.deepEqual((await ready).accepted, [ONE])
+  })
+
+  test('[CLIENT5] what two subscriptions share ends with the second', async () => {
+    const rig = await openRig()
+    const first = rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] })
+    const second = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
+    await Promise.all([first.ready, second.ready])
+    first.unsubscribe()
+    first.unsubscribe()
+    await rig.settle()
+    rig.server.trade(ONE, 't1')
+    rig.server.trade(TWO, 't2')
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1'])
+    second.unsubscribe()
+    await rig.settle()
+    const outs = rig.server.commands.filter(({ action }) => action === 'unsubscribe')
+    assert.deepEqual(
+      outs.map(({ market_ids }) => market_ids),
+      [[TWO], [ONE]],
+    )
+  })
+
+  test('[CLIENT5] a single market outlives the whole that contained it', async () => {
+    const rig = await openRig()
+    const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
+    await single.ready
+    const whole = rig.client.subscribe({ channel: 'trades', all: true })
+    await whole.ready
+    whole.unsubscribe()
+    await rig.settle()
+    rig.server.trade(TWO, 't2')
+    rig.server.trade(ONE, 't1')
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1'])
+  })
+})
+
+for (const encoding of ['json', 'msgpack'] as const) {
+  describe(`books in ${encoding}`, () => {
+    test('[CLIENT4] the book equals the server book after snapshot and updates', async () => {
+      const rig = await openRig({ encoding })
+      rig.server.change(ONE, 'bids', 420_000, 100_000_000)
+      await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
+      for (let turn = 1; turn <= 120; turn += 1) {
+        rig.server.change(
+          ONE,
+          turn % 2 ? 'asks' : 'bids',
+          100_000 + turn * 3001,
+          (turn % 5) * 123_456,
+        )
+      }
+      await rig.settle()
+      const view = rig.client.book(ONE)
+      const truth = rig.server.books.get(ONE)
+      assert.deepEqual(view?.bids, truth?.levels('bids'))
+      assert.deepEqual(view?.asks, truth?.levels('asks'))
+      assert.equal(view?.seq, 121)
+      assert.equal(view?.isInSync, true)
+      assert.deepEqual(rig.of('gap'), [])
+      assert.equal(rig.of('update')[0]?.received_ms, 1_795_000_000_005)
+    })
+
+    test('[CLIENT4] a hole is told once, the updates behind it dropped, a snapshot fetched', async () => {
+      const rig = await openRig({ encoding })
+      await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE, TWO] }).ready
+      rig.server.damage = ({ seq, type }) => (type === 'update' && seq === 2 ? 'drop' : 'send')
+      for (let price = 1; price <= 5; price += 1) rig.server.change(ONE, 'bids', price * 1000, 1000)
+      await rig.until(() => rig.of('gap').length === 1)
+      await rig.settle()
+      const { cause, from_seq, to_seq, market_id, state_follows } = rig.of('gap')[0] ?? {}
+      assert.deepEqual(
+        [cause, from_seq, to_seq, market_id, state_follows],
+        ['seq_hole', 2, 3, ONE, true],
+      )
+      assert.equal(rig.of('gap').length, 1)
+      assert.deepEqual(
+        rig.of('update').map(({ seq }) => seq),
+        [1],
+      )
+      assert.deepEqual(rig.client.book(ONE)?.bids, rig.server.books.get(ONE)?.levels('bids'))
+      assert.equal(rig.client.book(ONE)?.isInSync, true)
+    })
+
+    test('[CLIENT4] a wrong checksum is told, and a snapshot fetched', async () => {
+      const rig = await openRig({ encoding })
+      await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
+      for (let turn = 1; turn <= 49; turn += 1) rig.server.change(ONE, 'bids', turn, 1)
+      await rig.settle()
+      // The truth moves without a message, so that the client's book is wrong and its seq right.
+      rig.server.books.get(ONE)?.bids.set(777_000, 5)
+      rig.server.change(ONE, 'bids', 60, 1)
+      await rig.until(() => rig.of('gap').length === 1)
+      await rig.settle()
+      assert.equal(rig.of('gap')[0]?.cause, 'checksum')
+      assert.deepEqual(rig.client.book(ONE)?.bids, rig.server.books.get(ONE)?.levels('bids'))
+    })
+  })
+}
+
+describe('coming back', () => {
+  test('[CLIENT6] everything in sync is resumed from the position, the rest begins anew', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
+    rig.server.change(ONE, 'bids', 1000, 1)
+    await rig.settle()
+    rig.server.script = ({ market_ids }) => Array.isArray(market_ids) && market_ids.includes(TWO)
+    rig.client.subscribe({ channel: 'orderbook', marketIds: [TWO] })
+    await rig.server.until(() => rig.server.commands.at(-1)?.action === 'subscribe')
+    rig.server.script = () => false
+    rig.server.cutAll()
+    await rig.until(() => rig.client.state === 'waiting')
+    rig.server.change(ONE, 'bids', 2000, 1)
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(
+      sinces(rig).filter(({ connection }) => connection === 2),
+      [
+        { connection: 2, since: { epoch: 'e1', offset: 1 } },
+        { connection: 2, since: null },
+      ],
+    )
+    assert.deepEqual(
+      rig.of('update').map(({ seq }) => seq),
+      [1, 2],
+    )
+    assert.deepEqual(rig.of('gap'), [])
+    assert.equal(rig.client.book(TWO)?.isInSync, true)
+  })
+
+  test('[CLIENT6] the position stands still while a resume is cut off again and again', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
+    rig.server.trade(ONE, 't1')
+    await rig.settle()
+    rig.server.cutAll()
+    await rig.until(() => rig.client.state === 'waiting')
+    for (let number = 2; number <= 9; number += 1)
+      rig.server.trade(number % 2 ? ONE : TWO, `t${number}`)
+    for (let stop = 0; stop <= 8; stop += 1) {
+      rig.server.script = ({ id, action, channel }, peer) => {
+        if (action !== 'subscribe') return false
+        const log = rig.server.logs.trades ?? []
+        rig.server.send(peer, {
+          type: 'subscribed',
+          id,
+          channel,
+          accepted: [ONE, TWO],
+          rejected: [],
+        })
+        for (const row of log.slice(1, 1 + stop)) rig.server.send(peer, row)
+        peer.socket.close(1001)
+        return true
+      }
+      await rig.retry()
+      await rig.until(
+        () => rig.of('state').filter(({ state }) => state === 'waiting').length === stop + 2,
+      )
+    }
+    rig.server.script = () => false
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9'])
+    const asked = sinces(rig).filter(({ connection }) => connection > 1)
+    assert.equal(asked.length, 10)
+    for (const { since } of asked) assert.deepEqual(since, { epoch: 'e1', offset: 1 })
+    assert.deepEqual(rig.of('gap'), [])
+  })
+
+  test('[CLIENT6] a limited resume is repeated from there, also after a further cut', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', all: true }).ready
+    rig.server.trade(ONE, 't1')
+    await rig.settle()
+    rig.server.cutAll()
+    await rig.until(() => rig.client.state === 'waiting')
+    for (let number = 2; number <= 12; number += 1) rig.server.trade(ONE, `t${number}`)
+    rig.server.replayMax = 3
+    rig.server.script = ({ since }, peer) => {
+      if (JSON.stringify(since) !== '{"epoch":"e1","offset":7}' || rig.server.connectionCount > 2)
+        return false
+      peer.socket.terminate()
+      return true
+    }
+    await rig.retry()
+    await rig.server.until(() => rig.server.connectionCount === 2 && rig.server.peers.size === 0)
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(
+      tradeIds(rig),
+      Array.from({ length: 12 }, (_, index) => `t${index + 1}`),
+    )
+    const offsets = sinces(rig).map(({ since }) => since)
+    assert.deepEqual(offsets, [
+      null,
+      ...[1, 4, 7, 7, 10].map((offset) => ({ epoch: 'e1', offset })),
+    ])
+    assert.deepEqual(rig.client.position('trades'), { epoch: 'e1', offset: 12 })
+  })
+
+  test('[CLIENT7] a killed server loses no trade and repeats none', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
+    rig.server.trade(ONE, 't1')
+    rig.server.trade(ONE, 't2')
+    await rig.settle()
+    // Told, but not yet written: the next run fetches t2 from the venue again.
+    rig.server.logs.trades?.pop()
+    rig.server.restart()
+    rig.server.trade(ONE, 't2')
+    rig.server.trade(TWO, 't3')
+    await rig.comeBack()
+    rig.server.trade(ONE, 't4')
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1', 't2', 't3', 't4'])
+    assert.deepEqual(rig.of('gap'), [])
+    assert.equal(rig.client.position('trades')?.epoch, 'e2')
+  })
+
+  test('[CLIENT7] a lost trade is fetched by a resume from before it', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
+    rig.server.trade(ONE, 't1')
+    rig.server.damage = ({ offset }) => (offset === 2 ? 'drop' : 'send')
+    rig.server.trade(ONE, 't2')
+    rig.server.trade(TWO, 't3')
+    rig.server.damage = () => 'send'
+    rig.server.trade(ONE, 't4')
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig).sort(), ['t1', 't2', 't3', 't4'])
+    assert.deepEqual(sinces(rig).at(-1)?.since, { epoch: 'e1', offset: 1 })
+    assert.deepEqual(rig.of('gap'), [])
+  })
+
+  test('[CLIENT7] a trade that a resume cannot bring either is told as a gap, once', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'whales', marketIds: [ONE] }).ready
+    rig.server.trade(ONE, 't1', 'whales')
+    rig.server.damage = ({ seq, type }) => (type === 'whale' && seq === 2 ? 'drop' : 'send')
+    for (const id of ['t2', 't3', 't4']) rig.server.trade(ONE, id, 'whales')
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(
+      rig.of('whale').map(({ data }) => data.id),
+      ['t1', 't3', 't4'],
+    )
+    const gaps = rig.of('gap').map(({ cause, lost }) => [cause, lost])
+    assert.deepEqual(gaps, [['seq_hole', 1]])
+  })
+
+  test('[CLIENT10] on everything, a heartbeat ahead of the position brings back what was lost', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', all: true }).ready
+    rig.server.damage = () => 'drop'
+    rig.server.trade(ONE, 't1')
+    rig.server.damage = () => 'send'
+    rig.server.heartbeat()
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1'])
+    assert.deepEqual(rig.of('gap'), [])
+  })
+
+  test('[CLIENT10] on single markets, a lost last message is found by a list', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
+    rig.server.trade(ONE, 't1')
+    rig.server.change(ONE, 'bids', 1000, 1)
+    rig.server.damage = () => 'drop'
+    rig.server.trade(ONE, 't2')
+    rig.server.change(ONE, 'bids', 2000, 1)
+    rig.server.damage = () => 'send'
+    for (let beat = 0; beat < 6; beat += 1) rig.server.heartbeat()
+    await rig.comeBack()
+    await rig.settle()
+    assert.deepEqual(tradeIds(rig), ['t1', 't2'])
+    assert.equal(rig.client.book(ONE)?.bids.length, 2)
+  })
+
+  test('[CLIENT8] what the server says of a loss is told once, also when it says it twice', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null, to_ms: 7 }
+    rig.server.cutAll()
+    rig.server.script = (command, peer) => {
+      if (command.action !== 'subscribe') return false
+      const { id, channel } = command
+      rig.server.send(peer, { type: 'subscribed', id, channel, accepted: [ONE], rejected: [] })
+      rig.server.send(peer, gap)
+      if (rig.server.connectionCount === 2) peer.socket.close(1001)
+      else rig.server.send(peer, { type: 'synced', id, channel, epoch: 'e1', offset: 50 })
+      return true
+    }
+    await rig.until(() => rig.client.state === 'waiting')
+    await rig.retry()
+    await rig.until(() => rig.of('gap').length === 1)
+    await rig.comeBack()
+    assert.equal(rig.of('gap').length, 1)
+    assert.deepEqual(rig.client.position('trades'), { epoch: 'e1', offset: 50 })
+    assert.equal(rig.of('gap')[0]?.cause, 'lost')
+  })
+
+  test('[CLIENT8] a loss that grows while its resume is cut off is told to its end', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
+    rig.server.cutAll()
+    rig.server.script = (command, peer) => {
+      if (command.action !== 'subscribe') return false
+      const { id, channel } = command
+      const { connectionCount } = rig.server
+      rig.server.send(peer, { type: 'subscribed', id, channel, accepted: [ONE], rejected: [] })
+      rig.server.send(peer, { ...gap, to_ms: connectionCount * 10 })
+      if (connectionCount < 4) peer.socket.close(1001)
+      else rig.server.send(peer, { type: 'synced', id, channel, epoch: 'e1', offset: 50 })
+      return true
+    }
+    while (rig.server.connectionCount < 4) await rig.comeBack()
+    await rig.settle()
+    const told = rig.of('gap').map(({ from_ms, to_ms }) => [from_ms, to_ms])
+    assert.deepEqual(told, [
+      [null, 20],
+      [20, 30],
+      [30, 40],
+    ])
+  })
+
+  test('[CLIENT8] books replaced again and again while resumes are cut off are told each time', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
+    rig.server.cutAll()
+    rig.server.script = ({ id, action, channel }, peer) => {
+      if (action !== 'subscribe' || rig.server.connectionCount === 4) return false
+      const resync = { type: 'resync', channel, market_id: ONE, reason: 'venue_gap' }
+      rig.server.change(ONE, 'bids', 500_000, rig.server.connectionCount * 1_000_000)
+      rig.server.send(peer, { type: 'subscribed', id, channel, accepted: [ONE], rejected: [] })
+      rig.server.send(peer, resync)
+      rig.server.send(peer, rig.server.snapshot(ONE))
+      peer.socket.close(1001)
+      return true
+    }
+    while (rig.server.connectionCount < 4) await rig.comeBack()
+    await rig.settle()
+    const told = rig.of('gap').map(({ cause }) => cause)
+    assert.deepEqual(told, ['venue_gap', 'venue_gap'])
+    assert.equal(rig.of('snapshot').length, 3)
+    assert.equal(rig.client.book(ONE)?.isInSync, true)
+  })
+
+  test('[CLIENT8] a resync is told as a gap until the snapshot, one however often it is said', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'orderbook', all: true }).ready
+    const resync = { type: 'resync', channel: 'orderbook', market_id: ONE, reason: 'slow_consumer' }
+    rig.server.publish(resync)
+    rig.server.publish(resync)
+    await rig.settle()
+    assert.equal(rig.client.book(ONE)?.isInSync, false)
+    rig.server.replace(ONE)
+    await rig.settle()
+    assert.deepEqual(
+      rig.of('gap').map(({ cause }) => cause),
+      ['slow_consumer'],
+    )
+    assert.equal(rig.client.book(ONE)?.isInSync, true)
+  })
+
+  test('[CLIENT8] prices missed while away are told with their number, conflated ones are not', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
+    const options = { conflate_ms: 250 }
+    await rig.client.subscribe({ channel: 'prices', marketIds: [TWO], options }).ready
+    rig.server.state('prices', ONE)
+    await rig.settle()
+    rig.server.cutAll()
+    await rig.until(() => rig.client.state === 'waiting')
+    for (let turn = 0; turn < 4; turn += 1) rig.server.state('prices', ONE)
+    for (let turn = 0; turn < 4; turn += 1) rig.server.state('prices', TWO)
+    await rig.comeBack()
+    await rig.settle()
+    const gaps = rig
+      .of('gap')
+      .map(({ market_id, cause, from_seq, lost }) => [market_id, cause, from_seq, lost])
+    assert.deepEqual(gaps, [[ONE, 'away', 2, 3]])
+    const seqs = rig.of('price').map(({ market_id, seq }) => [market_id, seq])
+    assert.deepEqual(seqs, [
+      [ONE, 0],
+      [TWO, 0],
+      [ONE, 1],
+      [ONE, 5],
+      [TWO, 4],
+    ])
+  })
+
+  test('[CLIENT2] a message that cannot be read is told, and made good by a resume', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    for (const { socket } of rig.server.peers) socket.send('{"type":"trade","chann')
+    rig.server.trade(ONE, 't1')
+    await rig.comeBack()
+    await rig.settle()
+    assert.equal(rig.of('fault').length, 1)
+    assert.deepEqual(tradeIds(rig), ['t1'])
+  })
+})

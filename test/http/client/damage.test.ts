@@ -1,0 +1,206 @@
+// A wire that drops, repeats and swaps messages, cuts, and a server that restarts, all at random from a
+// seed: in the end the user's view is the truth, and what never came was announced. And the real face.
+
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { connect, type StreamEvent } from '../../../http/client/connect.ts'
+import { ask, bid, level } from '../../support/builders.ts'
+import { openFace } from '../../support/face.ts'
+import { openRig, type Rig } from './rig.ts'
+
+const MARKETS = ['venue_a_0', 'venue_a_1', 'venue_b_2', 'venue_b_3']
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 12
+const FLOWS = ['trades', 'whales', 'lifecycle'] as const
+
+/** Levels as the user's own book, kept from the events alone. */
+class EventBook {
+  readonly bids = new Map<number, number>()
+  readonly asks = new Map<number, number>()
+  seq = 0
+
+  apply(event: StreamEvent & { type: 'snapshot' | 'update' }): void {
+    if (event.type === 'snapshot') {
+      this.bids.clear()
+      this.asks.clear()
+    } else assert.equal(event.seq, this.seq + 1, 'an update handed on has no hole before it')
+    this.seq = event.seq
+    for (const side of ['bids', 'asks'] as const) {
+      for (const { price, size } of event.data[side]) {
+        if (size === 0) this[side].delete(Math.round(price * 1e6))
+        else this[side].set(Math.round(price * 1e6), Math.round(size * 1e6))
+      }
+    }
+  }
+}
+
+/** One random turn of the world. */
+function turn(rig: Rig, random: Random, number: number): void {
+  const { server } = rig
+  const market = random.pick(MARKETS)
+  const kind = random.below(100)
+  if (kind < 50) {
+    const side = random.pick(['bids', 'asks'] as const)
+    server.change(market, side, random.below(30) * 10_000, random.below(4) * 1_000_000)
+  } else if (kind < 70) server.trade(market, `t${number}`)
+  else if (kind < 80) server.trade(market, `w${number}`, 'whales')
+  else if (kind < 86) server.lifecycle(market, `l${number}`)
+  else if (kind < 90) server.replace(market)
+  else if (kind < 95) server.heartbeat()
+  else if (kind < 98) server.cutAll()
+  else if (kind < 99) server.restart()
+  else server.closeAll(random.pick([1001, 4008, 4011]))
+}
+
+/** Lets everything that is under way arrive, coming back as often as it takes. */
+async function calm(rig: Rig): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await rig.settle()
+    // An undamaged message of each market shows every hole before it.
+    for (const market of MARKETS) {
+      rig.server.change(market, 'bids', 990_000, (round + 1) * 1_000_000)
+      rig.server.trade(market, `end-${round}-${market}`)
+      rig.server.trade(market, `whale-${round}-${market}`, 'whales')
+      rig.server.lifecycle(market, `event-${round}-${market}`)
+    }
+    rig.server.heartbeat()
+    await rig.settle()
+    await rig.settle()
+  }
+}
+
+function judge(rig: Rig): void {
+  const gaps = rig.of('gap')
+  for (const market of MARKETS) {
+    const view = rig.client.book(market)
+    const truth = rig.server.books.get(market)
+    assert.deepEqual(view?.bids, truth?.levels('bids'), market)
+    assert.deepEqual(view?.asks, truth?.levels('asks'), market)
+    // The same from the events alone; seq may only jump at a snapshot behind a gap.
+    const own = new EventBook()
+    let isGap = true
+    let epoch = ''
+    for (const event of rig.events) {
+      if (event.type === 'gap' && event.channel === 'orderbook') {
+        if (event.market_id === market) isGap = true
+      } else if (
+        (event.type === 'snapshot' || event.type === 'update') &&
+        event.market_id === market
+      ) {
+        const isJump = event.type === 'snapshot' && (event.seq !== own.seq || event.epoch !== epoch)
+        assert.ok(!isJump || isGap, `${market} jumps to ${event.seq} without a word`)
+        own.apply(event)
+        isGap = false
+        epoch = event.epoch
+      }
+    }
+    assert.deepEqual([...own.bids].sort(), [...(truth?.bids ?? [])].sort())
+  }
+  for (const channel of FLOWS) {
+    const type = ({ trades: 'trade', whales: 'whale', lifecycle: 'lifecycle' } as const)[channel]
+    const handed = rig.of(type).map(({ epoch, market_id, seq }) => `${epoch} ${market_id} ${seq}`)
+    const unique = new Set(handed)
+    assert.equal(unique.size, handed.length, `${channel}: nothing twice`)
+    const own = gaps.filter((gap) => gap.channel === channel)
+    const isTold = (row: { market_id: string; seq?: unknown }): boolean =>
+      own.some(({ market_id, from_seq, to_seq }) => {
+        const seq = Number(row.seq)
+        return market_id === row.market_id && seq >= (from_seq ?? 0) && seq <= (to_seq ?? 0)
+      })
+    const log = rig.server.logs[channel] ?? []
+    // The last messages of a market before a restart: nothing after them could show what is missing.
+    // Only a wire that loses messages, as no TCP does, comes to that.
+    const isLast = (row: (typeof log)[number]): boolean =>
+      row.epoch !== rig.server.epoch &&
+      !log.some(({ epoch, market_id, offset, seq }) => {
+        const isLater = epoch === row.epoch && market_id === row.market_id && offset > row.offset
+        return isLater && unique.has(`${epoch} ${market_id} ${seq}`)
+      })
+    const missing = log
+      .filter((row) => !isLast(row))
+      .filter((row) => !unique.has(`${row.epoch} ${row.market_id} ${row.seq}`) && !isTold(row))
+      .map((row) => `${row.epoch} ${row.market_id} ${row.seq}`)
+    // A resume that came short knows how many, and not which.
+    const short = own.filter(({ cause }) => cause === 'replay_short')
+    const told = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
+    assert.ok(missing.length <= told, `${channel}: missing ${missing.join(', ')}, told of ${told}`)
+  }
+}
+
+describe('random damage', () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const encoding = seed % 3 === 0 ? 'msgpack' : 'json'
+    const isWhole = seed % 2 === 0
+    test(`[CLIENT13] seed ${seed}: the view is the truth, and nothing is missing unsaid`, async () => {
+      const random = seededRandom('client', seed)
+      const rig = await openRig({ markets: MARKETS, encoding, random: random.next })
+      const target = isWhole ? { all: true } : { marketIds: MARKETS }
+      for (const channel of ['orderbook', ...FLOWS] as const) {
+        await rig.client.subscribe({ channel, ...target }).ready
+      }
+      rig.server.damage = () => {
+        const roll = random.below(100)
+        return roll < 3 ? 'drop' : roll < 6 ? 'twice' : roll < 8 ? 'hold' : 'send'
+      }
+      for (let number = 0; number < 300; number += 1) {
+        turn(rig, random, number)
+        if (number % 15 === 14) await rig.settle()
+      }
+      rig.server.damage = () => 'send'
+      await calm(rig)
+      judge(rig)
+    })
+  }
+})
+
+describe('the real face', () => {
+  for (const encoding of ['json', 'msgpack'] as const) {
+    test(`[CLIENT14] books, trades and prices of our own server come through in ${encoding}`, async () => {
+      const face = await openFace()
+      const one = face.engine.add('one')
+      one.replace([level(0.4, 100), level(0.3, 1)], [level(0.5, 50)])
+      const events: StreamEvent[] = []
+      const client = connect({
+        url: face.origin,
+        apiKey: 'ann-key',
+        encoding,
+        WebSocket,
+        onEvent: (event) => events.push(event),
+      })
+      after(async () => {
+        client.close()
+        await face.stop()
+      })
+      const id = one.ref.id
+      const channels = ['orderbook', 'trades', 'prices'] as const
+      for (const channel of channels) {
+        const answer = await client.subscribe({ channel, marketIds: [id.toUpperCase()] }).ready
+        assert.deepEqual(answer, { accepted: [id], rejected: [] })
+      }
+      for (let price = 0; price < 60; price += 1) {
+        one.change(bid(0.2 + price / 1000, price + 0.5), ask(0.6, price))
+      }
+      const trade = one.trade()
+      one.reprice(450_000)
+      await client.ping()
+      const view = client.book(id)
+      const truth = one.book()
+      const dollars = (levels: typeof truth.bids) =>
+        levels.map(({ price, size }) => ({ price: price / 1e6, size: size / 1e6 }))
+      assert.deepEqual(view?.bids, dollars(truth.bids))
+      assert.deepEqual(view?.asks, dollars(truth.asks))
+      assert.equal(view?.seq, truth.seq)
+      const ids = events.flatMap((event) => (event.type === 'trade' ? event.data.id : []))
+      assert.deepEqual(ids, [trade.nativeId])
+      assert.equal(
+        events.some((event) => event.type === 'price' && event.data.price === 0.45),
+        true,
+      )
+      assert.deepEqual(
+        events.filter(({ type }) => type === 'gap' || type === 'fault'),
+        [],
+      )
+    })
+  }
+})

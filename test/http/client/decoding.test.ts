@@ -1,0 +1,115 @@
+// The parts that read: MessagePack against an independent library, CRC-32 against zlib, and the
+// likeness to a browser's module.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { crc32 as zlibCrc32 } from 'node:zlib'
+import { decode, encode } from '@msgpack/msgpack'
+import fc from 'fast-check'
+import { crc32 } from '../../../http/client/crc32.ts'
+import { readMessage } from '../../../http/client/messages.ts'
+import { decodeMessagePack } from '../../../http/client/msgpack.ts'
+
+const FOLDER = 'http/client'
+
+const plain = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constant(null),
+    fc.boolean(),
+    fc.maxSafeInteger(),
+    fc.integer({ min: -140, max: 300 }),
+    fc.double({ noNaN: true }),
+    fc.string({ unit: 'binary', maxLength: 80 }),
+    fc.uint8Array({ maxLength: 300 }),
+    fc.array(tie('value'), { maxLength: 20 }),
+    fc.dictionary(
+      fc.string({ maxLength: 40 }).filter((key) => key !== '__proto__'),
+      tie('value'),
+      { maxKeys: 20, noNullPrototype: true },
+    ),
+  ),
+})).value
+
+test('[CLIENT3] plain MessagePack is read as an independent encoder wrote it', () => {
+  fc.assert(
+    fc.property(plain, (value) => {
+      const bytes = encode(value)
+      assert.deepEqual(decodeMessagePack(bytes), decode(bytes))
+      // As a view into a larger buffer, at any place.
+      const shifted = new Uint8Array(bytes.length + 7)
+      shifted.set(bytes, 3)
+      const view = shifted.subarray(3, 3 + bytes.length)
+      assert.deepEqual(decodeMessagePack(view), decode(bytes))
+    }),
+    { numRuns: 500, seed: 4 },
+  )
+})
+
+test('[CLIENT3] long texts, arrays and maps, and 64-bit integers of either sign, are read', () => {
+  const long = { text: 'ü'.repeat(70_000), list: Array.from({ length: 70_000 }, () => 1) }
+  assert.deepEqual(decodeMessagePack(encode(long)), long)
+  const wide = [2 ** 53 - 1, -(2 ** 53) + 1, 1_795_000_000_000, -1_795_000_000_000]
+  const signed = new Uint8Array(1 + wide.length * 9)
+  const view = new DataView(signed.buffer)
+  signed[0] = 0x90 + wide.length
+  for (const [index, value] of wide.entries()) {
+    signed[1 + index * 9] = 0xd3
+    view.setBigInt64(2 + index * 9, BigInt(value))
+  }
+  assert.deepEqual(decodeMessagePack(signed), wide)
+})
+
+test('[CLIENT3] damaged bytes are refused with a RangeError and never more work than bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), (bytes) => {
+      try {
+        decodeMessagePack(bytes)
+      } catch (error) {
+        assert.ok(error instanceof RangeError, String(error))
+      }
+    }),
+    { numRuns: 2000, seed: 4 },
+  )
+  const claim = Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)
+  assert.throws(() => decodeMessagePack(claim), RangeError)
+  assert.throws(() => decodeMessagePack(new Uint8Array(5000).fill(0x91)), RangeError)
+  assert.throws(() => decodeMessagePack(Uint8Array.of(0xc0, 0xc0)), RangeError)
+})
+
+test('[CLIENT4] the checksum is CRC-32 as zlib has it', () => {
+  assert.equal(crc32('123456789'), 0xcbf4_3926)
+  fc.assert(
+    fc.property(fc.string({ maxLength: 300 }), (text) => {
+      assert.equal(crc32(text), zlibCrc32(text))
+    }),
+    { numRuns: 200, seed: 4 },
+  )
+})
+
+test('[CLIENT2] what lacks what its kind must have is damaged, a new kind is unknown', () => {
+  const head = { channel: 'trades', market_id: 'm', epoch: 'e', offset: 1, seq: 1 }
+  const trade = { type: 'trade', ...head, data: { id: 't' } }
+  assert.equal(readMessage(trade), trade)
+  for (const name of ['channel', 'market_id', 'epoch', 'offset', 'seq', 'data']) {
+    assert.equal(readMessage({ ...trade, [name]: null }), 'damaged', name)
+  }
+  assert.equal(readMessage({ ...trade, offset: 1.5 }), 'damaged')
+  assert.equal(readMessage({ type: 'tomorrow' }), 'unknown')
+  for (const value of [null, 1, 'text', [], {}]) assert.equal(readMessage(value), 'damaged')
+})
+
+test('[CLIENT1] the folder imports nothing but its siblings and names nothing of Node', () => {
+  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.ts'))) {
+    const source = readFileSync(`${FOLDER}/${name}`, 'utf8')
+    for (const [, from] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {
+      assert.match(from ?? '', /^\.\/[a-z0-9-]+\.ts$/, name)
+    }
+    const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+    assert.doesNotMatch(code, /\b(process|Buffer|require|global|__dirname|setImmediate)\b/, name)
+    const isAmbient = name === 'ambient.ts'
+    if (!isAmbient)
+      assert.doesNotMatch(code, /\b(setTimeout|performance|Math\.random|Date)\b/, name)
+  }
+})

@@ -1,0 +1,245 @@
+// The life of a client: close codes, the watchdog, states, the reader's queue, the end; and drops at
+// every step of a conversation.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { delayMs } from '../../../http/client/back-off.ts'
+import { connect } from '../../../http/client/connect.ts'
+import { EventQueue } from '../../../http/client/event-queue.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { openRig } from './rig.ts'
+
+const ONE = 'venue_a_One'
+
+describe('the end of a connection', () => {
+  test('[CLIENT9] each close code has its delay', () => {
+    const end = (code: number, status: number | null = null) => ({ code, reason: '', status })
+    const half = () => 0.5
+    for (const code of [4000, 4010]) assert.equal(delayMs(end(code), 0, half), null)
+    assert.equal(delayMs(end(1006, 401), 0, half), null)
+    assert.equal(delayMs(end(1001), 0, half), 5000)
+    assert.equal(
+      delayMs(end(1001), 0, () => 0.999),
+      9990,
+    )
+    assert.equal(delayMs(end(4009), 0, half), 45_000)
+    for (const code of [1006, 4001, 4008, 4011, 1000]) {
+      assert.equal(delayMs(end(code), 0, half), 250)
+      const delays = [1, 2, 3, 7, 50].map((attempt) => delayMs(end(code), attempt, half))
+      assert.deepEqual(delays, [750, 1500, 3000, 22_500, 22_500])
+    }
+  })
+
+  for (const code of [1001, 4001, 4008, 4009, 4011, 1006]) {
+    test(`[CLIENT9] after ${code} the client comes back and resumes`, async () => {
+      const rig = await openRig()
+      await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+      rig.server.trade(ONE, 't1')
+      await rig.settle()
+      if (code === 1006) rig.server.cutAll()
+      else rig.server.closeAll(code)
+      await rig.until(() => rig.client.state === 'waiting')
+      assert.equal(rig.of('state').at(-1)?.code, code)
+      rig.server.trade(ONE, 't2')
+      await rig.comeBack()
+      await rig.settle()
+      assert.deepEqual(
+        rig.of('trade').map(({ data }) => data.id),
+        ['t1', 't2'],
+      )
+    })
+  }
+
+  for (const code of [4000, 4010]) {
+    test(`[CLIENT9] after ${code} the client stays away, and leaves nothing running`, async () => {
+      const rig = await openRig()
+      rig.server.script = () => true
+      const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
+      rig.server.closeAll(code)
+      await rig.until(() => rig.client.state === 'closed')
+      assert.equal((await ready).rejected[0]?.code, 'CLOSED')
+      assert.equal(rig.clock.timerCount, 0)
+      assert.equal(rig.server.connectionCount, 1)
+    })
+  }
+
+  test('[CLIENT9] without subscriptions it comes back with the next one', async () => {
+    const rig = await openRig()
+    rig.server.closeAll(4001)
+    await rig.until(() => rig.client.state === 'waiting')
+    assert.equal(rig.clock.timerCount, 0)
+    const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
+    assert.deepEqual((await ready).accepted, [ONE])
+    assert.equal(rig.server.connectionCount, 2)
+  })
+
+  test('[CLIENT9] a silent server is left after two and a half heartbeats', async () => {
+    const rig = await openRig({ random: () => 0.5 })
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    rig.server.isMute = true
+    rig.clock.advance(2500)
+    rig.clock.advance(12_499)
+    assert.equal(rig.client.state, 'live')
+    rig.clock.advance(1)
+    assert.equal(rig.client.state, 'waiting')
+    rig.server.isMute = false
+    rig.server.trade(ONE, 't1')
+    await rig.comeBack()
+    await rig.settle()
+    assert.equal(rig.of('trade').length, 1)
+  })
+
+  test('[CLIENT9] attempts in vain wait longer and longer, and a heartbeat forgives them', async () => {
+    const rig = await openRig()
+    const delays: unknown[] = []
+    for (let turn = 0; turn < 4; turn += 1) {
+      rig.server.cutAll()
+      await rig.until(() => rig.client.state === 'waiting')
+      delays.push(rig.of('state').at(-1)?.retry_ms)
+      await rig.comeBack()
+    }
+    assert.deepEqual(delays, [0, 500, 1000, 2000])
+    rig.server.heartbeat()
+    await rig.settle()
+    rig.server.cutAll()
+    await rig.until(() => rig.client.state === 'waiting')
+    assert.equal(rig.of('state').at(-1)?.retry_ms, 0)
+  })
+
+  test('[CLIENT11] while it is caught up a connection is not compared with a heartbeat', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', all: true }).ready
+    rig.server.heartbeat({ catching_up: true })
+    await rig.until(() => rig.client.state === 'catching_up')
+    rig.server.heartbeat()
+    await rig.until(() => rig.client.state === 'live')
+    assert.equal(rig.server.connectionCount, 1)
+  })
+})
+
+describe('every step', () => {
+  const steps = ['connected', 'subscribed', 'snapshot', 'synced', 'update'] as const
+  for (const step of steps) {
+    for (const channel of ['orderbook', 'trades'] as const) {
+      test(`[CLIENT6] a cut right after ${step} of ${channel} loses nothing`, async () => {
+        const rig = await openRig()
+        const { ready } = rig.client.subscribe({ channel, marketIds: [ONE] })
+        let isCut = false
+        const cutAfter = (type: string): void => {
+          if (type !== step || isCut) return
+          isCut = true
+          rig.server.cutAll()
+        }
+        const { send } = rig.server
+        rig.server.send = (peer, message) => {
+          if (peer.socket.readyState !== WebSocket.OPEN) return
+          send.call(rig.server, peer, message)
+          cutAfter(String(message.type))
+        }
+        if (step === 'connected') rig.server.cutAll()
+        await rig.server.until(() => isCut || rig.client.state === 'live')
+        await rig.settle()
+        assert.deepEqual((await ready).accepted, [ONE])
+        for (let turn = 1; turn <= 3; turn += 1) {
+          rig.server.trade(ONE, `t${turn}`)
+          rig.server.change(ONE, 'bids', turn * 1000, 1)
+        }
+        await rig.settle()
+        await rig.settle()
+        if (channel === 'trades') {
+          assert.deepEqual(
+            rig.of('trade').map(({ data }) => data.id),
+            ['t1', 't2', 't3'],
+          )
+        } else {
+          assert.deepEqual(rig.client.book(ONE)?.bids, rig.server.books.get(ONE)?.levels('bids'))
+          assert.equal(rig.client.book(ONE)?.isInSync, true)
+        }
+        assert.deepEqual(rig.of('gap'), [])
+      })
+    }
+  }
+})
+
+describe('the user', () => {
+  test('[CLIENT12] a reader takes events one by one until the client is closed', async () => {
+    const rig = await openRig()
+    const seen: string[] = []
+    const reading = (async () => {
+      for await (const event of rig.client) seen.push(event.type)
+    })()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    rig.server.trade(ONE, 't1')
+    await rig.settle()
+    rig.client.close()
+    rig.client.close()
+    await reading
+    assert.deepEqual(seen, ['subscribed', 'synced', 'trade', 'pong', 'state'])
+    assert.equal(rig.clock.timerCount, 0)
+    const late = await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    assert.equal(late.rejected[0]?.code, 'CLOSED')
+    assert.equal(await rig.client.ping(), null)
+  })
+
+  test('[CLIENT12] a reader that is too slow is told how much it missed, in its place', async () => {
+    const queue = new EventQueue(3, () => {})
+    for (let number = 1; number <= 10; number += 1)
+      queue.push({ type: 'fault', reason: `${number}` })
+    const taken: unknown[] = []
+    const take = async () => {
+      const { value } = await queue.next()
+      taken.push(value?.type === 'gap' ? value.lost : value?.reason)
+    }
+    for (let turn = 0; turn < 4; turn += 1) await take()
+    queue.push({ type: 'fault', reason: 'after' })
+    await take()
+    assert.deepEqual(taken, ['1', '2', '3', 7, 'after'])
+    queue.end()
+    assert.equal((await queue.next()).done, true)
+  })
+
+  test('[CLIENT12] a handler that throws harms nothing but itself', async () => {
+    const rig = await openRig()
+    const thrown: unknown[] = []
+    const before = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.once('uncaughtException', (error) => thrown.push(error.message))
+    const client = connect({
+      url: rig.server.url,
+      WebSocket,
+      clock: new ManualClock(),
+      onEvent: (event) => {
+        if (event.type === 'trade') throw new Error('mine')
+      },
+    })
+    await client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    rig.server.trade(ONE, 't1')
+    await client.ping()
+    client.close()
+    for (const listener of before) process.on('uncaughtException', listener)
+    assert.deepEqual(thrown, ['mine'])
+    assert.equal(client.position('trades')?.offset, 1)
+  })
+
+  test('[CLIENT1] addresses of any scheme are taken, and bad ones refused at once', async () => {
+    const urls: string[] = []
+    class Refusing extends WebSocket {
+      constructor(url: string) {
+        urls.push(url)
+        super('ws://127.0.0.1:1')
+      }
+    }
+    const clock = new ManualClock()
+    for (const url of ['http://h:1', 'wss://h/v1/ws', 'https://h/prefix/ws']) {
+      connect({ url, apiKey: 'k&', encoding: 'msgpack', WebSocket: Refusing, clock }).close()
+    }
+    assert.deepEqual(urls, [
+      'ws://h:1/v1/ws?api_key=k%26&encoding=msgpack',
+      'wss://h/v1/ws?api_key=k%26&encoding=msgpack',
+      'wss://h/prefix/ws?api_key=k%26&encoding=msgpack',
+    ])
+    assert.throws(() => connect({ url: 'ftp://h', WebSocket: Refusing, clock }), TypeError)
+    assert.throws(() => connect({ url: 'nonsense', WebSocket: Refusing, clock }), TypeError)
+  })
+})

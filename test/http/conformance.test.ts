@@ -1,0 +1,75 @@
+// The conformance run: every route and parameter of a running face, each answer held against the
+// specification document. It prints how much it asked and what each route answered.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { conform } from '../support/conformance.ts'
+import { ACCOUNT, type DescribedFace, openDescribedFace } from '../support/described-face.ts'
+import { DocumentJudge } from '../support/document-judge.ts'
+import { RawConnection } from '../support/raw-http.ts'
+import { RouteClient } from '../support/route-client.ts'
+
+let face: DescribedFace
+before(async () => {
+  face = await openDescribedFace()
+})
+after(() => face.stop())
+
+/** Injected in a test of the wrapper (handle.test.ts), not here. */
+const OUR_FAULT = 500
+
+describe('conformance', () => {
+  test('[CONFORM1] every parameter of every route is answered as documented, and every documented status is reached', async (t) => {
+    const { clients, close } = RouteClient.all(face)
+    const problems: string[] = []
+    let requests = 0
+    for (const client of clients) {
+      await conform(client, face)
+      const { method, pattern } = client.route
+      const name = `${method} ${pattern}`
+      const reached = [...client.reached].sort()
+      const missed = client.documented.filter((status) => {
+        return status !== OUR_FAULT && !client.reached.has(status)
+      })
+      t.diagnostic(`${name}: ${client.requestCount} requests, reached ${reached.join(' ')}`)
+      if (missed.length > 0) problems.push(`${name} was never answered ${missed.join(', ')}`)
+      problems.push(...client.problems.slice(0, 12).map((problem) => `${name}: ${problem}`))
+      requests += client.requestCount
+    }
+    close()
+    t.diagnostic(`${requests} requests of ${clients.length} routes`)
+    assert.deepEqual(problems, [])
+  })
+
+  test('[CONFORM2] the judge misses nothing: a field more, less or of another type, a status, a header, a type', async () => {
+    const judge = new DocumentJudge(face.document)
+    const connection = new RawConnection(face.port)
+    const headers = [['X-API-Key', `${ACCOUNT}-key`]] as const
+    const target = '/v1/markets/venue_a_a0'
+    const good = await connection.exchange({ method: 'GET', target, headers })
+    connection.close()
+    assert.ok(good !== null)
+    const operation = { method: 'GET', pattern: '/v1/markets/{market_id}' }
+    const problem = (changed: Partial<typeof good>) =>
+      judge.problem({ ...operation, ...good, ...changed })
+    const without = (name: string) => new Map([...good.headers].filter(([one]) => one !== name))
+    const market: Record<string, unknown> = JSON.parse(good.body)
+    const { slug: _, ...less } = market
+    const body = (value: unknown) => ({ body: JSON.stringify(value) })
+    assert.equal(problem({}), null)
+    assert.match(problem(body({ ...market, more: 1 })) ?? '', /must NOT have additional properties/)
+    assert.match(problem(body(less)) ?? '', /required property 'slug'/)
+    assert.match(problem(body({ ...market, close_time: '1' })) ?? '', /close_time must be/)
+    assert.match(
+      problem(body({ ...market, status: 'gone' })) ?? '',
+      /status must be equal to one of/,
+    )
+    assert.match(problem({ status: 418 }) ?? '', /418 is not documented/)
+    assert.match(problem({ headers: without('x-ratelimit-reset') }) ?? '', /x-ratelimit-reset/)
+    assert.match(problem({ headers: without('content-type') }) ?? '', /the type is/)
+    const odd = new Map([...good.headers, ['x-odd', '1']])
+    assert.match(problem({ headers: odd }) ?? '', /x-odd is not documented/)
+    assert.match(problem({ ...body({ detail: 'a' }), status: 429 }) ?? '', /retry-after/)
+    assert.match(problem({ ...body({ detail: 'a' }), status: 405 }) ?? '', /no Allow/)
+  })
+})

@@ -1,0 +1,58 @@
+// Mutated requests against a running face: 2,000 in `npm test`, 100,000 with TEST_LONG=1. FUZZ_SEED
+// repeats a run; what fails is printed with its number, which with the seed makes the request again.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type DescribedFace, openDescribedFace } from '../support/described-face.ts'
+import { FuzzJudge } from '../support/fuzz-judge.ts'
+import { FuzzRequests } from '../support/fuzz-requests.ts'
+import { RawConnection } from '../support/raw-http.ts'
+
+const COUNT = process.env.TEST_LONG === '1' ? 100_000 : 2_000
+const SEED = process.env.FUZZ_SEED ?? '3'
+const SOCKETS = 8
+const PROBLEMS_MAX = 20
+/** Lists' pins of the fake catalogue are kept for ever; so many requests apart they are let go. */
+const PINS_EVERY = 1_000
+
+let face: DescribedFace
+before(async () => {
+  face = await openDescribedFace()
+})
+after(() => face.stop())
+
+describe('fuzzing', () => {
+  test('[FUZZ1] no mutated request ends the process, meets a 5xx, hangs, or is answered with more than is documented', async (t) => {
+    const requests = new FuzzRequests(face.routes, SEED)
+    const judge = new FuzzJudge(face)
+    const statuses = new Map<string, number>()
+    const problems: string[] = []
+    let next = 0
+    const work = async (): Promise<void> => {
+      const connection = new RawConnection(face.port)
+      while (next < COUNT && problems.length < PROBLEMS_MAX) {
+        const index = next++
+        if (index % PINS_EVERY === 0) face.engine.catalog.pins.clear()
+        const request = requests.at(index)
+        const answer = await connection.exchange(request.bytes, request.isBroken).catch((error) => {
+          throw new Error(`#${index} ${request.method} ${request.target.slice(0, 300)}: ${error}`)
+        })
+        // After what is no HTTP, what the library thinks of the connection is anybody's guess.
+        if (request.isBroken) connection.close()
+        const status = answer === null ? 'closed' : String(answer.status)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        const problem = judge.problem(request, answer)
+        if (problem !== null) {
+          problems.push(`#${index} ${request.method} ${request.target.slice(0, 300)}: ${problem}`)
+        }
+      }
+      connection.close()
+    }
+    await Promise.all(Array.from({ length: SOCKETS }, work))
+    const counts = [...statuses].sort().map(([status, count]) => `${status}: ${count}`)
+    t.diagnostic(`${next} requests, seed ${SEED}; ${counts.join(', ')}`)
+    assert.deepEqual(problems, [])
+    const health = await fetch(`${face.origin}/health`)
+    assert.equal(health.status, 200, 'the process is well afterwards')
+  })
+})

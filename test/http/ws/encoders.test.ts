@@ -1,0 +1,106 @@
+// Both forms carry the same information, and the binary one is MessagePack that anybody reads.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decode } from '@msgpack/msgpack'
+import { seededRandom } from '../../../engine/random.ts'
+import { JsonEncoder } from '../../../http/ws/encode-json.ts'
+import { MsgpackEncoder } from '../../../http/ws/encode-msgpack.ts'
+import type { Encoder } from '../../../http/ws/encoder.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { randomMessages, type Written } from '../../support/stream-messages.ts'
+import { decodeWire, numbersOf, plain } from '../../support/stream-wire.ts'
+
+const engine = new FakeEngine(new ManualClock())
+const markets = [
+  engine.add('plain'),
+  engine.add('"quoted" \\ ü', { venue: 'b' }),
+  engine.add('labels', {
+    outcomes: ['Ja "sicher"', '日本'].map((label, index) => ({
+      label,
+      id: engine.add(`o${index}`).summary.outcomes[0]?.id ?? assert.fail(),
+    })),
+  }),
+]
+const parts = { epoch: 'k3f9c2', catalog: engine.catalog }
+const json = new JsonEncoder(parts)
+const binary = new MsgpackEncoder(parts)
+
+const textOf = ({ name, write }: Written): Record<string, unknown> => {
+  const frame = write(json)
+  assert.ok(typeof frame === 'string', name)
+  return JSON.parse(frame)
+}
+const bytesOf = ({ name, write }: Written): Uint8Array => {
+  const frame = write(binary)
+  assert.ok(frame instanceof Uint8Array, name)
+  // As on the wire: the library may write into the same buffer again.
+  return Uint8Array.from(frame)
+}
+
+test('[WIRE1] both forms carry the same fields and values in the same order, for every kind of message', () => {
+  const random = seededRandom('wire', 6)
+  for (let round = 0; round < 700; round += 1) {
+    for (const message of randomMessages(random, markets)) {
+      const text = textOf(message)
+      const bytes = bytesOf(message)
+      const own = plain(decodeWire(bytes))
+      assert.deepEqual(own, text, message.name)
+      assert.equal(JSON.stringify(own), JSON.stringify(text), message.name)
+      const theirs = decode(bytes)
+      assert.deepEqual(theirs, text, `${message.name}, by @msgpack/msgpack`)
+    }
+  }
+})
+
+test('[WIRE2] times, counters and checksums are integers on the wire, whatever their size', () => {
+  const random = seededRandom('whole', 2)
+  const isCounted = (name: string) =>
+    /(_ms|_ts|_time|_count)$/.test(name) ||
+    ['seq', 'offset', 'checksum', 'counter', 'fills', 'price_cents'].includes(name)
+  const seen = new Set<string>()
+  for (let round = 0; round < 300; round += 1) {
+    for (const message of randomMessages(random, markets)) {
+      for (const { name, isWhole } of numbersOf(decodeWire(bytesOf(message)))) {
+        if (!isCounted(name)) continue
+        seen.add(name)
+        assert.ok(isWhole, `${name} of ${message.name}`)
+      }
+    }
+  }
+  for (const name of ['timestamp_ms', 'seq', 'offset', 'end_period_ts', 'close_time', 'fills']) {
+    assert.ok(seen.has(name), name)
+  }
+})
+
+test('[WIRE3] every kind of message that an encoder can write is in the comparison', () => {
+  const random = seededRandom('kinds', 1)
+  const written = new Set<string>()
+  const noting = new Proxy(json, {
+    get: (target, name) => {
+      written.add(String(name))
+      return Reflect.get(target, name).bind(target)
+    },
+  })
+  for (const { write } of randomMessages(random, markets)) write(noting satisfies Encoder)
+  const methods = Object.getOwnPropertyNames(JsonEncoder.prototype)
+  const silent = ['constructor', 'forget']
+  assert.deepEqual(new Set(methods.filter((name) => !silent.includes(name))), written)
+})
+
+test('[WIRE4] a relisted market’s texts are written anew once they are forgotten', () => {
+  const market = engine.add('renamed')
+  const update = { kind: 'trade', market: market.ref, offset: 1, seq: 1 } as const
+  const trade = market.trade()
+  const message = { ...update, venueTimeMs: trade.timeMs, receivedAtMs: trade.timeMs, trade }
+  const labelOf = () => Reflect.get(JSON.parse(String(json.trade(message))).data, 'outcome')
+  const before = labelOf()
+  const [first, ...others] = market.summary.outcomes
+  assert.ok(first !== undefined)
+  const outcomes = [{ ...first, label: 'Renamed' }, ...others]
+  market.summary = { ...market.summary, outcomes }
+  assert.equal(labelOf(), before)
+  json.forget(market.ref.number)
+  assert.equal(labelOf(), 'Renamed')
+})

@@ -1,0 +1,144 @@
+// What arrives on a WebSocket though no client sends it: each case ends in an answer or in the end of
+// the connection that the protocol's README names, and the server goes on in any case.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Face, openFace } from '../../support/face.ts'
+import { frame, OPCODES, RawStream } from '../../support/raw-stream.ts'
+
+const PATH = '/v1/ws?api_key=ann-key'
+const PING = JSON.stringify({ action: 'ping', id: 7 })
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+/** A ping as long as wanted. */
+const longPing = (length: number) => {
+  const short = JSON.stringify({ action: 'ping', id: 7, x: '' })
+  return JSON.stringify({ action: 'ping', id: 7, x: 'x'.repeat(length - short.length) })
+}
+const { more, text, binary, close, ping, pong } = OPCODES
+/** `pong`: the command was answered; a code: the error's; `cut`: 1006; a number: the close code. */
+type Outcome = 'pong' | 'MESSAGE_TOO_LARGE' | 'PARSE_ERROR' | 'cut' | number
+const pieces = (bytes: Uint8Array, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    Buffer.from(bytes.subarray(index * size, index * size + size)),
+  )
+const fragments = (message: string, size: number): Buffer[] => {
+  const parts = pieces(Buffer.from(message), size)
+  return parts.map((part, index) =>
+    frame(index === 0 ? text : more, part, { isLast: index === parts.length - 1 }),
+  )
+}
+const closing = (code: number, reason: Uint8Array | string = '') => {
+  const payload = Buffer.alloc(2)
+  payload.writeUInt16BE(code)
+  return frame(close, Buffer.concat([payload, Buffer.from(reason)]))
+}
+
+const CASES: readonly (readonly [name: string, bytes: readonly Buffer[], outcome: Outcome])[] = [
+  ['a text frame', [frame(text, PING)], 'pong'],
+  ['JSON in a binary frame', [frame(binary, PING)], 'pong'],
+  ['a length of 125', [frame(text, longPing(125))], 'pong'],
+  ['a length of 126', [frame(text, longPing(126))], 'pong'],
+  ['a length of 127', [frame(text, longPing(127))], 'pong'],
+  ['a short length in the 16-bit form', [frame(text, PING, { lengthForm: 16 })], 'pong'],
+  ['a short length in the 64-bit form', [frame(text, PING, { lengthForm: 64 })], 'pong'],
+  ['16 KiB', [frame(text, longPing(16_384))], 'pong'],
+  ['16 KiB and a byte', [frame(text, longPing(16_385))], 'MESSAGE_TOO_LARGE'],
+  ['64 KiB', [frame(text, longPing(65_536))], 'MESSAGE_TOO_LARGE'],
+  ['64 KiB and a byte', [frame(text, longPing(65_537))], 'cut'],
+  ['a claim of 2^40 bytes', [Buffer.from('81ff0000010000000000aabbccdd0000', 'hex')], 'cut'],
+  ['a claim of 2^63 bytes', [Buffer.from('81ff8000000000000000aabbccdd0000', 'hex')], 'cut'],
+  ['byte by byte', pieces(frame(text, PING), 1), 'pong'],
+  ['in fragments', fragments(PING, 5), 'pong'],
+  ['in fragments of a byte', fragments(PING, 1), 'pong'],
+  ['with an empty last fragment', [frame(text, PING, { isLast: false }), frame(more)], 'pong'],
+  ['a ping between fragments', interleaved(frame(ping, 'x')), 'pong'],
+  ['a pong between fragments', interleaved(frame(pong)), 'pong'],
+  ['fragments beyond 64 KiB together', fragments(longPing(80_000), 20_000), 'cut'],
+  [
+    'a new message between fragments',
+    [frame(text, '{', { isLast: false }), frame(text, PING)],
+    'cut',
+  ],
+  ['a continuation of nothing', [frame(more, PING)], 'cut'],
+  ['an empty message', [frame(text)], 'PARSE_ERROR'],
+  ['an empty binary message', [frame(binary)], 'PARSE_ERROR'],
+  ['bad UTF-8', [frame(text, Buffer.from([0x7b, 0xff, 0x7d]))], 'cut'],
+  ['half a UTF-8 character', [frame(text, Buffer.from([0x7b, 0xe2, 0x82]))], 'cut'],
+  ['a surrogate in UTF-8', [frame(text, Buffer.from([0xed, 0xa0, 0x80]))], 'cut'],
+  ['bad UTF-8 in a binary frame', [frame(binary, Buffer.from([0x7b, 0xff]))], 'PARSE_ERROR'],
+  ['reserved bit 1', [frame(text, PING, { reserved: 4 })], 'cut'],
+  ['reserved bit 2', [frame(text, PING, { reserved: 2 })], 'cut'],
+  ['reserved bit 3', [frame(text, PING, { reserved: 1 })], 'cut'],
+  ...[3, 4, 5, 6, 7, 11, 12, 13, 14, 15].map(
+    (opcode) => [`opcode ${opcode}`, [frame(opcode, PING)], 'cut'] as const,
+  ),
+  ['a fragmented ping', [frame(ping, 'x', { isLast: false })], 'cut'],
+  ['a ping of 125 bytes', [frame(ping, 'x'.repeat(125)), frame(text, PING)], 'pong'],
+  ['a ping of 126 bytes', [frame(ping, 'x'.repeat(126))], 'cut'],
+  ['1,000 pings', [...Array.from({ length: 1_000 }, () => frame(ping)), frame(text, PING)], 'pong'],
+  ['1,000 pongs', [...Array.from({ length: 1_000 }, () => frame(pong)), frame(text, PING)], 'pong'],
+  ['a close without a code', [frame(close)], 1000],
+  ['a close with 1000', [closing(1000)], 1000],
+  ['a close with a reason', [closing(1000, 'bye')], 1000],
+  // The library knows the codes of the standard and those of applications, none between.
+  ['a close with 3000', [closing(3000)], 1000],
+  ['a close with 4999', [closing(4999)], 4999],
+  ['commands behind a close', [closing(1000), frame(text, PING)], 1000],
+]
+
+function interleaved(between: Buffer): Buffer[] {
+  const parts = fragments(PING, 10)
+  return parts.flatMap((part, index) => (index === 0 ? [part, between] : [part]))
+}
+
+async function outcomeOf(stream: RawStream): Promise<Outcome> {
+  const ended = await stream.next(({ opcode, payload }) => {
+    if (opcode === close) return true
+    const message = opcode === text ? JSON.parse(String(payload)) : null
+    return message?.type === 'pong' || message?.type === 'error'
+  })
+  if (ended === null) return 'cut'
+  if (ended.opcode === close) {
+    return ended.payload.length < 2 ? 1000 : ended.payload.readUInt16BE(0)
+  }
+  const message = JSON.parse(String(ended.payload))
+  return message.type === 'pong' ? 'pong' : message.code
+}
+
+test('[WS17] every frame is answered or ends its connection as documented, and the server goes on', async () => {
+  for (const [name, frames, outcome] of CASES) {
+    const stream = new RawStream(face.port, PATH)
+    await stream.opened()
+    for (const bytes of frames) stream.write(bytes)
+    assert.equal(await outcomeOf(stream), outcome, name)
+    await stream.end()
+  }
+  const stream = new RawStream(face.port, PATH)
+  await stream.opened()
+  stream.write(frame(text, PING))
+  assert.equal(await outcomeOf(stream), 'pong', 'still there')
+  await stream.end()
+  for (let round = 0; face.server.hub.sessions.size > 0; round += 1) {
+    assert.ok(round < 1_000, 'every connection is forgotten')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+})
+
+test('[WS17] frames sent before the handshake is answered do no harm, nor does one without a mask', async () => {
+  // A client may not send so early: the library drops what comes, or cuts.
+  const early = new RawStream(face.port, PATH, frame(text, PING))
+  await early.opened()
+  assert.match(early.head, /^HTTP\/1.1 101 /)
+  await early.end()
+  const bare = new RawStream(face.port, PATH)
+  await bare.opened()
+  bare.write(frame(text, PING, { isMasked: false }))
+  bare.write(frame(text, PING))
+  assert.ok(['pong', 'PARSE_ERROR', 'cut'].includes(String(await outcomeOf(bare))))
+  await bare.end()
+})

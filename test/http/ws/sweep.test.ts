@@ -1,0 +1,113 @@
+// Which buffers a sweep looks at: a look costs more than a delivery, so that nobody is looked at who
+// cannot lag, and nobody lags unseen.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { socketBufferBytesSoft } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Hub } from '../../../http/ws/hub.ts'
+import { Session, type Socket } from '../../../http/ws/session.ts'
+import { bid, level } from '../../support/builders.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+/** A socket that reads nothing: all that is published stays in it. */
+interface Stuck {
+  readonly session: Session
+  looks: number
+  buffered: number
+}
+
+function open(listenerCount = 1) {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  engine.accounts.make('ann')
+  const market = engine.add('one')
+  const stuck: Stuck[] = []
+  const { publisher, metrics } = engine
+  const topics = {
+    numSubscribers: (topic: string) => (topic === 'j:orderbook:*' ? listenerCount : 0),
+    publish(_topic: string, message: string | ArrayBuffer | ArrayBufferView) {
+      for (const one of stuck) one.buffered += typeof message === 'string' ? message.length : 0
+      return true
+    },
+  }
+  const hub = new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
+  publisher.watch(hub)
+  const join = (): Stuck => {
+    const caller = engine.accounts.callerOfKey('ann-key') ?? assert.fail()
+    const ws: Socket = {
+      send: () => 1,
+      subscribe: () => true,
+      unsubscribe: () => true,
+      getBufferedAmount() {
+        one.looks += 1
+        return one.buffered
+      },
+      end: () => undefined,
+      close: () => undefined,
+      cork: () => assert.fail('nothing is commanded'),
+    }
+    const session = new Session({ id: 'c', caller, encoder: hub.encoder('j'), ws, desk: hub })
+    const one: Stuck = { session, looks: 0, buffered: 0 }
+    stuck.push(one)
+    hub.add(session)
+    session.open()
+    session.listen('orderbook', '*')
+    return one
+  }
+  market.replace([level(0.4, 1)], [])
+  let size = 0
+  const change = () => {
+    size += 1
+    market.change(bid(0.4, size))
+  }
+  return { hub, stuck, join, change }
+}
+
+/** The looks of each in one sweep. */
+function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
+  const before = stuck.map(({ looks }) => looks)
+  hub.sweep()
+  return stuck.map(({ looks }, index) => looks - (before[index] ?? 0))
+}
+
+test('[FAN1] a sweep looks at who was sent something alone, and at everybody once an eighth of the soft limit was published', () => {
+  const world = open()
+  const one = world.join()
+  world.join()
+  assert.deepEqual(looksOf(world), [1, 1], 'both were greeted')
+  assert.deepEqual(looksOf(world), [0, 0])
+  one.session.send('x')
+  assert.deepEqual(looksOf(world), [1, 0])
+  while (one.buffered < socketBufferBytesSoft / 8) {
+    assert.deepEqual(looksOf(world), [0, 0])
+    for (let count = 0; count < 50; count += 1) world.change()
+  }
+  assert.deepEqual(looksOf(world), [1, 1])
+  assert.deepEqual(looksOf(world), [0, 0])
+  world.hub.stop()
+})
+
+test('[FAN1] everybody is looked at once much was published to all together, however little to each', () => {
+  const world = open(400_000)
+  world.join()
+  looksOf(world)
+  world.change()
+  assert.deepEqual(looksOf(world), [1])
+  assert.deepEqual(looksOf(world), [0])
+  world.hub.stop()
+})
+
+test('[FAN1] who reads nothing lags before an eighth more than the soft limit is in the buffer, and is then looked at in every sweep', () => {
+  const world = open()
+  const one = world.join()
+  while (one.session.isLive) {
+    world.change()
+    world.hub.sweep()
+    assert.ok(one.buffered < socketBufferBytesSoft * 1.126, `${one.buffered} bytes`)
+  }
+  assert.ok(one.buffered > socketBufferBytesSoft)
+  for (let sweep = 0; sweep < 3; sweep += 1) assert.deepEqual(looksOf(world), [1])
+  world.hub.stop()
+})

@@ -1,0 +1,126 @@
+// Many users over a bad network: the real engine on the simulated venues, clients of http/client/ in
+// a process of their own behind a proxy that delays, throttles, resets and half-opens. In the end
+// every book equals REST, and every trade was handed once. Short under `npm test`; 200 clients and
+// 5,000 venue messages a second for a minute under TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Crowd, type CrowdReport } from '../support/crowd.ts'
+import { allMarketIds, Rig } from '../support/rig.ts'
+import { startWatchedEngine, type WatchedEngine } from '../support/watched-engine.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
+const seconds = number('CONTINUITY_SECONDS', isLong ? 60 : 10)
+const clients = number('CONTINUITY_CLIENTS', isLong ? 200 : 20)
+const rate = number('CONTINUITY_RATE', isLong ? 5_000 : 500)
+const marketsPerVenue = number('CONTINUITY_MARKETS', isLong ? 250 : 60)
+const settleSeconds = number('CONTINUITY_SETTLE_SECONDS', isLong ? 180 : 90)
+const seed = process.env.SEED ?? 'continuity'
+
+test('[CONTINUITY1] over a rough network every book equals REST and every trade comes once', (t) =>
+  followAll((line) => t.diagnostic(line), 'off'))
+
+const skip = isLong ? false : 'venues that fall silent take a minute to come back: TEST_LONG=1'
+test('[CONTINUITY3] so it is when the venues get everything wrong too', { skip }, (t) =>
+  followAll((line) => t.diagnostic(line), 'on'),
+)
+
+async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Promise<void> {
+  const rig = new Rig()
+  let watched: WatchedEngine | null = null
+  let crowd: Crowd | null = null
+  try {
+    await rig.startVenues({ messagesPerSecond: rate, marketsPerVenue, faults })
+    watched = await startWatchedEngine(rig)
+    const { engine, witness, apiKey } = watched
+    const api = `http://127.0.0.1:${engine.port}`
+    const marketIds = await allMarketIds({ gamma: rig.gamma, api, key: apiKey })
+    crowd = Crowd.start({
+      ...{ seed, host: '127.0.0.1', port: engine.port, apiKey, clients, marketIds },
+      ...{ wideEvery: 0, marketsPerClient: 20, rough: { lifeMsMax: (seconds * 1_000) / 3 } },
+    })
+    const { rejected } = await crowd.ask({ kind: 'ready' })
+    assert.deepEqual(rejected, [])
+    const before = { ...witness.counts }
+    const loop = monitorEventLoopDelay({ resolution: 10 })
+    loop.enable()
+    const cpu = process.cpuUsage()
+    const startedMs = performance.now()
+    await pause(seconds * 1_000)
+    await rig.flow('pause')
+    const elapsed = (performance.now() - startedMs) / 1_000
+    const used = process.cpuUsage(cpu)
+    loop.disable()
+    await crowd.ask({ kind: 'calm' })
+    const books = (witness.counts.book - before.book) / elapsed
+    const trades = (witness.counts.trade - before.trade) / elapsed
+    say(
+      `${marketIds.length} markets, ${books.toFixed(0)} book updates and ${trades.toFixed(0)} trades a second told for ${elapsed.toFixed(1)} s; engine's loop late by p50 ${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)} ms, CPU ${((used.user + used.system) / 1e6 / elapsed).toFixed(2)} cores`,
+    )
+    const report = await settled(crowd, watched, say)
+    tell(report, say)
+    assert.deepEqual(report.faults.slice(0, 5), [])
+    assert.deepEqual(report.books.wrong.slice(0, 5), [])
+    assert.deepEqual(report.trades.missing.slice(0, 5), [])
+    assert.deepEqual(report.trades.extra.slice(0, 5), [])
+    assert.equal(report.books.compared, clients * Math.min(20, marketIds.length))
+    assert.equal(report.live, clients)
+    assert.ok(report.trades.due > 0)
+    // All that was told is kept: nothing need ever be excused by an announcement.
+    assert.equal(report.trades.handed, report.trades.due)
+    // The proxy was rough indeed, and users came back.
+    assert.ok((report.proxy?.reset ?? 0) > 0)
+    assert.ok((report.counts.connections ?? 0) > clients)
+  } finally {
+    await crowd?.stop()
+    await watched?.engine.stop()
+    await rig.close()
+  }
+}
+
+/** Asks until everybody has everything, or the time is up: the engine first has to stand still. */
+async function settled(
+  crowd: Crowd,
+  { engine, witness }: WatchedEngine,
+  say: (line: string) => void,
+): Promise<CrowdReport> {
+  const startedMs = performance.now()
+  for (let told = -1; ; ) {
+    await pause(2_000)
+    const offset = engine.publisher.offset('orderbook') + engine.publisher.offset('trades')
+    const seconds = (performance.now() - startedMs) / 1_000
+    const isLate = seconds > settleSeconds
+    if (offset !== told && !isLate) {
+      told = offset
+      continue
+    }
+    const report = await crowd.ask({ kind: 'check', trades: witness.trades })
+    const wrong = report.books.wrong.length + report.trades.missing.length
+    if (isLate || (wrong === 0 && report.live === report.clients)) {
+      say(`right ${seconds.toFixed(0)} s after the pause`)
+      return report
+    }
+    say(
+      `${seconds.toFixed(0)} s after the pause: ${JSON.stringify(report.states)}, ${report.books.wrong.length} books (${report.books.wrong[0]}), ${report.trades.missing.length} trades`,
+    )
+  }
+}
+
+function tell(report: CrowdReport, say: (line: string) => void): void {
+  const { trades, books, loop } = report
+  say(
+    `${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}; proxy ${JSON.stringify(report.proxy)}`,
+  )
+  say(
+    `${trades.due} trades due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
+  )
+  say(
+    `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
+  )
+  say(
+    `the clients' loop late by p50 ${loop.p50Ms.toFixed(1)}, p99 ${loop.p99Ms.toFixed(1)} ms, CPU ${loop.cpuSeconds.toFixed(1)} s`,
+  )
+}

@@ -1,0 +1,133 @@
+// kill -9 of the server under load while the venues go on: users of http/client/ in a process of their
+// own come back by themselves, and each is handed every trade that truly was, once. Judged by the
+// simulator's own list of trades. Short under `npm test`; 100 clients and more kills under
+// TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { seededRandom } from '../../engine/random.ts'
+import type { TrueTrade } from '../support/client-ledger.ts'
+import { Crowd, type CrowdReport } from '../support/crowd.ts'
+import { freePorts } from '../support/processes.ts'
+import { allMarketIds, type Places, Rig, truthOfTrades } from '../support/rig.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
+const clients = number('KILL_CLIENTS', isLong ? 100 : 20)
+const kills = number('KILL_ROUNDS', isLong ? 6 : 2)
+const rate = number('KILL_RATE', isLong ? 2_000 : 300)
+const marketsPerVenue = number('KILL_MARKETS', isLong ? 250 : 40)
+const secondsBetween = number('KILL_SECONDS', isLong ? 10 : 3)
+const settleSeconds = number('KILL_SETTLE_SECONDS', 180)
+const seed = process.env.SEED ?? 'kill'
+
+test('[KILL1] over kills of the server each client is handed every trade exactly once', (t) =>
+  killAgainAndAgain((line) => t.diagnostic(line), null))
+
+const skip = isLong ? false : 'clients that back off on a rough network take a minute: TEST_LONG=1'
+test('[KILL2] so they are when their network is as rough as the server', { skip }, (t) =>
+  killAgainAndAgain((line) => t.diagnostic(line), { lifeMsMax: 8_000 }),
+)
+
+async function killAgainAndAgain(
+  say: (line: string) => void,
+  rough: { readonly lifeMsMax: number } | null,
+): Promise<void> {
+  const random = seededRandom(seed)
+  const rig = new Rig()
+  let crowd: Crowd | null = null
+  try {
+    const venues = await rig.startVenues({
+      messagesPerSecond: rate,
+      marketsPerVenue,
+      faults: 'off',
+    })
+    const port = await freePorts(1)
+    const start = () => rig.startEngine({ PORT: String(port) })
+    let { engine, places } = await start()
+    const marketIds = await allMarketIds(places)
+    crowd = Crowd.start({
+      ...{ seed, host: '127.0.0.1', port, apiKey: places.key, clients, marketIds },
+      ...{ wideEvery: 10, marketsPerClient: 20, rough },
+    })
+    const { rejected } = await crowd.ask({ kind: 'ready' })
+    assert.deepEqual(rejected, [])
+    const downMs: number[] = []
+    for (let round = 0; round < kills; round += 1) {
+      // Also in the middle of the clients' coming back, and soon after a start.
+      await pause(secondsBetween * 1_000 * (0.3 + random.next()))
+      assert.equal(await engine.end('SIGKILL'), null)
+      const killedMs = performance.now()
+      ;({ engine, places } = await start())
+      downMs.push(Math.round(performance.now() - killedMs))
+    }
+    await pause(secondsBetween * 1_000)
+    assert.ok(isAlive(venues.pid), 'the venues were alive throughout')
+    await rig.flow('pause')
+    await crowd.ask({ kind: 'calm' })
+    say(
+      `${kills} kills; back after ${downMs.join(', ')} ms; ${marketIds.length} markets, ${rate} venue messages a second`,
+    )
+    const { report, truth } = await settled(crowd, places, say)
+    tell(report, truth, say)
+    assert.deepEqual(report.faults.slice(0, 5), [])
+    assert.deepEqual(report.trades.missing.slice(0, 5), [])
+    assert.deepEqual(report.trades.extra.slice(0, 5), [])
+    assert.deepEqual(report.books.wrong.slice(0, 5), [])
+    // None missing, and none excused by an announcement either.
+    assert.equal(report.trades.announced, 0)
+    assert.equal(report.trades.handed, report.trades.due)
+    assert.equal(report.live, clients)
+    assert.ok(report.trades.due > 0)
+    assert.ok((report.counts.connections ?? 0) >= clients * 2)
+    assert.equal(await engine.end('SIGTERM'), 0)
+  } finally {
+    await crowd?.stop()
+    await rig.close()
+  }
+}
+
+/** Asks until everybody has everything, or the time is up. */
+async function settled(crowd: Crowd, places: Places, say: (line: string) => void) {
+  const startedMs = performance.now()
+  for (;;) {
+    await pause(3_000)
+    const truth = [...(await truthOfTrades(places))].map(([name, atMs]): TrueTrade => {
+      const [market = '', id = ''] = name.split(' ')
+      return { market, id, offset: null, seq: null, atMs }
+    })
+    const report = await crowd.ask({ kind: 'check', trades: truth })
+    const seconds = (performance.now() - startedMs) / 1_000
+    const wrong = report.books.wrong.length + report.trades.missing.length
+    if (seconds > settleSeconds || (wrong === 0 && report.live === report.clients)) {
+      say(`right ${seconds.toFixed(0)} s after the pause`)
+      return { report, truth }
+    }
+    say(
+      `${seconds.toFixed(0)} s after the pause: ${JSON.stringify(report.states)}, ${report.books.wrong.length} books (${report.books.wrong[0]}), ${report.trades.missing.length} trades (${report.trades.missing[0]})`,
+    )
+  }
+}
+
+function tell(
+  { trades, books, ...report }: CrowdReport,
+  truth: readonly TrueTrade[],
+  say: (line: string) => void,
+): void {
+  say(`${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}`)
+  say(
+    `${truth.length} true trades; ${trades.due} due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
+  )
+  say(
+    `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
+  )
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

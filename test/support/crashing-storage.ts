@@ -1,0 +1,68 @@
+// A storage in memory that forgets its last writes, as a kill does: every write of trades, whales, runs
+// and marks is kept in a list, and a new storage is made of the list's beginning.
+
+import { openMemoryStorage } from '../../storage/memory.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+type Write = (storage: Storage) => void
+
+export class CrashingStorage {
+  readonly #writes: { readonly atMs: number; readonly write: Write }[] = []
+  readonly #nowMs: () => number
+  storage: Storage
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+    this.storage = this.#watch(openMemoryStorage())
+  }
+
+  /** Comes back without the last `count` writes, at most those of the last `withinMs`. */
+  crash(count: number, withinMs: number): void {
+    const sinceMs = this.#nowMs() - withinMs
+    for (let left = count; left > 0; left -= 1) {
+      if ((this.#writes.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) < sinceMs) break
+      this.#writes.pop()
+    }
+    const storage = openMemoryStorage()
+    for (const { write } of this.#writes) write(storage)
+    this.storage = this.#watch(storage)
+  }
+
+  #watch(storage: Storage): Storage {
+    const note = (write: Write) => this.#writes.push({ atMs: this.#nowMs(), write })
+    const { trades, whales, runs, marks } = storage
+    return Object.assign(storage, {
+      trades: noting(trades, ['put', 'setMaker'], (name, args) =>
+        note((later) => Reflect.apply(Reflect.get(later.trades, name), later.trades, args)),
+      ),
+      whales: noting(whales, ['put', 'replace'], (name, args) =>
+        note((later) => Reflect.apply(Reflect.get(later.whales, name), later.whales, args)),
+      ),
+      runs: noting(runs, ['begin', 'end'], (name, args) =>
+        note((later) => Reflect.apply(Reflect.get(later.runs, name), later.runs, args)),
+      ),
+      marks: noting(marks, ['put'], (name, args) =>
+        note((later) => Reflect.apply(Reflect.get(later.marks, name), later.marks, args)),
+      ),
+    })
+  }
+}
+
+/** The table, with each call of the named methods noted once it has been made. */
+function noting<Table extends object>(
+  table: Table,
+  names: readonly string[],
+  note: (name: string, args: readonly unknown[]) => void,
+): Table {
+  return new Proxy(table, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(value, target, args)
+        if (typeof name === 'string' && names.includes(name)) note(name, args)
+        return result
+      }
+    },
+  })
+}

@@ -1,0 +1,44 @@
+// Command-line tools of the development packages, run without network: found in the project's own
+// `node_modules`, or in that of the generated client's folder. Absent, they are an error: what they
+// check would otherwise go unchecked.
+
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** The folder of the typed client, with the compiler that the generator of types needs. */
+export const CLIENT_FOLDER = 'test/generated-client'
+
+const FOLDERS = ['node_modules/.bin', `${CLIENT_FOLDER}/node_modules/.bin`]
+
+/** No telemetry, no look for updates, and a proxy that is none for whatever tries all the same. */
+const OFFLINE = {
+  REDOCLY_TELEMETRY: 'off',
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  NO_COLOR: '1',
+}
+
+export interface ToolResult {
+  readonly exitCode: number
+  /** Both streams. */
+  readonly output: string
+}
+
+/** Runs a tool to its end, at most for a minute. */
+export function runTool(name: string, args: readonly string[], folder = '.'): Promise<ToolResult> {
+  const places = [
+    ...FOLDERS,
+    ...(process.env.DEV_TOOLS === undefined ? [] : [process.env.DEV_TOOLS]),
+  ]
+  const path = places.map((place) => join(place, name)).find((place) => existsSync(place))
+  if (path === undefined) throw new Error(`${name} is not installed: npm ci`)
+  const options = { cwd: folder, env: { ...process.env, ...OFFLINE }, timeout: 60_000 }
+  return new Promise((done) => {
+    execFile(resolve(path), [...args], options, (error, out, err) => {
+      const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
+      done({ exitCode, output: `${out}${err}` })
+    })
+  })
+}

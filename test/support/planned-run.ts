@@ -1,0 +1,66 @@
+// Deliveries timed from the planned moment, with and without bad readers beside the good ones: the
+// server and the good readers are processes of their own. What those do: planned-stream.ts.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** Markets of the fake engine. */
+export const MARKETS = 60
+
+/** What is published, from `startMs` of the shared clock on. */
+export interface Plan {
+  readonly startMs: number
+  readonly perSecond: number
+  readonly seconds: number
+}
+
+export type PlannedQuestion =
+  | { readonly kind: 'serve' }
+  | { readonly kind: 'publish'; readonly plan: Plan }
+  | {
+      readonly kind: 'read'
+      readonly port: number
+      readonly readers: number
+      readonly marketIds: readonly string[]
+    }
+  /** What was late so far; from now on lateness counts from `startMs`. */
+  | { readonly kind: 'late'; readonly startMs: number }
+
+/** Late deliveries of a run. */
+export interface Late {
+  readonly count: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+}
+
+/** Milliseconds that all processes of the machine share, finer than one. */
+export function sharedMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+const FILE = fileURLToPath(new URL('./planned-stream.ts', import.meta.url))
+
+/** One end, asked one question at a time. */
+export class PlannedEnd {
+  readonly #child: ChildProcess = fork(FILE, [], {
+    execArgv: ['--import', import.meta.resolve('tsx')],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+
+  ask<Answer>(question: PlannedQuestion): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const onExit = () => reject(new Error('an end of the stream died'))
+      this.#child.once('exit', onExit)
+      this.#child.once('message', (text) => {
+        this.#child.off('exit', onExit)
+        resolve(JSON.parse(String(text)))
+      })
+      this.#child.send(JSON.stringify(question))
+    })
+  }
+
+  stop(): void {
+    this.#child.kill('SIGKILL')
+  }
+}

@@ -1,0 +1,131 @@
+// HTTP/1.1 on a bare socket: requests are bytes, so that a test may send what no client would, and
+// answers are kept as they came. One request at a time on a connection, which is opened again when
+// the peer ends it. A request without an answer within its deadline is an error.
+
+import { connect, type Socket } from 'node:net'
+
+/** An answer, read to its end. */
+export interface RawAnswer {
+  readonly status: number
+  /** Status line and headers, as they came. */
+  readonly head: string
+  /** Names in lower case; of repeated ones the last. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+}
+
+/** What a request may be made of; `target` is written as it is. */
+export interface RawRequest {
+  readonly method: string
+  readonly target: string
+  readonly headers?: readonly (readonly [name: string, value: string])[]
+  readonly body?: Buffer | string | null
+}
+
+const DEADLINE_MS = 8_000
+const BODILESS: readonly number[] = [101, 204, 304]
+
+/** The bytes of a request; text is written as Latin-1, a body's length is added. */
+export function requestBytes({ method, target, headers = [], body = null }: RawRequest): Buffer {
+  const bytes = body === null ? Buffer.alloc(0) : Buffer.from(body)
+  const lines = [`${method} ${target} HTTP/1.1`, 'Host: x']
+  for (const [name, value] of headers) lines.push(`${name}: ${value}`)
+  if (body !== null) lines.push(`Content-Length: ${bytes.length}`)
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
+}
+
+/** A connection to a port of this machine. */
+export class RawConnection {
+  readonly #port: number
+  #socket: Socket | null = null
+  #received: Buffer[] = []
+  #isHead = false
+  #settle: ((answer: RawAnswer | null | Error) => void) | null = null
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /**
+   * The answer; null when the peer closed without one. Rejects at the deadline. `isLast`: nothing
+   * more will be sent, so that a peer that waits for the rest of a request does so no longer.
+   */
+  async exchange(request: RawRequest | Buffer, isLast = false): Promise<RawAnswer | null> {
+    const bytes = Buffer.isBuffer(request) ? request : requestBytes(request)
+    this.#isHead = bytes.subarray(0, 5).toString() === 'HEAD '
+    this.#received = []
+    const socket = this.#socket ?? (await this.#open())
+    return new Promise((resolve, reject) => {
+      this.#settle = (answer) => {
+        this.#settle = null
+        if (answer instanceof Error) reject(answer)
+        else resolve(answer)
+      }
+      if (isLast) socket.end(bytes)
+      else socket.write(bytes)
+    })
+  }
+
+  close(): void {
+    this.#socket?.destroy()
+    this.#socket = null
+  }
+
+  #open(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.#port, '127.0.0.1', () => resolve(socket))
+      this.#socket = socket
+      socket.setNoDelay(true)
+      socket.setTimeout(DEADLINE_MS, () => {
+        this.#settle?.(new Error(`no whole answer within ${DEADLINE_MS} ms`))
+        socket.destroy()
+      })
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        // The peer may end a connection while it still receives: what came before is its answer.
+        if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
+      })
+      socket.on('data', (chunk) => {
+        if (this.#settle === null) return
+        this.#received.push(chunk)
+        const answer = this.#read(false)
+        if (answer === null) return
+        if (answer.headers.get('connection') === 'close' || answer.status === 101) this.close()
+        this.#settle(answer)
+      })
+      socket.on('close', () => {
+        if (this.#socket === socket) this.#socket = null
+        this.#settle?.(this.#read(true))
+      })
+    })
+  }
+
+  /** The answer when it is whole. At the end of the connection, one without a length is whole too. */
+  #read(isEnd: boolean): RawAnswer | null {
+    const all = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received)
+    if (all === undefined) return null
+    this.#received = [all]
+    const split = all.indexOf('\r\n\r\n')
+    if (split < 0) return null
+    const head = all.subarray(0, split).toString('latin1')
+    const [first = '', ...lines] = head.split('\r\n')
+    const headers = new Map(
+      lines.map((line) => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const
+      }),
+    )
+    const status = Number(first.split(' ')[1])
+    if (status === 100) {
+      // Interim: the answer itself follows.
+      this.#received = [all.subarray(split + 4)]
+      return this.#read(isEnd)
+    }
+    const length = headers.get('content-length')
+    const isBodiless = this.#isHead || BODILESS.includes(status)
+    if (length === undefined && !isBodiless && !isEnd) return null
+    const wanted = isBodiless ? 0 : length === undefined ? all.length : Number(length)
+    const body = all.subarray(split + 4, split + 4 + wanted)
+    if (!isEnd && body.length < wanted) return null
+    return { status, head, headers, body: body.toString('utf8') }
+  }
+}

@@ -1,0 +1,120 @@
+// A stream's socket read as badly as a test likes: not at all, for a while not, or a kilobyte a
+// second; counts bytes and keeps the close code. Not for: what is in the messages.
+
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { frame, OPCODES } from './raw-stream.ts'
+
+/** How a reader reads after its commands are out. */
+export type Manner = 'quick' | 'pausing' | 'trickling' | 'dead'
+
+const TRICKLE_BYTES = 1_024
+const TRICKLE_EVERY_MS = 1_000
+
+export class RawReader {
+  readonly closed: Promise<void>
+  bytes = 0
+  isClosed = false
+  /** The HTTP status of the handshake. */
+  status = 0
+  /** The code of a close frame at the end of what was read; 1006 without one. */
+  closeCode = 1006
+  readonly #socket: Socket
+  #tail = Buffer.alloc(0)
+  #timer: NodeJS.Timeout | null = null
+  #onStatus: (() => void) | null = null
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('error', () => {})
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.isClosed = true
+        this.closeCode = closeCodeIn(this.#tail)
+        if (this.#timer !== null) clearInterval(this.#timer)
+        this.#onStatus?.()
+        resolve()
+      })
+    })
+  }
+
+  /** A TCP connection without a word said. */
+  static async connect(port: number): Promise<RawReader> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    await once(socket, 'connect')
+    return new RawReader(socket)
+  }
+
+  /** Connects, has been let in, and has sent these commands. */
+  static async open(
+    port: number,
+    query: string,
+    commands: readonly Readonly<Record<string, unknown>>[],
+  ): Promise<RawReader> {
+    const reader = await RawReader.connect(port)
+    reader.ask(query)
+    await reader.answered()
+    for (const command of commands)
+      reader.#socket.write(frame(OPCODES.text, JSON.stringify(command)))
+    return reader
+  }
+
+  /** Sends the handshake. */
+  ask(query: string): void {
+    const key = randomBytes(16).toString('base64')
+    this.#socket.write(
+      `GET /v1/ws?${query} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+    )
+  }
+
+  /** The status of the answer to the handshake. */
+  async answered(): Promise<number> {
+    if (this.status === 0 && !this.isClosed) {
+      await new Promise<void>((resolve) => {
+        this.#onStatus = resolve
+      })
+    }
+    return this.status
+  }
+
+  read(manner: Manner, pauseMs = 0): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    if (manner === 'quick') this.#socket.resume()
+    else this.#socket.pause()
+    if (manner === 'pausing') setTimeout(() => this.#socket.resume(), pauseMs).unref()
+    if (manner !== 'trickling') return
+    // Without a listener for data `read` takes what it is told to; the rest stays in the kernel.
+    this.#socket.removeAllListeners('data')
+    this.#timer = setInterval(() => {
+      const chunk: Buffer | null = this.#socket.read(
+        Math.min(TRICKLE_BYTES, this.#socket.readableLength),
+      )
+      if (chunk !== null) this.#take(chunk)
+    }, TRICKLE_EVERY_MS)
+  }
+
+  /** By a reset, so that thousands of them use up no ports for the minute after. */
+  destroy(): void {
+    this.#socket.resetAndDestroy()
+  }
+
+  #take(chunk: Buffer): void {
+    this.bytes += chunk.length
+    this.#tail = Buffer.concat([this.#tail.subarray(-16), chunk]).subarray(-128)
+    if (this.status !== 0) return
+    this.status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString('latin1', 0, 32))?.[1] ?? 0)
+    this.#onStatus?.()
+  }
+}
+
+/** A close frame is the last thing that a server sends: 0x88, its length, the code, the reason. */
+function closeCodeIn(tail: Buffer): number {
+  for (let at = tail.length - 4; at >= 0; at -= 1) {
+    const length = tail[at + 1] ?? 0
+    if (tail[at] === 0x88 && at + 2 + length === tail.length) return tail.readUInt16BE(at + 2)
+  }
+  return 1006
+}

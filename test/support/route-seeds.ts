@@ -1,0 +1,172 @@
+// What a route cannot say of itself: values that mean something in the world of described-face.ts, and
+// how to reach the statuses that need a certain state. A new route needs a row here only when the
+// samples by name do not do, or when it documents a status that no general request reaches: the
+// conformance run fails and says which.
+
+import { EngineError } from '../../engine/errors.ts'
+import { readClientFiles } from '../../http/client-files.ts'
+import { readPage } from '../../http/docs.ts'
+import type { Route } from '../../http/route.ts'
+import { ACCOUNT } from './described-face.ts'
+import type { FakeEngine } from './fake-engine.ts'
+
+/** Whose credential a request carries. */
+export type Credential = 'own' | 'key' | 'token' | 'none' | 'wrong' | 'poor'
+
+/** A request of a route; what is left out is as a good one has it. */
+export interface Ask {
+  readonly method?: string
+  /** Values of path parameters, not encoded. */
+  readonly path?: Readonly<Record<string, string>>
+  /** All of the query, not encoded. */
+  readonly query?: readonly (readonly [name: string, value: string])[]
+  /** Instead of `query`, as it is sent. */
+  readonly rawQuery?: string
+  readonly credential?: Credential
+  readonly headers?: readonly (readonly [name: string, value: string])[]
+  readonly body?: Buffer | string
+}
+
+export interface Seed {
+  /** Valid path parameters; made anew for each request. */
+  readonly path?: (engine: FakeEngine) => Promise<Readonly<Record<string, string>>>
+  /** Valid values of query parameters, where the samples by name do not do. */
+  readonly query?: Readonly<Record<string, string>>
+  /** A valid body; made anew for each request. */
+  readonly body?: () => Readonly<Record<string, unknown>>
+  /** Requests that reach a status. */
+  readonly reach?: Readonly<Record<number, Ask>>
+  /** Statuses that only a request from another address reaches; the handler is called directly. */
+  readonly reachFrom?: Readonly<Record<number, string>>
+  /** Owner and method that refuse with UNAVAILABLE, and the request that then is answered 503. */
+  readonly unavailable?: {
+    readonly owner: (engine: FakeEngine) => object
+    readonly method: string
+    readonly ask?: Ask
+  }
+}
+
+/** Valid values by parameter name. */
+export const SAMPLES: Readonly<Record<string, string>> = {
+  address: `0x${'a1'.repeat(20)}`,
+  at_time: '1795175999',
+  condition_id: 'a0',
+  cursor: '1795175940000',
+  date: '2026-11-20',
+  depth: '2',
+  end_time: '1795176000',
+  end_ts: '1795176000',
+  event_slug: 'event-a0',
+  limit: '3',
+  market_id: 'venue_a_a0',
+  market_ids: 'venue_a_a0,venue_b_b0,venue_a_none',
+  offset: '0',
+  outcome: 'yes',
+  search: 'happen',
+  start_time: '1795100000',
+  start_ts: '1795100000',
+  ticker: 'b0',
+  token_id: '7131',
+  wallet: `0x${'A1'.repeat(20)}`,
+}
+
+const SEARCH: Ask = { query: [['search', 'happen']] }
+const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
+const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0') ?? engine
+const venueTrades = { owner: (engine: FakeEngine) => engine.catalog, method: 'venueTrades' }
+
+let signUps = 0
+
+/** By method and pattern. */
+export const SEEDS: Readonly<Record<string, Seed>> = {
+  'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
+  'GET /docs/{asset}': {
+    path: async () => ({ asset: [...readPage().files.keys()].at(-1) ?? '' }),
+  },
+  'GET /client/{file}': {
+    path: async () => ({ file: 'connect.js' }),
+    query: { v: readClientFiles().get('connect.js')?.hash ?? '' },
+  },
+  'GET /v1/markets': { unavailable: searching, reach: { 400: turned('start_ts', 'end_ts') } },
+  'GET /v1/markets/search': { unavailable: searching },
+  'GET /v1/venue_a/markets': { unavailable: searching, query: { market_slug: 'slug-a0' } },
+  'GET /v1/venue_b/markets': { unavailable: searching, query: { event_ticker: 'event-b0' } },
+  'GET /v1/venue_a/trades': { unavailable: venueTrades },
+  'GET /v1/venue_b/trades': { unavailable: venueTrades },
+  'GET /v1/events/{slug}': { path: async () => ({ slug: 'event-a0' }) },
+  'GET /v1/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
+  'GET /v1/markets/{market_id}/price': {
+    unavailable: {
+      owner: (engine) => engine.pastPrices,
+      method: 'at',
+      ask: { query: [['at_time', '1700000000']] },
+    },
+  },
+  'GET /v1/markets/{market_id}/trades': {
+    query: { slug: 'slug-a0' },
+    reach: { 400: turned('start_time', 'end_time') },
+    unavailable: { owner: market, method: 'trades' },
+  },
+  'GET /v1/markets/{market_id}/candles': { unavailable: { owner: market, method: 'bars' } },
+  'GET /v1/markets/{market_id}/orderbook/history': {
+    unavailable: { owner: market, method: 'snapshots' },
+  },
+  'GET /v1/ws': {
+    reach: {
+      101: {
+        headers: [
+          ['Connection', 'Upgrade'],
+          ['Upgrade', 'websocket'],
+          ['Sec-WebSocket-Version', '13'],
+          ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+        ],
+      },
+    },
+  },
+  'POST /v1/auth/signup': {
+    body: () => ({ email: `new${++signUps}@example.com`, password: 'a long password' }),
+  },
+  'POST /v1/auth/login': {
+    body: () => ({ email: `${ACCOUNT}@example.com`, password: 'a long password' }),
+    reach: { 401: { body: `{"email":"${ACCOUNT}@example.com","password":"wrong"}` } },
+  },
+  'POST /v1/keys': { body: () => ({ label: 'bot' }) },
+  'DELETE /v1/keys/{key_id}': {
+    path: async (engine) => {
+      const [account] = [...engine.accounts.accounts.values()].filter(
+        ({ caller }) => caller.email === `${ACCOUNT}@example.com`,
+      )
+      if (account === undefined) throw new Error('the account is gone')
+      const { view } = await engine.accounts.createKey(account.caller.accountId, 'to be revoked')
+      return { key_id: view.id }
+    },
+  },
+}
+
+function turned(start: string, end: string): Ask {
+  return {
+    query: [
+      ['search', 'happen'],
+      [start, '1795176000'],
+      [end, '1795100000'],
+    ],
+  }
+}
+
+/** The row of a route. */
+export function seedOf({ method, pattern }: Route): Seed {
+  return SEEDS[`${method} ${pattern}`] ?? {}
+}
+
+/** Makes an owner's method refuse until the returned function is called. */
+export function refusing(owner: object, method: string): () => void {
+  const own = Object.getOwnPropertyDescriptor(owner, method)
+  const value = () => {
+    throw new EngineError('UNAVAILABLE', 'the test has made this unavailable')
+  }
+  Object.defineProperty(owner, method, { configurable: true, value })
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(owner, method)
+    else Object.defineProperty(owner, method, own)
+  }
+}
