@@ -2,8 +2,8 @@
 // answered only once they are on the platter. Passwords are hashed elsewhere (engine/passwords/).
 // Upholds ACC6 to ACC12.
 
-import { randomBytes, randomUUID } from 'node:crypto'
-import { jwtVerify, SignJWT } from 'jose'
+import { randomBytes } from 'node:crypto'
+import { AccessTokens, TOKEN_SECONDS } from '../engine/access-token.ts'
 import { hashKey, isKeyShaped, keyPrefix, makeKey, TIERS } from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
@@ -16,9 +16,6 @@ import { LoginThrottle } from './login-throttle.ts'
 import { Quotas } from './quotas.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from './views.ts'
 
-const TOKEN_SECONDS = 86_400
-const ISSUER = 'twinbook'
-const AUDIENCE = 'twinbook-api'
 const LOCAL_EMAIL = 'local@localhost'
 /** Wrong in the same words for known and unknown e-mails. */
 const WRONG = 'e-mail or password is wrong'
@@ -27,7 +24,7 @@ export class AccountsActor implements AccountsView {
   readonly #storage: AccountTable
   readonly #clock: Clock
   readonly #passwords: PasswordPool
-  readonly #secret: Uint8Array
+  readonly #tokens: AccessTokens
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #byEmail = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
@@ -53,8 +50,7 @@ export class AccountsActor implements AccountsView {
     this.#storage = parts.storage
     this.#clock = parts.clock
     this.#passwords = parts.passwords
-    this.#secret = new TextEncoder().encode(parts.jwtSecret)
-    if (this.#secret.length < 32) throw new RangeError('the token secret needs at least 32 bytes')
+    this.#tokens = new AccessTokens({ secret: parts.jwtSecret, clock: parts.clock })
     this.#accountQuotas = new Quotas(parts.clock)
     this.#addressQuotas = new Quotas(parts.clock)
     this.#throttle = new LoginThrottle(parts.clock)
@@ -73,23 +69,9 @@ export class AccountsActor implements AccountsView {
     return this.#caller(record.accountId, record.id)
   }
 
-  async callerOfToken(token: string): Promise<Caller | null> {
-    try {
-      const { payload } = await jwtVerify(token, this.#secret, {
-        algorithms: ['HS256'],
-        issuer: ISSUER,
-        audience: AUDIENCE,
-        typ: 'at+jwt',
-        requiredClaims: ['iss', 'aud', 'sub', 'jti', 'iat', 'exp'],
-        maxTokenAge: TOKEN_SECONDS,
-        currentDate: new Date(this.#clock.nowMs()),
-      })
-      const isWhole = Number.isSafeInteger(payload.exp) && Number.isSafeInteger(payload.iat)
-      if (!isWhole || typeof payload.sub !== 'string') return null
-      return this.#caller(accountId(payload.sub), null)
-    } catch {
-      return null
-    }
+  callerOfToken(token: string): Caller | null {
+    const subject = this.#tokens.subjectOf(token)
+    return subject === null ? null : this.#caller(accountId(subject), null)
   }
 
   #caller(id: AccountId, key: KeyId | null): Caller | null {
@@ -198,16 +180,7 @@ export class AccountsActor implements AccountsView {
   async #session(id: AccountId): Promise<Session> {
     const caller = this.#caller(id, null)
     if (caller === null) throw new EngineError('INTERNAL', 'the account is gone')
-    const issuedAt = Math.floor(this.#clock.nowMs() / 1_000)
-    const accessToken = await new SignJWT()
-      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' })
-      .setIssuer(ISSUER)
-      .setAudience(AUDIENCE)
-      .setSubject(id)
-      .setJti(randomUUID())
-      .setIssuedAt(issuedAt)
-      .setExpirationTime(issuedAt + TOKEN_SECONDS)
-      .sign(this.#secret)
+    const accessToken = await this.#tokens.issue(id)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
   }
 

@@ -254,8 +254,8 @@ export interface KeyView {
 export interface AccountsView {
   /** Null for a malformed, unknown or revoked key; synchronous, no disk. */
   callerOfKey(key: string): Caller | null
-  /** Null for any token that is not ours, expired, or of an unknown account. */
-  callerOfToken(token: string): Promise<Caller | null>
+  /** Null for any token that is not ours, expired, or of an unknown account; synchronous, no disk. */
+  callerOfToken(token: string): Caller | null
   takeAccountRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
   /** The address's quota without taking from it (for answers that are not counted). */

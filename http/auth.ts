@@ -20,23 +20,18 @@ export interface Identity {
 
 const NOBODY: Identity = { caller: null, isTokenHolder: false }
 
-/**
- * The identity, at once where a key decides; a promise only when a token must be verified.
- * `needsToken`: look at the token even when the key is good.
- */
+/** The identity; `needsToken`: look at the token even when the key is good. */
 export function identify(
   accounts: AccountsView,
   credentials: Credentials,
   needsToken: boolean,
-): Identity | Promise<Identity> {
+): Identity {
   const byKey = credentials.key === '' ? null : accounts.callerOfKey(credentials.key)
   if (byKey !== null && !needsToken) return { caller: byKey, isTokenHolder: false }
   const token = bearerToken(credentials.authorization)
-  if (token === null) return byKey === null ? NOBODY : { caller: byKey, isTokenHolder: false }
-  return accounts.callerOfToken(token).then((byToken) => {
-    if (byToken !== null) return { caller: byToken, isTokenHolder: true }
-    return byKey === null ? NOBODY : { caller: byKey, isTokenHolder: false }
-  })
+  const byToken = token === null ? null : accounts.callerOfToken(token)
+  if (byToken !== null) return { caller: byToken, isTokenHolder: true }
+  return byKey === null ? NOBODY : { caller: byKey, isTokenHolder: false }
 }
 
 /** The token of an `Authorization: Bearer` header; null when it has another form. */

@@ -148,34 +148,34 @@ class Exchange {
     const needsToken = match.kind === 'route' && match.route.access === 'token'
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
     const identity = identify(accounts, credentials, needsToken)
-    if (identity instanceof Promise || body !== null) {
+    const early = this.#admit(match, identity)
+    if (early !== null) this.answer(early)
+    else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
+    else {
       this.#startDeadline()
-      this.#later(match, queryText, identity, body)
-    } else this.#settle(this.#proceed(match, queryText, identity, NO_BODY))
+      this.#afterBody(match, queryText, identity, body)
+    }
   }
 
-  async #later(
+  async #afterBody(
     match: Match,
     queryText: string | undefined,
-    identity: Identity | Promise<Identity>,
-    body: Promise<Uint8Array | 'tooLarge'> | null,
+    identity: Identity,
+    body: Promise<Uint8Array | 'tooLarge'>,
   ): Promise<void> {
     try {
-      const known = await identity
-      const early = this.#admit(match, known)
-      if (early !== null) return this.answer(early)
-      const bytes = body === null ? NO_BODY : await this.#read(body)
+      const bytes = await this.#read(body)
       if (bytes === 'tooLarge') {
         this.#closes = true
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
       }
-      this.#owner.resume(() => this.#settle(this.#run(match, queryText, known, bytes)))
+      this.#owner.resume(() => this.#settle(this.#run(match, queryText, identity, bytes)))
     } catch (error) {
       this.fail(error)
     }
   }
 
-  /** Waits for the body; the work behind it has a deadline of its own. */
+  /** The work behind the body has a deadline of its own. */
   async #read(body: Promise<Uint8Array | 'tooLarge'>): Promise<Uint8Array | 'tooLarge'> {
     this.#awaitsBody = true
     const bytes = await body
@@ -184,10 +184,6 @@ class Exchange {
     this.#stopDeadline = null
     this.#startDeadline()
     return bytes
-  }
-
-  #proceed(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
-    return this.#admit(match, identity) ?? this.#run(match, queryText, identity, body)
   }
 
   /**

@@ -132,16 +132,12 @@ class Handshake {
       authorization: token === '' ? req.getHeader('authorization') : `Bearer ${token}`,
     }
     const encoding = last('encoding') || 'json'
-    const identity = identify(accounts, credentials, false)
-    const finish = (caller: Caller | null): void => {
-      const form = formOf(encoding)
-      const refused = query === null ? malformed() : this.#refusal(caller)
-      if (refused !== null) this.#answer(refused)
-      else if (form === null) this.#answer(unknownEncoding(encoding))
-      else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
-    }
-    if (!(identity instanceof Promise)) return finish(identity.caller)
-    identity.then(({ caller }) => finish(caller)).catch((error) => this.#fail(error))
+    const { caller } = identify(accounts, credentials, false)
+    const form = formOf(encoding)
+    const refused = query === null ? malformed() : this.#refusal(caller)
+    if (refused !== null) this.#answer(refused)
+    else if (form === null) this.#answer(unknownEncoding(encoding))
+    else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
   }
 
   /** Counts the attempt as one request, and says why it may not connect; null when it may. */
@@ -185,9 +181,9 @@ class Handshake {
     }
     this.#isOver = true
     try {
-      this.#res.cork(() => {
-        this.#res.upgrade<Holder>(holder, keys.key, keys.protocol, keys.extensions, context)
-      })
+      // In the turn of the request, never after an await: uWebSockets.js may close a socket that is
+      // upgraded later without a word (access-token.ts says why).
+      this.#res.upgrade<Holder>(holder, keys.key, keys.protocol, keys.extensions, context)
     } catch (error) {
       holder.release()
       throw error

@@ -64,7 +64,7 @@ export class FakeAccounts implements AccountsView {
       : { ...account.caller, keyId: row.view.id }
   }
 
-  async callerOfToken(token: string): Promise<Caller | null> {
+  callerOfToken(token: string): Caller | null {
     const account = this.tokens.get(token)
     return account === undefined ? null : (this.accounts.get(account)?.caller ?? null)
   }

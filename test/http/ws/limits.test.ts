@@ -93,7 +93,7 @@ test('[WS20] of 50 simultaneous upgrades exactly as many as the plan allows are 
       const { socketsMax } = TIERS[tier]
       for (const [round, key] of keys[tier].entries()) {
         const token = await tokenOf(`${tier}_${names[round]}`)
-        // Keys are looked up at once, tokens are verified later: by turns, and mixed.
+        // By key and by token: by turns, and mixed.
         const query = (index: number) =>
           (round + (round % 3 === 0 ? index : 0)) % 2 === 0
             ? `api_key=${key}`
@@ -104,7 +104,11 @@ test('[WS20] of 50 simultaneous upgrades exactly as many as the plan allows are 
         )
         const [let_in, refused] = [admitted(readers, 101), admitted(readers, 429)]
         if (let_in !== socketsMax || refused !== HANDSHAKES - socketsMax) {
-          wrong.push(`${tier} round ${round}: ${let_in} let in, ${refused} refused`)
+          const closed = readers.filter(({ isClosed, status }) => isClosed && status === 101)
+          wrong.push(
+            `${tier} round ${round}: ${let_in} let in, ${refused} refused; of those let in closed meanwhile: ` +
+              `${closed.length} (${closed.map(({ closeCode }) => closeCode).join(', ')})`,
+          )
         }
         await closeAll(readers)
         // Places come back when the server has seen the ends, at once or a turn later; peers that

@@ -1,0 +1,82 @@
+// Login tokens: JWT, HS256, one day. jose writes and reads them; the signature is compared here, at
+// once and in the turn of the request, because uWebSockets.js may close a WebSocket that is upgraded
+// after an await (its cork() then reads freed state; uWebSockets pull request 1929). jose's own
+// verification is the judge in the tests. Upholds ACC12 and ACC13.
+
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
+import type { Clock } from './clock.ts'
+import { toSeconds } from './units.ts'
+
+/** How long a token is good, seconds. */
+export const TOKEN_SECONDS = 86_400
+export const TOKEN_ISSUER = 'twinbook'
+export const TOKEN_AUDIENCE = 'twinbook-api'
+const ALGORITHM = 'HS256'
+const TYPE = 'at+jwt'
+/** Longer texts are no token of ours, and are not hashed. */
+const TOKEN_CHARACTERS_MAX = 2_048
+
+/** Signs and verifies login tokens with one secret. */
+export class AccessTokens {
+  readonly #secret: Uint8Array
+  readonly #clock: Clock
+
+  /** Throws RangeError for a secret under 32 bytes. */
+  constructor(parts: { secret: string; clock: Clock }) {
+    this.#secret = new TextEncoder().encode(parts.secret)
+    if (this.#secret.length < 32) throw new RangeError('the token secret needs at least 32 bytes')
+    this.#clock = parts.clock
+  }
+
+  /** A token for an account, good for TOKEN_SECONDS from now. */
+  issue(subject: string): Promise<string> {
+    const issuedAt = toSeconds(this.#clock.nowMs())
+    return new SignJWT()
+      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
+      .setIssuer(TOKEN_ISSUER)
+      .setAudience(TOKEN_AUDIENCE)
+      .setSubject(subject)
+      .setJti(randomUUID())
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + TOKEN_SECONDS)
+      .sign(this.#secret)
+  }
+
+  /** The account a token was issued to; null for every token that is not one of ours and in time. */
+  subjectOf(token: string): string | null {
+    if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
+    try {
+      const { alg, typ, crit } = decodeProtectedHeader(token)
+      // Never from a header that says otherwise: the algorithm is ours to choose (RFC 8725 3.1).
+      if (alg !== ALGORITHM || typ !== TYPE || crit !== undefined) return null
+      return this.#subjectIn(decodeJwt(token))
+    } catch {
+      return null
+    }
+  }
+
+  #isSigned(token: string): boolean {
+    const end = token.lastIndexOf('.')
+    if (end < 0) return false
+    const expected = createHmac('sha256', this.#secret)
+      .update(token.slice(0, end))
+      .digest('base64url')
+    const [given, right] = [Buffer.from(token.slice(end + 1)), Buffer.from(expected)]
+    return given.length === right.length && timingSafeEqual(given, right)
+  }
+
+  #subjectIn({ iss, aud, sub, jti, iat, exp, nbf }: JWTPayload): string | null {
+    const nowSeconds = toSeconds(this.#clock.nowMs())
+    const isOurs = iss === TOKEN_ISSUER && aud === TOKEN_AUDIENCE && typeof jti === 'string'
+    if (!isOurs || typeof sub !== 'string') return null
+    if (!isWholeSecond(iat) || iat > nowSeconds || nowSeconds - iat > TOKEN_SECONDS) return null
+    if (!isWholeSecond(exp) || exp <= nowSeconds) return null
+    if (nbf !== undefined && !(isWholeSecond(nbf) && nbf <= nowSeconds)) return null
+    return sub
+  }
+}
+
+function isWholeSecond(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value)
+}

@@ -1,0 +1,95 @@
+// Login tokens against jose's own verification: what we take jose takes, and the other way round.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CompactSign, jwtVerify } from 'jose'
+import {
+  AccessTokens,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  TOKEN_SECONDS,
+} from '../../engine/access-token.ts'
+
+import { seededRandom } from '../../engine/random.ts'
+import { timeMs } from '../../engine/units.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+const secret = 'thirty-two bytes of secret text, and more'
+const key = new TextEncoder().encode(secret)
+const startMs = timeMs(1_780_000_000_000)
+
+/** jose's answer to the same question. */
+async function joseSubject(token: string, nowMs: number): Promise<string | null> {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: ['HS256'],
+      issuer: TOKEN_ISSUER,
+      audience: TOKEN_AUDIENCE,
+      typ: 'at+jwt',
+      requiredClaims: ['iss', 'aud', 'sub', 'jti', 'iat', 'exp'],
+      maxTokenAge: TOKEN_SECONDS,
+      currentDate: new Date(nowMs),
+    })
+    return payload.sub ?? null
+  } catch {
+    return null
+  }
+}
+
+test('[ACC13] a token is verified in the turn of its request, with the answer that jose gives', async (t) => {
+  const random = seededRandom(11)
+  const clock = new ManualClock(startMs)
+  const tokens = new AccessTokens({ secret, clock })
+  const now = startMs / 1_000
+  const seen = { taken: 0, refused: 0 }
+  for (let round = 0; round < 2_000; round += 1) {
+    // Mostly right in each part, so that tokens with one thing wrong are common.
+    const odd = (right: unknown, ...wrong: readonly unknown[]) =>
+      random.below(16) === 0 ? wrong[random.below(wrong.length)] : right
+    const claims = {
+      iss: odd(TOKEN_ISSUER, 'other', undefined, 7),
+      aud: odd(TOKEN_AUDIENCE, 'other', undefined),
+      sub: odd('acc_1', undefined),
+      jti: odd('x', undefined),
+      iat: odd(now, now - TOKEN_SECONDS, now - TOKEN_SECONDS - 1, now + 1, '1', undefined),
+      exp: odd(now + 60, now + 1, now, now - 1, '9999999999', undefined),
+      nbf: odd(undefined, now, now + 1, now - 1, 'soon'),
+    }
+    const header = {
+      alg: String(odd('HS256', 'HS384', 'HS512')),
+      typ: String(odd('at+jwt', 'JWT', '')),
+    }
+    const body = new TextEncoder().encode(JSON.stringify(claims))
+    let token = await new CompactSign(body).setProtectedHeader(header).sign(key)
+    if (random.below(6) === 0) token = damaged(token, random.below)
+    const [ours, theirs] = [tokens.subjectOf(token), await joseSubject(token, startMs)]
+    // base64url has spare bits in its last character: jose reads any, only the canonical is ours.
+    const isCanonical =
+      Buffer.from(token.split('.')[2] ?? '', 'base64url').toString('base64url') ===
+      token.split('.')[2]
+    if (isCanonical || ours !== null) assert.equal(ours, theirs, `${round}: ${token}`)
+    seen[ours === null ? 'refused' : 'taken'] += 1
+  }
+  t.diagnostic(`${seen.taken} tokens taken, ${seen.refused} refused`)
+  assert.ok(seen.taken > 200 && seen.refused > 200)
+})
+
+/** A character changed, left out, or said twice. */
+function damaged(token: string, below: (count: number) => number): string {
+  const at = below(token.length)
+  const change = ['', 'A', '.', token.charAt(at).repeat(2)][below(4)] ?? ''
+  return token.slice(0, at) + change + token.slice(at + 1)
+}
+
+test('[ACC13] what is issued is good for a day, and a secret has 32 bytes', async () => {
+  const clock = new ManualClock(startMs)
+  const tokens = new AccessTokens({ secret, clock })
+  const token = await tokens.issue('acc_1')
+  assert.equal(tokens.subjectOf(token), 'acc_1')
+  assert.equal(await joseSubject(token, startMs), 'acc_1')
+  clock.advance(TOKEN_SECONDS * 1_000 - 1)
+  assert.equal(tokens.subjectOf(token), 'acc_1')
+  clock.advance(1)
+  assert.equal(tokens.subjectOf(token), null)
+  assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
+})
