@@ -1,18 +1,18 @@
-// Accounts, their keys, quotas and sockets, all in memory and looked up by hash; changes are
-// answered only once they are on the platter. Passwords are hashed elsewhere (engine/passwords/).
-// Upholds ACC6 to ACC12.
+// Accounts as the face asks of them: who is asking, what they may, signing up and in. All accounts and
+// keys are in the directory (account-directory.ts); quotas count per account over all its keys and
+// tokens. Passwords are hashed elsewhere (engine/passwords/). Upholds ACC6 to ACC12, LOGIN3, LOGIN5.
 
 import { randomBytes } from 'node:crypto'
 import { AccessTokens, TOKEN_SECONDS } from '../engine/access-token.ts'
-import { hashKey, isKeyShaped, keyPrefix, makeKey, TIERS } from '../engine/account.ts'
+import { limitsOf } from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
-import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
-import { addressRequestsPerMinute, keysPerAccountMax } from '../engine/limits.ts'
+import { type AccountId, accountId, type KeyId } from '../engine/ids.ts'
+import { addressRequestsPerMinute } from '../engine/limits.ts'
 import type { PasswordPool } from '../engine/passwords/passwords.ts'
-import type { TimeMs } from '../engine/units.ts'
-import type { AccountRecord, AccountTable, KeyRecord } from '../storage/storage.ts'
-import { LoginThrottle } from './login-throttle.ts'
+import type { AccountTable } from '../storage/storage.ts'
+import { AccountDirectory, type AccountWatcher } from './account-directory.ts'
+import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { Quotas } from './quotas.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from './views.ts'
 
@@ -21,19 +21,11 @@ const LOCAL_EMAIL = 'local@localhost'
 const WRONG = 'e-mail or password is wrong'
 
 export class AccountsActor implements AccountsView {
-  readonly #storage: AccountTable
-  readonly #clock: Clock
+  /** Every account and key, for commands and for whoever depends on an account. */
+  readonly directory: AccountDirectory
   readonly #passwords: PasswordPool
   readonly #tokens: AccessTokens
-  readonly #accounts = new Map<AccountId, AccountRecord>()
-  readonly #byEmail = new Map<string, AccountId>()
-  readonly #keys = new Map<KeyId, KeyRecord>()
-  readonly #byHash = new Map<string, KeyId>()
-  /** Apart from the records, since every request changes it. */
-  readonly #lastUsed = new Map<KeyId, TimeMs>()
-  readonly #keysOf = new Map<AccountId, Set<KeyId>>()
   readonly #sockets = new Map<AccountId, number>()
-  readonly #revokedListeners: ((key: KeyId) => void)[] = []
   /** E-mails being signed up, so that two at once make one account. */
   readonly #claimed = new Set<string>()
   readonly #accountQuotas: Quotas<AccountId>
@@ -46,27 +38,23 @@ export class AccountsActor implements AccountsView {
     clock: Clock
     passwords: PasswordPool
     jwtSecret: string
+    /** A replaced secret, whose tokens are good until they expire. */
+    jwtSecretPrevious?: string | null
   }) {
-    this.#storage = parts.storage
-    this.#clock = parts.clock
+    const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
+    this.directory = new AccountDirectory(storage, clock)
     this.#passwords = parts.passwords
-    this.#tokens = new AccessTokens({ secret: parts.jwtSecret, clock: parts.clock })
-    this.#accountQuotas = new Quotas(parts.clock)
-    this.#addressQuotas = new Quotas(parts.clock)
-    this.#throttle = new LoginThrottle(parts.clock)
-    for (const account of this.#storage.accounts()) this.#keepAccount(account)
-    for (const key of this.#storage.keys()) this.#keepKey(key)
+    this.#tokens = new AccessTokens({ secret: jwtSecret, previous: jwtSecretPrevious, clock })
+    this.#accountQuotas = new Quotas(clock)
+    this.#addressQuotas = new Quotas(clock)
+    this.#throttle = new LoginThrottle(clock)
   }
 
   // Who is asking
 
   callerOfKey(key: string): Caller | null {
-    if (!isKeyShaped(key)) return null
-    const id = this.#byHash.get(hashKey(key))
-    const record = id === undefined ? undefined : this.#keys.get(id)
-    if (record === undefined) return null
-    this.#lastUsed.set(record.id, this.#clock.nowMs())
-    return this.#caller(record.accountId, record.id)
+    const record = this.directory.use(key)
+    return record === null ? null : this.#caller(record.accountId, record.id)
   }
 
   callerOfToken(token: string): Caller | null {
@@ -74,19 +62,12 @@ export class AccountsActor implements AccountsView {
     return subject === null ? null : this.#caller(accountId(subject), null)
   }
 
+  /** Null for an unknown and for a disabled account alike. */
   #caller(id: AccountId, key: KeyId | null): Caller | null {
-    const account = this.#accounts.get(id)
-    if (account === undefined) return null
-    const plan = TIERS[account.tier]
-    return {
-      accountId: id,
-      email: account.email,
-      tier: account.tier,
-      createdAtMs: account.createdAtMs,
-      requestsPerMinute: account.requestsPerMinute ?? plan.requestsPerMinute,
-      socketsMax: account.socketsMax ?? plan.socketsMax,
-      keyId: key,
-    }
+    const account = this.directory.find(id)
+    if (account === null || account.isDisabled) return null
+    const { email, tier, createdAtMs } = account
+    return { accountId: id, email, tier, createdAtMs, ...limitsOf(account), keyId: key }
   }
 
   // Quotas and sockets
@@ -121,8 +102,8 @@ export class AccountsActor implements AccountsView {
     }
   }
 
-  onRevoked(listener: (key: KeyId) => void): void {
-    this.#revokedListeners.push(listener)
+  watch(watcher: AccountWatcher): void {
+    this.directory.watch(watcher)
   }
 
   // Signing up and in
@@ -130,23 +111,13 @@ export class AccountsActor implements AccountsView {
   async signUp(request: { email: string; password: string; address: string }): Promise<Session> {
     this.#throttle.takeAttempt(request.address)
     const email = request.email.toLowerCase()
-    if (this.#byEmail.has(email) || this.#claimed.has(email)) {
+    if (this.directory.findByEmail(email) !== null || this.#claimed.has(email)) {
       throw new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
     }
     this.#claimed.add(email)
     try {
       const passwordHash = await this.#passwords.hash(request.password)
-      const account: AccountRecord = {
-        id: accountId(`acc_${randomBytes(12).toString('hex')}`),
-        email,
-        passwordHash,
-        tier: 'free',
-        requestsPerMinute: null,
-        socketsMax: null,
-        createdAtMs: this.#clock.nowMs(),
-      }
-      await this.#storage.putAccount(account)
-      this.#keepAccount(account)
+      const account = await this.directory.add({ email, passwordHash, tier: 'free' })
       return await this.#session(account.id)
     } finally {
       this.#claimed.delete(email)
@@ -156,30 +127,45 @@ export class AccountsActor implements AccountsView {
   async logIn(request: { email: string; password: string; address: string }): Promise<Session> {
     this.#throttle.takeAttempt(request.address)
     const email = request.email.toLowerCase()
-    this.#throttle.assertMayTry(email)
-    const id = this.#byEmail.get(email)
-    const account = id === undefined ? undefined : this.#accounts.get(id)
+    this.#throttle.begin(email)
+    let outcome: LoginOutcome = 'undecided'
+    try {
+      const id = await this.#provenAccount(email, request.password)
+      outcome = id === null ? 'failed' : 'passed'
+      if (id === null) throw new EngineError('UNAUTHORIZED', WRONG)
+      return await this.#session(id)
+    } finally {
+      this.#throttle.end(email, outcome)
+    }
+  }
+
+  /** The account whose e-mail and password these are; null, after the same work, for any other. */
+  async #provenAccount(email: string, password: string): Promise<AccountId | null> {
     // Awaited for known e-mails too, so that the first log-in of a run costs the same for both.
     const dummyHash = await this.#openDummyHash()
-    const encoded = account?.passwordHash ?? dummyHash
-    const isRight = await this.#passwords.verify(request.password, encoded)
-    if (!isRight || account === undefined || account.passwordHash === null) {
-      this.#throttle.noteFailure(email)
-      throw new EngineError('UNAUTHORIZED', WRONG)
-    }
-    this.#throttle.noteSuccess(email)
-    return this.#session(account.id)
+    const encoded = this.directory.findByEmail(email)?.passwordHash ?? dummyHash
+    const isRight = await this.#passwords.verify(password, encoded)
+    // Looked up again: it may have been disabled or deleted, or deleted and made anew.
+    const account = this.directory.findByEmail(email)
+    const isSame = account !== null && account.passwordHash === encoded
+    return isRight && isSame && !account.isDisabled ? account.id : null
   }
 
   /** The hash of a password nobody knows: checking against it takes as long as against a real one. */
   #openDummyHash(): Promise<string> {
-    this.#dummyHash ??= this.#passwords.hash(randomBytes(24).toString('base64'))
-    return this.#dummyHash
+    if (this.#dummyHash !== null) return this.#dummyHash
+    const made = this.#passwords.hash(randomBytes(24).toString('base64'))
+    this.#dummyHash = made
+    // A full queue refuses this log-in, not every one after it.
+    made.catch(() => {
+      this.#dummyHash = null
+    })
+    return made
   }
 
   async #session(id: AccountId): Promise<Session> {
     const caller = this.#caller(id, null)
-    if (caller === null) throw new EngineError('INTERNAL', 'the account is gone')
+    if (caller === null) throw new EngineError('UNAUTHORIZED', WRONG)
     const accessToken = await this.#tokens.issue(id)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
   }
@@ -187,107 +173,31 @@ export class AccountsActor implements AccountsView {
   // Keys
 
   keys(account: AccountId): readonly KeyView[] {
-    const views: KeyView[] = []
-    for (const id of this.#keysOf.get(account) ?? []) {
-      const record = this.#keys.get(id)
-      if (record !== undefined) views.push(this.#viewOf(record))
-    }
-    return views
+    return this.directory.viewsOf(account)
   }
 
-  async createKey(account: AccountId, label: string): Promise<{ view: KeyView; key: string }> {
-    if ((this.#keysOf.get(account)?.size ?? 0) >= keysPerAccountMax) {
-      throw new EngineError('BAD_REQUEST', `an account has at most ${keysPerAccountMax} keys`)
-    }
-    return this.#addKey(account, label, makeKey())
+  createKey(account: AccountId, label: string): Promise<{ view: KeyView; key: string }> {
+    return this.directory.addKey(account, label)
   }
 
-  async #addKey(account: AccountId, label: string, key: string) {
-    const record: KeyRecord = {
-      id: keyId(`key_${randomBytes(9).toString('hex')}`),
-      accountId: account,
-      hash: hashKey(key),
-      prefix: keyPrefix(key),
-      label,
-      createdAtMs: this.#clock.nowMs(),
-      lastUsedAtMs: null,
-    }
-    // Kept before it is on the platter, so that the limit counts it; usable only with the answer.
-    this.#keepKey(record)
-    try {
-      await this.#storage.putKey(record)
-    } catch (error) {
-      this.#dropKey(record)
-      throw error
-    }
-    return { view: this.#viewOf(record), key }
-  }
-
-  async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
-    const record = this.#keys.get(id)
-    if (record === undefined || record.accountId !== account) return false
-    this.#dropKey(record)
-    for (const listener of this.#revokedListeners) listener(id)
-    await this.#storage.removeKey(id)
-    return true
+  revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
+    return this.directory.revokeKey(account, id)
   }
 
   /**
    * The local account with an enterprise key, for a first start without sign-up. A kept key that is
-   * still valid is used again. Returns the key.
+   * still known is used again. Returns the key; while the account is disabled it opens nothing.
    */
   async openLocalAccount(keptKey: string | null): Promise<string> {
-    if (keptKey !== null && this.callerOfKey(keptKey) !== null) return keptKey
-    let id = this.#byEmail.get(LOCAL_EMAIL)
-    if (id === undefined) {
-      const account: AccountRecord = {
-        id: accountId(`acc_${randomBytes(12).toString('hex')}`),
-        email: LOCAL_EMAIL,
-        passwordHash: null,
-        tier: 'enterprise',
-        requestsPerMinute: null,
-        socketsMax: null,
-        createdAtMs: this.#clock.nowMs(),
-      }
-      await this.#storage.putAccount(account)
-      this.#keepAccount(account)
-      id = account.id
-    }
-    return (await this.#addKey(id, 'local', makeKey())).key
+    if (keptKey !== null && this.directory.use(keptKey) !== null) return keptKey
+    const local =
+      this.directory.findByEmail(LOCAL_EMAIL) ??
+      (await this.directory.add({ email: LOCAL_EMAIL, passwordHash: null, tier: 'enterprise' }))
+    return (await this.directory.makeKey(local.id, 'local')).key
   }
 
   /** Writes when keys were last used; called at leisure, and at the end. */
-  async saveUse(): Promise<void> {
-    for (const [id, lastUsedAtMs] of this.#lastUsed) {
-      const record = this.#keys.get(id)
-      if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
-      const used = { ...record, lastUsedAtMs }
-      await this.#storage.putKey(used)
-      if (this.#keys.has(id)) this.#keys.set(id, used)
-    }
-  }
-
-  #viewOf({ id, label, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {
-    return { id, label, prefix, createdAtMs, lastUsedAtMs: this.#lastUsed.get(id) ?? lastUsedAtMs }
-  }
-
-  #keepAccount(account: AccountRecord): void {
-    this.#accounts.set(account.id, account)
-    this.#byEmail.set(account.email, account.id)
-  }
-
-  #keepKey(record: KeyRecord): void {
-    this.#keys.set(record.id, record)
-    this.#byHash.set(record.hash, record.id)
-    const keys = this.#keysOf.get(record.accountId)
-    if (keys === undefined) this.#keysOf.set(record.accountId, new Set([record.id]))
-    else keys.add(record.id)
-  }
-
-  #dropKey(record: KeyRecord): void {
-    this.#keys.delete(record.id)
-    this.#lastUsed.delete(record.id)
-    this.#byHash.delete(record.hash)
-    this.#keysOf.get(record.accountId)?.delete(record.id)
+  saveUse(): Promise<void> {
+    return this.directory.saveUse()
   }
 }

@@ -2,6 +2,7 @@
 // a whole crawl every hour, and single markets that messages named. Network trouble is retried for
 // ever with back-off; what was read is kept. Upholds VEN6, VEN7.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, pause } from '../engine/clock.ts'
 import type { NativeMarketId } from '../engine/ids.ts'
 import type { Log } from '../engine/log.ts'
@@ -115,7 +116,7 @@ export class CatalogReader {
     for (const slice of slicesOf(page, SLICE_MARKETS)) {
       if (this.#abort.signal.aborted) return
       this.#onPage(slice)
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   }
 

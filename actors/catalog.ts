@@ -12,7 +12,7 @@ import {
   type VenueNames,
 } from '../engine/ids.ts'
 import type { EventListing, MarketListing, MarketNumber, MarketStatus } from '../engine/market.ts'
-import type { TimeMs } from '../engine/units.ts'
+import { DAY_MS, type TimeMs } from '../engine/units.ts'
 import type { EventSummary, MarketSummary, Storage, VenueTrade } from '../storage/storage.ts'
 import { fingerprint, isEqualRecord, isRelisted, isReworded, summaryOf } from './catalog-changes.ts'
 import { CatalogLists, type SearchIndex } from './catalog-lists.ts'
@@ -41,8 +41,6 @@ import type {
 } from './views.ts'
 
 export type { MarketSeat } from './market-seats.ts'
-
-const DAY_MS = 86_400_000
 
 export class Catalog implements CatalogView {
   readonly names: VenueNames

@@ -3,8 +3,15 @@
 
 import type { MarketNumber } from '../engine/market.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { Run, StoredTrade, TradeLoss } from '../storage/storage.ts'
-import type { WhaleQuery, WhaleRow } from '../storage/whale-contract.ts'
+import type {
+  HistoryQuery,
+  OffsetQuery,
+  Run,
+  StoredTrade,
+  TradeLoss,
+  TradeOfMarket,
+} from '../storage/storage.ts'
+import type { WhaleRow } from '../storage/whale-contract.ts'
 
 export type RunView = Run
 export type TradeLossView = TradeLoss
@@ -19,21 +26,12 @@ export interface TradeLogView {
    * At most `limit` trades that a run told behind an offset, in order. An offset that is missing has
    * expired; one that the present run has told is there in the same turn.
    */
-  range(query: {
-    run: number
-    offset: number
-    limit: number
-  }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[]
+  range(query: OffsetQuery): readonly TradeOfMarket[]
   /**
    * The same of a few markets among many: `trade` null for the others, whose trades are not read,
    * undefined for one that can no longer be read.
    */
-  rangeOf(query: {
-    run: number
-    offset: number
-    limit: number
-    isWanted: (market: MarketNumber) => boolean
-  }): readonly {
+  rangeOf(query: OffsetQuery & { readonly isWanted: (market: MarketNumber) => boolean }): readonly {
     readonly offset: number
     readonly market: MarketNumber
     readonly trade: StoredTrade | null | undefined
@@ -49,10 +47,10 @@ export interface WhaleLogView {
   /** The kept runs, oldest first, the present one last; `endOffset` is that of their whales. */
   runs(): readonly RunView[]
   /** At most `limit` whales that a run told behind an offset, in order. */
-  range(query: { run: number; offset: number; limit: number }): readonly WhaleRow[]
+  range(query: OffsetQuery): readonly WhaleRow[]
   /** A slice of all whale rows, told or not, from 1,000 dollars on; filters are the reader's. */
-  history(query: WhaleQuery): readonly WhaleRow[]
-  historyOfMarket(query: WhaleQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
+  history(query: HistoryQuery): readonly WhaleRow[]
+  historyOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
   /** Where our records begin; null when there are none. */
   oldestMs(): TimeMs | null
 }

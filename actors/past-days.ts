@@ -2,11 +2,9 @@
 // A day may begin with a carried price: the one that stood when it began. Pure.
 // Not for: which days are asked for (past-prices.ts). Upholds PAST6, PAST7.
 
-import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
+import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import type { PastDay } from '../storage/storage.ts'
 import type { PricePoint } from './views.ts'
-
-export const DAY_MS = 86_400_000
 
 /** The number of a time's UTC day. */
 export function dayOf(atMs: number): number {

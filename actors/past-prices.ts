@@ -6,19 +6,10 @@
 // are asked at once (past-asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17.
 
 import { priceAgeMsMax } from '../engine/limits.ts'
-import { type TimeMs, timeMs } from '../engine/units.ts'
+import { DAY_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { MarketSummary, PastDay, Storage } from '../storage/storage.ts'
 import { type Deadline, PastAsking, type PastAskingParts } from './past-asking.ts'
-import {
-  DAY_MS,
-  dayOf,
-  lastBefore,
-  newerOf,
-  newestOf,
-  pastDay,
-  pointsOf,
-  startOf,
-} from './past-days.ts'
+import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './past-days.ts'
 import type { MarketView, PastPricesView, PricePoint, VenueView } from './views.ts'
 
 export interface PastPricesParts extends PastAskingParts {

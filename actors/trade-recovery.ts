@@ -3,7 +3,7 @@
 // by their native id, so looking twice costs nothing and doubles nothing. What cannot be brought
 // back is announced as a gap. Upholds VEN4, VEN5.
 
-import { type Clock, pause } from '../engine/clock.ts'
+import { type Clock, pause, type StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
@@ -13,6 +13,8 @@ import type { VenueFeed } from '../engine/venues/venue.ts'
 const OVERLAP_MS = 5_000
 /** A venue's REST may show a trade later than its stream: look at the same range again. */
 const SECOND_LOOK_MS = 15_000
+/** What is lost within this time shares a second look: a flood of losses makes no flood of timers. */
+const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
 const RECONCILE_SPAN_MS = 150_000
 const RETRY_FIRST_MS = 1_000
@@ -25,6 +27,11 @@ interface Range {
   readonly toMs: TimeMs
 }
 
+interface Look {
+  range: Range
+  readonly atMs: number
+}
+
 export class TradeRecovery {
   readonly #feed: VenueFeed
   readonly #clock: Clock
@@ -32,8 +39,15 @@ export class TradeRecovery {
   readonly #onLost: (range: Range) => void
   readonly #abort = new AbortController()
   readonly #ranges: Count
+  /** Of the look once a minute, and of second looks not yet taken. */
+  readonly #timers = new Set<StopTimer>()
+  /** The newest second look: further ranges may join it. */
+  #newestLook: Look | null = null
+  /** Second looks not yet taken; bounded by GATHER_MS. */
+  readonly #looks = new Set<Look>()
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
+  #reading: Range | null = null
   #isRunning = false
 
   constructor(parts: {
@@ -59,19 +73,44 @@ export class TradeRecovery {
       const nowMs = this.#clock.nowMs()
       this.#read({ fromMs: timeMs(nowMs - RECONCILE_SPAN_MS), toMs: nowMs })
     })
-    this.#abort.signal.addEventListener('abort', stop, { once: true })
+    this.#timers.add(stop)
   }
 
   /** Reads [fromMs, now] now, and again a little later. */
   recover(fromMs: TimeMs): void {
     const range = { fromMs: timeMs(fromMs - OVERLAP_MS), toMs: this.#clock.nowMs() }
     this.#read(range)
-    const stop = this.#clock.after(SECOND_LOOK_MS, () => this.#read(range))
-    this.#abort.signal.addEventListener('abort', stop, { once: true })
+    const atMs = this.#clock.monotonicMs()
+    if (this.#newestLook !== null && atMs - this.#newestLook.atMs < GATHER_MS) {
+      this.#newestLook.range = join(this.#newestLook.range, range)
+      return
+    }
+    const look: Look = { range, atMs }
+    this.#newestLook = look
+    this.#looks.add(look)
+    const stop = this.#clock.after(SECOND_LOOK_MS, () => {
+      this.#timers.delete(stop)
+      this.#looks.delete(look)
+      this.#read(look.range)
+    })
+    this.#timers.add(stop)
+  }
+
+  /**
+   * From here on trades may still be missing; null: everything has been read. What is written down as
+   * known must end here, or a kill would leave the rest to nobody.
+   */
+  get unreadSinceMs(): TimeMs | null {
+    const ranges = [...this.#looks].map(({ range }) => range)
+    for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
+    if (ranges.length === 0) return null
+    return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
   }
 
   async stop(): Promise<void> {
     this.#abort.abort()
+    for (const stopTimer of this.#timers) stopTimer()
+    this.#timers.clear()
     await this.#running
   }
 
@@ -87,7 +126,10 @@ export class TradeRecovery {
     while (this.#waiting !== null && !this.#abort.signal.aborted) {
       const range = this.#waiting
       this.#waiting = null
+      this.#reading = range
       await this.#readNow(range)
+      // What was ended by `stop` has not been read.
+      if (!this.#abort.signal.aborted) this.#reading = null
     }
     this.#isRunning = false
   }

@@ -217,7 +217,10 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   #rememberTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    this.#parts.storage.marks.put(this.#tradeMark, Math.min(this.#newestTradeMs, nowMs))
+    // A kill before a lost range has been read must not forget it: live trades come at once.
+    const unreadMs = this.#recovery.unreadSinceMs ?? nowMs
+    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs)
+    this.#parts.storage.marks.put(this.#tradeMark, knownMs)
   }
 
   /** A trade of a market we do not know: kept until the market is read. */

@@ -2,22 +2,25 @@
 // http/ depends on these interfaces alone; the actors beside this file implement them, and tests of
 // the face may stand in for them. Nothing here may be kept across turns unless it says so.
 
-import type { Bar, BarSize } from '../engine/candle.ts'
+import type { Bar } from '../engine/candle.ts'
 import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey, VenueNames } from '../engine/ids.ts'
 import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market.ts'
 import type { Sport } from '../engine/sports/sport.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type {
+  BarQuery,
   BookSnapshot,
   EventSummary,
+  HistoryQuery,
   ListingDetails,
   MarketSummary,
   StoredTrade,
-  TradePosition,
   VenueTrade,
 } from '../storage/storage.ts'
+import type { AccountWatcher } from './account-directory.ts'
 import type { RunView, TradeLogView, TradeLossView, WhaleLogView } from './log-views.ts'
+import type { WebhooksView } from './webhook-views.ts'
 
 /** A book as of now, best first; the arrays are the caller's to keep. */
 export interface BookView {
@@ -53,13 +56,7 @@ export interface MarketView {
   /** A slice of the kept books likewise; their ordinals are all 0. */
   snapshots(query: HistoryQuery): readonly BookSnapshot[]
   /** Bars of trades that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
-  bars(query: {
-    size: BarSize
-    fromMs: TimeMs
-    toMs: TimeMs
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly Bar[]
+  bars(query: BarQuery): readonly Bar[]
   /** Where our records begin; null when there are none. */
   oldestTradeMs(): TimeMs | null
   oldestSnapshotMs(): TimeMs | null
@@ -72,15 +69,6 @@ export interface MarketView {
 export interface PricePoint {
   readonly price: MarketPrice['price']
   readonly timeMs: TimeMs
-}
-
-/** Part of a history. */
-export interface HistoryQuery {
-  readonly fromMs: TimeMs
-  readonly toMs: TimeMs
-  readonly after: TradePosition | null
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
 }
 
 export type StreamChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'
@@ -262,8 +250,8 @@ export interface AccountsView {
   peekAddress(address: string): Quota
   /** Reserves a socket synchronously; null when the account has as many as it may. */
   openSocket(caller: Caller): { release(): void } | null
-  /** Calls back when a key is revoked, before the revocation is answered. */
-  onRevoked(listener: (key: KeyId) => void): void
+  /** Tells of revoked keys, ended accounts and changed limits, before the change is answered. */
+  watch(watcher: AccountWatcher): void
   /** BAD_REQUEST for a known e-mail, RATE_LIMITED when throttled or the password queue is full. */
   signUp(request: { email: string; password: string; address: string }): Promise<Session>
   /** UNAUTHORIZED in equal time and words for known and unknown e-mails. */
@@ -325,7 +313,7 @@ export interface PastPricesView {
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
 
-export type { RunView, TradeLogView, TradeLossView, WhaleLogView }
+export type { HistoryQuery, RunView, TradeLogView, TradeLossView, WhaleLogView }
 
 /** Figures of the database. */
 export interface StatsView {
@@ -347,6 +335,7 @@ export interface EngineView {
   readonly pastPrices: PastPricesView
   readonly tradeLog: TradeLogView
   readonly whaleLog: WhaleLogView
+  readonly webhooks: WebhooksView
   stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean

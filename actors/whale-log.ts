@@ -2,8 +2,8 @@
 // table of whales, in the shape of the log of trades. Whales never expire, so where a run ended is read
 // from the table itself. Not for: messages still in memory (http/ws/message-log.ts). Upholds WHALE10.
 
-import type { Storage } from '../storage/storage.ts'
-import type { WhaleQuery, WhaleRow } from '../storage/whale-contract.ts'
+import type { HistoryQuery, OffsetQuery, Storage } from '../storage/storage.ts'
+import type { WhaleRow } from '../storage/whale-contract.ts'
 import type { RunView, WhaleLogView } from './views.ts'
 
 export class WhaleLog implements WhaleLogView {
@@ -24,15 +24,15 @@ export class WhaleLog implements WhaleLogView {
     })
   }
 
-  range(query: { run: number; offset: number; limit: number }): readonly WhaleRow[] {
+  range(query: OffsetQuery): readonly WhaleRow[] {
     return this.#storage.whales.rangeByOffset(query)
   }
 
-  history(query: WhaleQuery): readonly WhaleRow[] {
+  history(query: HistoryQuery): readonly WhaleRow[] {
     return this.#storage.whales.range(query)
   }
 
-  historyOfMarket(query: WhaleQuery & { readonly market: number }): readonly WhaleRow[] {
+  historyOfMarket(query: HistoryQuery & { readonly market: number }): readonly WhaleRow[] {
     return this.#storage.whales.rangeOfMarket(query)
   }
 

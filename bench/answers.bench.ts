@@ -4,9 +4,6 @@
 // descriptions and native rows, which the simulator does not have at such length, are made up.
 // Excluded: finding the market, validation, HTTP, a cold page cache.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { MarketActor } from '../actors/market.ts'
 import { Matches } from '../actors/matches.ts'
 import type { MarketView } from '../actors/views.ts'
@@ -22,7 +19,6 @@ import { HotAnswers } from '../http/hot-answers.ts'
 import { inSlices } from '../http/in-slices.ts'
 import { MarketRecords } from '../http/market-records.ts'
 import { cutPrice, pastedPrice } from '../http/price-records.ts'
-import { openLmdbStorage } from '../storage/lmdb.ts'
 import type { Storage } from '../storage/storage.ts'
 import { marketParts, NAMES } from '../test/support/builders.ts'
 import {
@@ -35,6 +31,7 @@ import {
   record,
   timeInTurns,
   timesRow,
+  withLmdb,
 } from './harness.ts'
 import { listingOf, type SimLoad, simLoad } from './sim-load.ts'
 import { RECEIVED_AT, venuePath } from './venue-path.ts'
@@ -57,10 +54,7 @@ export const bench: Bench = {
       marketsPerVenue: isSmall ? 20 : 150,
       frameCount: isSmall ? 2_000 : 20_000,
     })
-    const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
-    const parts = { dataDir: folder, clock: systemClock, log: silentLog, metrics: new Metrics() }
-    const storage = await openLmdbStorage(parts)
-    try {
+    return withLmdb(async (storage) => {
       const markets = openMarkets(load, storage)
       await storage.committed()
       const answerCount = isSmall ? 2_000 : 100_000
@@ -73,10 +67,7 @@ export const bench: Bench = {
       ]
       const checked = `${texts.length} kept answers equal those written anew`
       return { rows, state: { hash: hashOf(texts), checked, isRepeatable: true } }
-    } finally {
-      await storage.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   },
 }
 

@@ -1,9 +1,10 @@
 // What does it cost to encode an update for the stream, against JSON.stringify of the same object?
 // The updates are those that real market actors publish for the simulated world's frames. Timed: the
-// encoder's text; JSON.stringify of the finished object; and the hub's whole `onUpdate`, with one
+// encoder's text; JSON.stringify of the finished object; both in MessagePack; and the hub's whole `onUpdate`, with one
 // subscriber to everything and with none, behind topics that only count.
 // Excluded: making the object that JSON.stringify is given (which favours it), and the socket.
 
+import { Packr } from 'msgpackr'
 import { Catalog } from '../actors/catalog.ts'
 import { Matches } from '../actors/matches.ts'
 import { Router } from '../actors/router.ts'
@@ -18,12 +19,15 @@ import { Metrics } from '../engine/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
 import type { SimTrade } from '../engine/venues/simulator/model.ts'
 import { JsonEncoder } from '../http/ws/encode-json.ts'
+import { MsgpackEncoder } from '../http/ws/encode-msgpack.ts'
+import type { Encoder, Frame } from '../http/ws/encoder.ts'
 import type { Topics } from '../http/ws/fan-out.ts'
 import { Hub } from '../http/ws/hub.ts'
 import { Session, type Socket } from '../http/ws/session.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
 import { marketParts, NAMES } from '../test/support/builders.ts'
 import { FakeAccounts, FakeTradeLog } from '../test/support/fake-engine.ts'
+import { FakeWebhooks } from '../test/support/fake-webhooks.ts'
 import { ManualClock } from '../test/support/manual-clock.ts'
 import {
   type Bench,
@@ -53,13 +57,14 @@ export const bench: Bench = {
       frameCount: isSmall ? 3_000 : 60_000,
     })
     const { updates, catalog } = publish(load)
-    const encoder = new JsonEncoder({ epoch: EPOCH, catalog })
+    const written = { epoch: EPOCH, catalog }
+    const encoders = { json: new JsonEncoder(written), binary: new MsgpackEncoder(written) }
     const rows: Row[] = []
     const texts: string[] = []
     for (const kind of ['book', 'trade', 'price'] as const) {
       const some = updates.filter((update) => update.kind === kind)
       check(some.length > 0, `the load has no ${kind} update`)
-      rows.push(...compare(kind, some, encoder, texts))
+      rows.push(...compare(kind, some, encoders, texts))
     }
     rows.push(...timeHub(updates, catalog))
     const checked = `${texts.length} texts equal JSON.stringify of what they say`
@@ -124,7 +129,12 @@ function tradeEvent(trade: SimTrade): TradeEvent {
   }
 }
 
-function encode(encoder: JsonEncoder, update: DataUpdate): string {
+interface Encoders {
+  readonly json: Encoder
+  readonly binary: Encoder
+}
+
+function encode(encoder: Encoder, update: DataUpdate): Frame {
   if (update.kind === 'book') return encoder.bookUpdate(update)
   return update.kind === 'trade' ? encoder.trade(update) : encoder.priceUpdate(update)
 }
@@ -132,49 +142,53 @@ function encode(encoder: JsonEncoder, update: DataUpdate): string {
 function compare(
   kind: string,
   updates: readonly DataUpdate[],
-  encoder: JsonEncoder,
+  { json, binary }: Encoders,
   texts: string[],
 ): Row[] {
   const objects: unknown[] = []
   for (const update of updates) {
-    const text = encode(encoder, update)
+    const text = String(encode(json, update))
     const object: unknown = JSON.parse(text)
     check(JSON.stringify(object) === text, `a ${kind} text is not what JSON.stringify writes`)
     objects.push(object)
     texts.push(text)
   }
-  const ours = newTimes()
-  const plain = newTimes()
-  let charCount = 0
-  const oursBatch = (from: number, count: number) => {
-    for (let index = from; index < from + count; index += 1) {
-      const update = updates[index]
-      if (update !== undefined) charCount += flat(encode(encoder, update))
+  const packr = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
+  const race = (form: string, encoder: Encoder, plain: (object: unknown) => Frame, by: string) => {
+    const times = [newTimes(), newTimes()] as const
+    let byteCount = 0
+    const ours = (from: number, count: number) => {
+      for (let index = from; index < from + count; index += 1) {
+        const update = updates[index]
+        if (update !== undefined) byteCount += read(encode(encoder, update))
+      }
     }
-  }
-  const plainBatch = (from: number, count: number) => {
-    for (let index = from; index < from + count; index += 1) {
-      charCount -= flat(JSON.stringify(objects[index]))
+    const theirs = (from: number, count: number) => {
+      for (let index = from; index < from + count; index += 1) {
+        byteCount -= read(plain(objects[index]))
+      }
     }
+    const turns = [
+      { times: times[0], batch: ours },
+      { times: times[1], batch: theirs },
+    ]
+    timeInTurns(turns, { operationCount: updates.length, batchCount: BATCH })
+    check(byteCount === 0, `${kind}: both wrote the same number of bytes`)
+    return [
+      timesRow(`${kind}: ${form}encoder`, times[0]),
+      timesRow(`${kind}: ${by}`, times[1]),
+      ratioRow(`${kind}: ${by} / encoder`, times[1], times[0]),
+    ]
   }
-  timeInTurns(
-    [
-      { times: ours, batch: oursBatch },
-      { times: plain, batch: plainBatch },
-    ],
-    { operationCount: updates.length, batchCount: BATCH },
-  )
-  check(charCount === 0, `${kind}: both wrote the same number of bytes`)
   return [
-    timesRow(`${kind}: encoder`, ours),
-    timesRow(`${kind}: JSON.stringify`, plain),
-    ratioRow(`${kind}: JSON.stringify / encoder`, plain, ours),
+    ...race('', json, (object) => JSON.stringify(object), 'JSON.stringify'),
+    ...race('MessagePack ', binary, (object) => packr.pack(object), 'msgpackr'),
   ]
 }
 
-/** Bytes of a text, read to the last: a concatenation is only joined when somebody reads it. */
-function flat(text: string): number {
-  return Buffer.byteLength(text)
+/** Bytes of a message, read to the last: a concatenation is only joined when somebody reads it. */
+function read(frame: Frame): number {
+  return Buffer.byteLength(frame)
 }
 
 function timeHub(updates: readonly DataUpdate[], catalog: Catalog): Row[] {
@@ -215,7 +229,7 @@ class CountingTopics implements Topics {
 
   publish(_topic: string, message: string | ArrayBuffer | ArrayBufferView): boolean {
     this.count += 1
-    this.byteCount += typeof message === 'string' ? flat(message) : message.byteLength
+    this.byteCount += typeof message === 'string' ? read(message) : message.byteLength
     return true
   }
 }
@@ -259,6 +273,7 @@ function openHub(topics: Topics, catalog: Catalog): Hub {
     sports: new Sports({ catalog, clock }),
     matches: new Matches(),
     pastPrices: { at: () => null },
+    webhooks: new FakeWebhooks(clock),
     tradeLog,
     whaleLog: new WhaleLog({ run: tradeLog.present, storage: openMemoryStorage() }),
     stats: () => ({ trades: 0, snapshots: 0, databaseBytes: 0, coverage: { a: null, b: null } }),

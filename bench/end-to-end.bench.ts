@@ -7,9 +7,6 @@
 // Precision: stamps are whole milliseconds, so venue → received may be off by one either way, and
 // received → subscriber is too high by up to one.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { systemClock } from '../engine/clock.ts'
@@ -20,6 +17,7 @@ import {
   check,
   figureRow,
   hashOf,
+  inFolder,
   newTimes,
   type Row,
   record,
@@ -38,7 +36,7 @@ export const bench: Bench = {
     const rows: Row[] = []
     const lines: string[] = []
     for (const perSecond of setting.isSmall ? [200] : [50, 500, 2_000, 5_000]) {
-      const measured = await follow(perSecond, setting)
+      const measured = await inFolder((folder) => follow(perSecond, folder, setting))
       rows.push(...measured.rows)
       lines.push(...measured.lines)
     }
@@ -49,9 +47,9 @@ export const bench: Bench = {
 
 async function follow(
   perSecond: number,
+  dataDir: string,
   { isSmall, say }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
   const marketsPerVenue = isSmall ? 20 : 200
   const service = await LiveService.start({
     dataDir,
@@ -81,7 +79,6 @@ async function follow(
     return { rows: [...rows, figureRow(`${perSecond} venue messages/s`, load)], lines }
   } finally {
     await service.kill()
-    rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

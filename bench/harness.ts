@@ -1,14 +1,21 @@
-// What every bench shares: how it is described, how time is taken, how a result is written down. Time
-// goes into HDR histograms in nanoseconds and comes out as percentiles; there are no means here.
-// A benched part is small and silent under test and large on request, and ends by checking the state
-// that it produced. Not for: load (sim-load.ts) or processes (live-service.ts).
+// What every bench shares: how it is described, how time is taken, how a result is written down, and a
+// folder that goes when it is over. Time goes into HDR histograms in nanoseconds and comes out as
+// percentiles; there are no means here. A benched part is small and silent under test and large on
+// request, and ends by checking the state that it produced. Not for: load (sim-load.ts) or processes (live-service.ts).
 // Upholds BENCH2 to BENCH4.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpus, loadavg, release, totalmem } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { build, type Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
+import { silentLog } from '../engine/log.ts'
+import { Metrics } from '../engine/metrics.ts'
+import { HOUR_MS } from '../engine/units.ts'
+import { openLmdbStorage } from '../storage/lmdb.ts'
+import type { Storage } from '../storage/storage.ts'
 
 /** One bench; each `.bench.ts` file exports one. */
 export interface Bench {
@@ -57,7 +64,7 @@ export function ratioRow(what: string, slow: Histogram, fast: Histogram): Row {
 
 const NANOS_PER_MS = 1_000_000
 /** An hour: nothing measured here takes longer. */
-const NANOS_MAX = 3_600_000 * NANOS_PER_MS
+const NANOS_MAX = HOUR_MS * NANOS_PER_MS
 /** This share of the operations runs before anything is recorded, for the compiler. */
 const WARM_UP_SHARE = 0.2
 
@@ -108,6 +115,29 @@ export function timeInTurns(
       afterBatch?.()
     }
   }
+}
+
+/** Runs `work` in a new folder under the system's temporary one, which is removed in the end. */
+export async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The same with a database in the folder, open while `work` runs. */
+export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): Promise<Result> {
+  return inFolder(async (dataDir) => {
+    const parts = { dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() }
+    const storage = await openLmdbStorage(parts)
+    try {
+      return await work(storage)
+    } finally {
+      await storage.close()
+    }
+  })
 }
 
 /** SHA-256 over texts, the first 16 hex digits: enough to see that two end states are the same. */

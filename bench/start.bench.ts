@@ -6,11 +6,9 @@
 // Excluded: real networks and the venues' rate limits beyond what the connectors keep to; the
 // simulator's memory (its time to come up is in the total, and given apart).
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Bench, type BenchSetting, figureRow, hashOf, type Row } from './harness.ts'
+import { type Bench, type BenchSetting, figureRow, hashOf, inFolder, type Row } from './harness.ts'
 import { equalLines, LiveService, type TruthBook } from './live-service.ts'
 
 const BASELINE_MARKETS = 20
@@ -56,9 +54,8 @@ interface Measured {
   readonly marketCount: number
 }
 
-async function startTwice(plan: Plan): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
-  try {
+function startTwice(plan: Plan): Promise<Measured> {
+  return inFolder(async (folder) => {
     const first = await startOnce(plan, folder, 'first start')
     if (plan.starts === 1) return first
     const second = await startOnce(plan, folder, 'second start')
@@ -67,9 +64,7 @@ async function startTwice(plan: Plan): Promise<Measured> {
       rows: [...first.rows, ...second.rows],
       lines: [...first.lines, ...second.lines],
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 async function startOnce(plan: Plan, folder: string, which: string): Promise<Measured> {

@@ -6,17 +6,11 @@
 // Excluded: actors and rings. The folder is a new one under the system's temporary folder, so that the
 // disk is this machine's, and everything read is in the page cache.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { systemClock } from '../engine/clock.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
-import { silentLog } from '../engine/log.ts'
 import type { MarketNumber } from '../engine/market.ts'
-import { Metrics } from '../engine/metrics.ts'
 import { complement, notionalMicros, TIME_ZERO, timeMs } from '../engine/units.ts'
 import type { SimTrade } from '../engine/venues/simulator/model.ts'
-import { openLmdbStorage } from '../storage/lmdb.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
 import type { Storage, StoredTrade, TradedMarket } from '../storage/storage.ts'
 import {
@@ -29,6 +23,7 @@ import {
   record,
   timeInTurns,
   timesRow,
+  withLmdb,
 } from './harness.ts'
 import { listingOf, simLoad } from './sim-load.ts'
 
@@ -47,11 +42,8 @@ export const bench: Bench = {
       marketsPerVenue: isSmall ? 20 : 100,
       frameCount: isSmall ? 4_000 : 150_000,
     })
-    const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
-    const parts = { dataDir: folder, clock: systemClock, log: silentLog, metrics: new Metrics() }
-    const lmdb = await openLmdbStorage(parts)
-    const memory = openMemoryStorage()
-    try {
+    return withLmdb(async (lmdb) => {
+      const memory = openMemoryStorage()
       const numbers = new Map<string, MarketNumber>()
       for (const market of load.markets) {
         const number = lmdb.markets.put(listingOf(market))
@@ -67,10 +59,7 @@ export const bench: Bench = {
       const lines = compareAll(lmdb, memory, numbers)
       const checked = `${inputs.length} trades of ${numbers.size} markets read alike from LMDB and from memory`
       return { rows, state: { hash: hashOf(lines), checked, isRepeatable: true } }
-    } finally {
-      await lmdb.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   },
 }
 

@@ -1,7 +1,8 @@
 // Login tokens: JWT, HS256, one day. jose writes and reads them; the signature is compared here, at
 // once and in the turn of the request, because uWebSockets.js may close a WebSocket that is upgraded
 // after an await (its cork() then reads freed state; uWebSockets pull request 1929). jose's own
-// verification is the judge in the tests. Upholds ACC12 and ACC13.
+// verification is the judge in the tests. Upholds ACC12, ACC13,
+// AUTH3, AUTH4.
 
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
@@ -17,15 +18,21 @@ const TYPE = 'at+jwt'
 /** Longer texts are no token of ours, and are not hashed. */
 const TOKEN_CHARACTERS_MAX = 2_048
 
-/** Signs and verifies login tokens with one secret. */
+/** Signs login tokens with one secret and verifies them with that and the one before it. */
 export class AccessTokens {
   readonly #secret: Uint8Array
+  /** Those that verify: the present one first. */
+  readonly #secrets: readonly Uint8Array[]
   readonly #clock: Clock
 
-  /** Throws RangeError for a secret under 32 bytes. */
-  constructor(parts: { secret: string; clock: Clock }) {
-    this.#secret = new TextEncoder().encode(parts.secret)
-    if (this.#secret.length < 32) throw new RangeError('the token secret needs at least 32 bytes')
+  /**
+   * `previous` is a secret that was replaced: its tokens stay good until they expire, and it signs
+   * none. Throws RangeError for a secret under 32 bytes.
+   */
+  constructor(parts: { secret: string; previous?: string | null; clock: Clock }) {
+    const { secret, previous = null } = parts
+    this.#secret = secretBytes(secret)
+    this.#secrets = previous === null ? [this.#secret] : [this.#secret, secretBytes(previous)]
     this.#clock = parts.clock
   }
 
@@ -47,9 +54,11 @@ export class AccessTokens {
   subjectOf(token: string): string | null {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
-      const { alg, typ, crit } = decodeProtectedHeader(token)
-      // Never from a header that says otherwise: the algorithm is ours to choose (RFC 8725 3.1).
-      if (alg !== ALGORITHM || typ !== TYPE || crit !== undefined) return null
+      const header = decodeProtectedHeader(token)
+      // Never from a header that says otherwise: the algorithm is ours to choose (RFC 8725 3.1), and
+      // what else a header may hold (kid, jwk, jku, x5u, crit) is none of ours.
+      if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
+      if (Object.keys(header).length !== 2) return null
       return this.#subjectIn(decodeJwt(token))
     } catch {
       return null
@@ -59,11 +68,11 @@ export class AccessTokens {
   #isSigned(token: string): boolean {
     const end = token.lastIndexOf('.')
     if (end < 0) return false
-    const expected = createHmac('sha256', this.#secret)
-      .update(token.slice(0, end))
-      .digest('base64url')
-    const [given, right] = [Buffer.from(token.slice(end + 1)), Buffer.from(expected)]
-    return given.length === right.length && timingSafeEqual(given, right)
+    const [signed, given] = [token.slice(0, end), Buffer.from(token.slice(end + 1))]
+    return this.#secrets.some((secret) => {
+      const right = Buffer.from(createHmac('sha256', secret).update(signed).digest('base64url'))
+      return given.length === right.length && timingSafeEqual(given, right)
+    })
   }
 
   #subjectIn({ iss, aud, sub, jti, iat, exp, nbf }: JWTPayload): string | null {
@@ -75,6 +84,12 @@ export class AccessTokens {
     if (nbf !== undefined && !(isWholeSecond(nbf) && nbf <= nowSeconds)) return null
     return sub
   }
+}
+
+function secretBytes(secret: string): Uint8Array {
+  const bytes = new TextEncoder().encode(secret)
+  if (bytes.length < 32) throw new RangeError('the token secret needs at least 32 bytes')
+  return bytes
 }
 
 function isWholeSecond(value: unknown): value is number {

@@ -13,6 +13,19 @@ export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMa
   enterprise: { requestsPerMinute: 2_147_483_647, socketsMax: 100_000 },
 }
 
+/** What an account may: its own limits where the operator set them, else those of its tier. */
+export function limitsOf(account: {
+  readonly tier: Tier
+  readonly requestsPerMinute: number | null
+  readonly socketsMax: number | null
+}): { requestsPerMinute: number; socketsMax: number } {
+  const plan = TIERS[account.tier]
+  return {
+    requestsPerMinute: account.requestsPerMinute ?? plan.requestsPerMinute,
+    socketsMax: account.socketsMax ?? plan.socketsMax,
+  }
+}
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY_PREFIX = 'pmk_'
 const KEY_RANDOM = 32
@@ -87,7 +100,8 @@ export class QuotaWindow {
   }
 }
 
-const FREE_FAILURES = 5
+/** So many wrong passwords in a row cost no waiting; the last of them begins it. */
+export const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 
 /** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */

@@ -7,6 +7,9 @@
 import type { Trade } from './events.ts'
 import {
   complement,
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
   type PriceMicros,
   priceMicros,
   type TimeMs,
@@ -18,16 +21,16 @@ import {
 
 /** Bars are kept at two sizes; every interval is a whole number of one of them. */
 export type BarSize = 'minute' | 'hour'
-export const BAR_MS: Readonly<Record<BarSize, number>> = { minute: 60_000, hour: 3_600_000 }
+export const BAR_MS: Readonly<Record<BarSize, number>> = { minute: MINUTE_MS, hour: HOUR_MS }
 
 /** Lengths of the candles of the interface; each is a whole number of bars of one size. */
 export const CANDLE_MS = {
-  '1m': 60_000,
-  '5m': 300_000,
-  '15m': 900_000,
-  '1h': 3_600_000,
-  '4h': 14_400_000,
-  '1d': 86_400_000,
+  '1m': MINUTE_MS,
+  '5m': 5 * MINUTE_MS,
+  '15m': 15 * MINUTE_MS,
+  '1h': HOUR_MS,
+  '4h': 4 * HOUR_MS,
+  '1d': DAY_MS,
 } as const
 export type CandleInterval = keyof typeof CANDLE_MS
 

@@ -2,6 +2,7 @@
 // setInterval (test/tidy.test.ts): a test moves a manual clock, and a seed replays a failure.
 //
 
+import { onAbort } from './on-abort.ts'
 import { type TimeMs, timeMs } from './units.ts'
 
 /** Stops a timer; calling it again does nothing. */
@@ -41,10 +42,10 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     if (signal?.aborted === true) return resolve()
     const finish = () => {
       stop()
-      signal?.removeEventListener('abort', finish)
+      ignore()
       resolve()
     }
     const stop = clock.after(delayMs, finish)
-    signal?.addEventListener('abort', finish, { once: true })
+    const ignore = signal === undefined ? () => undefined : onAbort(signal, finish)
   })
 }

@@ -3,6 +3,7 @@
 // Upholds CONFIG1 to CONFIG3.
 
 import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { EnvironmentReader } from './environment.ts'
 import { FAULT_NAMES } from './fault-names.ts'
 
@@ -42,9 +43,17 @@ export interface Config {
     readonly privateKeyFile: string | null
   }
   readonly jwtSecret: string | null
+  /** A replaced secret whose tokens stay good until they expire. */
+  readonly jwtSecretPrevious: string | null
+  /** Encrypts the secrets of webhooks; null: made and stored on first start. */
+  readonly secretsKey: string | null
+  /** Where webhooks may point to. */
+  readonly webhookPolicy: { readonly allowsHttp: boolean; readonly allowsPrivate: boolean }
   readonly hasDemoKey: boolean
   readonly isMetricsPublic: boolean
   readonly corsOrigins: readonly string[]
+  /** Addresses or subnets whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
   readonly retentionDays: number
   readonly dataBytesMax: number
   readonly logLevel: string
@@ -88,8 +97,25 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   KALSHI_KEY_ID: { default: '', means: 'API key id; without one the public REST is polled' },
   KALSHI_PRIVATE_KEY_FILE: { default: '', means: 'PEM file of that key' },
   JWT_SECRET: { default: '', means: 'at least 32 bytes; made and stored on first start' },
+  JWT_SECRET_PREVIOUS: {
+    default: '',
+    means: 'the secret before; its tokens stay good until they expire',
+  },
+  SECRETS_KEY: {
+    default: '',
+    means: 'encrypts webhook secrets, at least 32 bytes; made and stored on first start',
+  },
+  WEBHOOK_ALLOW_HTTP: { default: 'off', means: 'webhooks may have http URLs' },
+  WEBHOOK_ALLOW_PRIVATE: {
+    default: 'off',
+    means: 'webhooks may point to loopback and other private addresses: for trials',
+  },
   DEMO_KEY: { default: 'on', means: 'make and print a local account with a key' },
   METRICS_PUBLIC: { default: 'off', means: 'serve /metrics beyond loopback' },
+  TRUSTED_PROXIES: {
+    default: '',
+    means: 'addresses and subnets whose X-Forwarded-For is believed, comma-separated',
+  },
   CORS_ORIGINS: { default: '*', means: 'allowed origins, comma-separated' },
   RETENTION_DAYS: {
     default: '30',
@@ -134,10 +160,17 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       rtdsWs: read.url('POLYMARKET_RTDS_WS_URL', 'wss:', 'ws:'),
     },
     kalshi: readKalshi(read),
-    jwtSecret: readJwtSecret(read),
+    jwtSecret: readSecret(read, 'JWT_SECRET'),
+    jwtSecretPrevious: readSecret(read, 'JWT_SECRET_PREVIOUS'),
+    secretsKey: readSecret(read, 'SECRETS_KEY'),
+    webhookPolicy: {
+      allowsHttp: read.isOn('WEBHOOK_ALLOW_HTTP'),
+      allowsPrivate: read.isOn('WEBHOOK_ALLOW_PRIVATE'),
+    },
     hasDemoKey: read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production',
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     corsOrigins: readOrigins(read),
+    trustedProxies: readProxies(read),
     retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
     dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
     logLevel: read.choice('LOG_LEVEL', LEVELS),
@@ -196,9 +229,27 @@ function readOrigins(read: EnvironmentReader): readonly string[] {
   return origins
 }
 
-function readJwtSecret(read: EnvironmentReader): string | null {
-  const secret = read.optional('JWT_SECRET')
-  if (secret !== null && Buffer.byteLength(secret) < 32)
-    read.refuse('JWT_SECRET', 'at least 32 bytes')
+function readProxies(read: EnvironmentReader): readonly string[] {
+  const entries = (read.optional('TRUSTED_PROXIES') ?? '').split(',').map((item) => item.trim())
+  const proxies = entries.filter((item) => item !== '')
+  if (!proxies.every(isAddressOrSubnet)) {
+    read.refuse('TRUSTED_PROXIES', 'a comma list of addresses and subnets such as 10.0.0.0/8')
+  }
+  return proxies
+}
+
+function isAddressOrSubnet(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
+}
+
+function readSecret(
+  read: EnvironmentReader,
+  name: 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS' | 'SECRETS_KEY',
+): string | null {
+  const secret = read.optional(name)
+  if (secret !== null && Buffer.byteLength(secret) < 32) read.refuse(name, 'at least 32 bytes')
   return secret
 }

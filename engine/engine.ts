@@ -4,7 +4,6 @@
 
 import { AccountsActor } from '../actors/accounts.ts'
 import { Catalog } from '../actors/catalog.ts'
-import type { MarketActor } from '../actors/market.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market-parts.ts'
 import { MarketSearch } from '../actors/market-search.ts'
 import { Matches } from '../actors/matches.ts'
@@ -14,11 +13,14 @@ import { Sports } from '../actors/sports.ts'
 import { System } from '../actors/system.ts'
 import { TeamReader } from '../actors/team-reader.ts'
 import { TradeLog } from '../actors/trade-log.ts'
+import { startUpkeep } from '../actors/upkeep.ts'
 import { VenueActor } from '../actors/venue.ts'
 import type { EngineView, StatsView } from '../actors/views.ts'
+import { Webhooks } from '../actors/webhooks.ts'
 import { WhaleLog } from '../actors/whale-log.ts'
 import { Whales } from '../actors/whales.ts'
 import { createServer, type Server } from '../http/server.ts'
+import { EventBodies } from '../http/webhook-bodies.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import { type VenueKey, VenueNames } from './ids.ts'
@@ -30,6 +32,9 @@ import { Publisher } from './publisher.ts'
 import type { Random } from './random.ts'
 import { openSearchThread } from './search/search.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
+import { openCaller } from './webhooks/caller.ts'
+import type { Caller, CallPolicy } from './webhooks/post.ts'
+import { SecretBox } from './webhooks/secret-box.ts'
 
 /** The values of the configuration that the engine itself needs. */
 export interface EngineSettings {
@@ -37,10 +42,16 @@ export interface EngineSettings {
   readonly port: number
   readonly venueNames: { readonly a: string; readonly b: string }
   readonly corsOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
   readonly retentionDays: number
   readonly dataBytesMax: number
   readonly jwtSecret: string
+  /** Its tokens stay good until they expire; null: there is none. */
+  readonly jwtSecretPrevious: string | null
+  /** Encrypts the secrets of webhooks. */
+  readonly secretsKey: string
+  readonly webhookPolicy: CallPolicy
 }
 
 /** Everything that touches the world, so that a test can bring its own. */
@@ -72,16 +83,6 @@ export interface Engine {
 
 const LISTEN_AFTER_MS = 10_000
 const VENUES_LOOK_MS = 25
-const TICK_EVERY_MS = 100
-const TICK_MS_MAX = 4
-/** Each market is looked at once in this long, a slice at a time. */
-const TICK_ROUND_MS = 5_000
-const PRUNE_EVERY_MS = 60_000
-const PRUNE_ROWS = 500
-/** Markets that are history are looked for this often, and forgotten a few at a time. */
-const FORGET_EVERY_MS = 5_000
-const FORGET_COUNT = 100
-const SAVE_USE_EVERY_MS = 300_000
 
 /** Builds everything and introduces the rooms to each other; nothing runs before `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
@@ -102,7 +103,9 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
       owners.whales.start()
       // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
-      timers.push(...startUpkeep(settings, parts, owners))
+      const { retentionDays, dataBytesMax: sizeBytesMax } = settings
+      timers.push(...startUpkeep({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
+      owners.webhooks.start()
       catalog.isLoaded = catalog.hasEveryVenue
       const isCrawled = startVenues(owners, parts)
       // A catalogue kept from the last run need not wait for its crawl.
@@ -136,6 +139,8 @@ interface Owners {
   readonly teams: TeamReader
   readonly pastPrices: PastPrices
   readonly whales: Whales
+  readonly webhooks: Webhooks
+  readonly caller: Caller
   readonly seats: Map<VenueKey, VenueSeat>
   readonly view: EngineView
 }
@@ -184,14 +189,19 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   })
   const router = new Router({ catalog, metrics })
   const passwords = openPasswordPool()
-  const { jwtSecret } = settings
-  const accounts = new AccountsActor({ storage: storage.accounts, clock, passwords, jwtSecret })
+  const { jwtSecret, jwtSecretPrevious } = settings
+  const accounts = new AccountsActor({
+    ...{ storage: storage.accounts, clock, passwords, jwtSecret, jwtSecretPrevious },
+  })
+  const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches })
+  publisher.watch(webhooks.watcher)
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     version: parts.version,
     epoch: run.epoch,
     catalog,
     accounts,
+    webhooks,
     sports,
     matches,
     pastPrices,
@@ -203,7 +213,24 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
   }
   const owners = { names, system, publisher, catalog, router, passwords, accounts }
-  return { ...owners, search, teams, pastPrices, whales, seats, view }
+  return { ...owners, search, teams, pastPrices, whales, webhooks, caller, seats, view }
+}
+
+/** Who has which webhook, and the one way to receivers. */
+function openWebhooks(
+  settings: EngineSettings,
+  parts: EngineParts,
+  { catalog, matches }: { catalog: Catalog; matches: Matches },
+): { caller: Caller; webhooks: Webhooks } {
+  const { clock, log, metrics, random, storage } = parts
+  const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
+  const webhooks = new Webhooks({
+    ...{ storage, clock, log, metrics, caller, random },
+    box: new SecretBox(settings.secretsKey),
+    bodies: new EventBodies({ catalog, matches, clock }),
+    market: (number) => catalog.byNumber(number)?.summary ?? null,
+  })
+  return { caller, webhooks }
 }
 
 /** Opens both feeds and reads both catalogues; resolves when these are whole. */
@@ -233,6 +260,8 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   await Promise.all([...owners.seats.values()].map((seat) => seat.actor.stop()))
   owners.whales.stop()
   owners.system.stop()
+  owners.webhooks.stop()
+  owners.caller.stop()
   const nowMs = parts.clock.nowMs()
   for (const { actor } of owners.catalog.seats()) actor.checkpoint(nowMs)
   await owners.accounts.saveUse()
@@ -244,79 +273,6 @@ async function venuesUp({ view }: Owners, { clock }: EngineParts): Promise<void>
   const endsAtMs = clock.monotonicMs() + LISTEN_AFTER_MS
   while (clock.monotonicMs() < endsAtMs && view.venues().some(({ state }) => state === 'down')) {
     await pause(clock, VENUES_LOOK_MS)
-  }
-}
-
-/** Checkpoints, sleep and retention, a small slice at a time, so that no slice is felt. */
-function startUpkeep(
-  settings: EngineSettings,
-  parts: EngineParts,
-  { catalog, accounts }: Owners,
-): readonly StopTimer[] {
-  const { clock, storage, log } = parts
-  const tick = ticker(clock, catalog)
-  const { retentionDays, dataBytesMax: sizeBytesMax } = settings
-  const prune = () =>
-    storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
-  const forget = () => catalog.forget(clock.nowMs(), retentionDays, FORGET_COUNT) === FORGET_COUNT
-  const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
-  const saveUse = () => {
-    accounts.saveUse().catch((error) => log.error({ err: error }, 'use of keys not saved'))
-  }
-  return [
-    clock.every(TICK_EVERY_MS, tick),
-    inSlices({ clock, everyMs: PRUNE_EVERY_MS, work: prune, onError }),
-    inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
-    clock.every(SAVE_USE_EVERY_MS, saveUse),
-  ]
-}
-
-/**
- * Looks at each market once a round, a slice at a time: as many as the round asks for, but no longer
- * than a few milliseconds, since after a start all of them have a checkpoint to write.
- */
-function ticker(clock: Clock, catalog: Catalog): () => void {
-  let round: Iterator<{ readonly actor: MarketActor }> | null = null
-  return () => {
-    const nowMs = clock.nowMs()
-    const endsAtMs = clock.monotonicMs() + TICK_MS_MAX
-    const count = Math.ceil((catalog.marketCount * TICK_EVERY_MS) / TICK_ROUND_MS)
-    round ??= catalog.seats()[Symbol.iterator]()
-    for (let seen = 0; seen < count; seen += 1) {
-      const next = round.next()
-      if (next.done === true) {
-        round = null
-        return
-      }
-      next.value.actor.tick(nowMs)
-      if (clock.monotonicMs() > endsAtMs) return
-    }
-  }
-}
-
-/** Does work every so often, and soon again for as long as it says that there is more. */
-function inSlices(parts: {
-  clock: Clock
-  everyMs: number
-  work: () => boolean
-  onError: (error: unknown) => void
-  isStartedNow?: boolean
-}): StopTimer {
-  const { clock, everyMs, work, onError } = parts
-  let stopNext: StopTimer = () => undefined
-  const run = () => {
-    stopNext()
-    try {
-      if (work()) stopNext = clock.after(TICK_EVERY_MS, run)
-    } catch (error) {
-      onError(error)
-    }
-  }
-  if (parts.isStartedNow === true) run()
-  const stopEvery = clock.every(everyMs, run)
-  return () => {
-    stopEvery()
-    stopNext()
   }
 }
 

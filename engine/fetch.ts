@@ -1,6 +1,6 @@
 // The one way we call out: a time limit, a size limit, a retry class, and one error type.
 // JSON in and out over a keep-alive agent; redirects are not followed.
-// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH9.
+// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH10.
 
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -8,6 +8,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Clock, pause } from './clock.ts'
 import type { Log } from './log.ts'
 import type { Count, Metrics } from './metrics.ts'
+import { onAbort } from './on-abort.ts'
 import type { Random } from './random.ts'
 
 /**
@@ -136,11 +137,24 @@ export class HttpClient {
     return url
   }
 
+  /** The call ends with the caller's signal or with the client, and leaves nothing on either. */
   async #call(attempt: Attempt): Promise<unknown> {
-    const { retries, clock, log, name } = this.#options
+    const ending = new AbortController()
+    const end = () => ending.abort()
     const given = attempt.options.signal
-    const signal =
-      given === undefined ? this.#stopping.signal : AbortSignal.any([given, this.#stopping.signal])
+    // Not AbortSignal.any: what it makes stays noted with a signal as long as that lives.
+    const ignore = [given, this.#stopping.signal].map((signal) =>
+      signal === undefined ? null : onAbort(signal, end),
+    )
+    try {
+      return await this.#repeated(attempt, ending.signal)
+    } finally {
+      for (const off of ignore) off?.()
+    }
+  }
+
+  async #repeated(attempt: Attempt, signal: AbortSignal): Promise<unknown> {
+    const { retries, clock, log, name } = this.#options
     const mayRepeat = attempt.method === 'GET' || attempt.options.isIdempotent === true
     for (let failures = 0; ; failures += 1) {
       try {

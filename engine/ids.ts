@@ -21,12 +21,15 @@ export type NativeEventId = Branded<'native event'>
 export type AccountId = Branded<'account'>
 /** API key ids, `key_…` (not the key itself). */
 export type KeyId = Branded<'key'>
+/** Webhook ids, `wh_…`. */
+export type WebhookId = Branded<'webhook'>
 
 export const outcomeId = (text: string): OutcomeId => text as OutcomeId
 export const nativeMarketId = (text: string): NativeMarketId => text as NativeMarketId
 export const nativeEventId = (text: string): NativeEventId => text as NativeEventId
 export const accountId = (text: string): AccountId => text as AccountId
 export const keyId = (text: string): KeyId => text as KeyId
+export const webhookId = (text: string): WebhookId => text as WebhookId
 
 /** The names under which users see the venues; also the id prefixes and path segments. */
 export class VenueNames {

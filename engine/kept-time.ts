@@ -2,9 +2,8 @@
 // past. One place for who removes them (storage/) and for who refuses what was removed (actors/).
 // Not for: what has no age, such as hour bars and past prices, or the bound on size.
 
-import { type TimeMs, timeMs } from './units.ts'
+import { HOUR_MS, type TimeMs, timeMs } from './units.ts'
 
-const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
 
 /** The oldest hour of which rows are kept for `days`, as floor(timeMs / 3,600,000). */

@@ -4,8 +4,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { accountHandlers } from '../actors/account-admin.ts'
 import { openLmdbStorage } from '../storage/lmdb.ts'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
+import { AdminSocket } from './admin-socket.ts'
 import { banner } from './banner.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
@@ -40,6 +42,13 @@ async function openVenueSource(
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
+/** Those of the configuration; where it names none, those of the data folder, made on first start. */
+function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
+  if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
+  const kept = loadSecrets(dataDir)
+  return { jwtSecret: jwtSecret ?? kept.jwtSecret, secretsKey: secretsKey ?? kept.secretsKey }
+}
+
 /** The key of the local account, made on the first start and kept beside the databases. */
 async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
   if (!config.hasDemoKey) return null
@@ -67,7 +76,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   shutdown.add(source.stop)
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const engine = createEngine(
-    { ...config, jwtSecret: config.jwtSecret ?? loadSecrets(config.dataDir).jwtSecret },
+    { ...config, ...secretsOf(config) },
     {
       clock,
       random: systemRandom(),
@@ -81,6 +90,11 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   )
   // Closes the storage as well: a second time is harmless, and before this line it stood alone.
   shutdown.add(() => engine.stop())
+  const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
+  admin.register(accountHandlers(engine.accounts.directory))
+  await admin.start()
+  shutdown.add(() => admin.stop())
+  if (shutdown.hasBegun) return
   const key = await openLocalKey(config, engine)
   if (shutdown.hasBegun) return
   await engine.start()

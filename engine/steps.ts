@@ -2,6 +2,7 @@
 // a millisecond apart. Whoever runs it decides how long it runs in one piece.
 // Not for: work on rows of a request (http/in-slices.ts), or threads (engine/pool.ts). Upholds STEPS1.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 
 /** Work with a result that stops at each `yield`. */
@@ -37,7 +38,7 @@ export async function inPieces<Result>(
   steps: Steps<Result>,
 ): Promise<Result> {
   for (;;) {
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await nextTurn()
     const done = advance(clock, steps)
     if (done !== null) return done.result
   }

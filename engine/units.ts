@@ -25,6 +25,11 @@ export const TIME_ZERO = 0 as TimeMs
 /** After every time there is. */
 export const TIME_END = Number.MAX_SAFE_INTEGER as TimeMs
 
+/** Lengths of time in milliseconds; a day is one of UTC, always 24 hours. */
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
 /** A price from an integer of ours. Throws RangeError outside 0..1,000,000: that is our bug. */
 export function priceMicros(value: number): PriceMicros {
   if (!Number.isInteger(value) || value < 0 || value > MICROS) {

@@ -6,6 +6,7 @@ import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import type { Metrics } from '../engine/metrics.ts'
+import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { HotAnswers } from './hot-answers.ts'
 import { MarketRecords } from './market-records.ts'
 import { type Route, route } from './route.ts'
@@ -22,6 +23,7 @@ import { priceRoutes } from './routes/prices.ts'
 import { sportsRoutes } from './routes/sports.ts'
 import { statusRoutes } from './routes/status.ts'
 import { tradeRoutes } from './routes/trades.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 
 /** What the routes need of the house. */
 export interface ApiParts {
@@ -29,6 +31,8 @@ export interface ApiParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly isMetricsPublic: boolean
+  /** Where webhooks may point to. */
+  readonly webhookPolicy: CallPolicy
 }
 
 /** All routes, in the order of the specification document. */
@@ -38,6 +42,8 @@ export function api(parts: ApiParts): readonly Route[] {
   const records = new MarketRecords(engine.matches)
   const hot = new HotAnswers(engine)
   const shared = { engine, catalog, clock, records, hot }
+  const { names } = catalog
+  const webhooks = { webhooks: engine.webhooks, names, policy: parts.webhookPolicy }
   const routes = [
     ...marketRoutes(shared), //                 /v1/markets  /search  /{market_id}
     ...priceRoutes(shared), //                  /v1/markets/{market_id}/price  /v1/prices
@@ -49,11 +55,12 @@ export function api(parts: ApiParts): readonly Route[] {
     ...sportsRoutes(shared), //                 /v1/sports/{sport}
     ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
+    ...webhookRoutes(webhooks), //              /v1/webhooks  /{webhook_id}  /test  /rotate-secret  /deliveries
     ...accountRoutes(engine.accounts), //       /v1/auth/signup  /login  /me  /v1/keys
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
     streamHint, //                              /v1/ws
   ]
-  return [...routes, ...documentRoutes(routes, { version, names: catalog.names })]
+  return [...routes, ...documentRoutes(routes, { version, names })]
 }
 
 /** A plain GET of the stream's path, which upgrades do not reach. */

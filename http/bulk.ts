@@ -3,11 +3,11 @@
 // BULK3.
 
 import { Type } from '@sinclair/typebox'
-import type { CatalogView, MarketView } from '../actors/views.ts'
-import type { Clock } from '../engine/clock.ts'
+import type { MarketView } from '../actors/views.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import { inSlices } from './in-slices.ts'
 import { type Answer, jsonText } from './reply.ts'
+import type { RouteParts } from './route.ts'
 
 const IDS_MAX = 100
 
@@ -26,7 +26,7 @@ export const MissingSchema = Type.Array(Type.String(), {
 
 /** `{"<name>":[…],"missing":[…]}`; a market or a missing id that is named twice is answered once. */
 export function bulkAnswer(
-  parts: { readonly catalog: CatalogView; readonly clock: Clock },
+  parts: RouteParts,
   name: 'prices' | 'orderbooks',
   ids: readonly string[],
   text: (view: MarketView) => string,

@@ -1,9 +1,13 @@
-// What of a refused input an error may repeat: cut, shallow, and without secrets, because a body
-// that lacks its e-mail would otherwise come back with its password. What looks like a secret is
-// redacted wherever it stands; of a body that takes secrets only known fields are repeated, since a
-// mistyped name hides one from any pattern. Upholds VALID3, VALID4.
+// What of a refused input an error may repeat: 256 characters of it, shallow, and without secrets,
+// because a body that lacks its e-mail would otherwise come back with its password. What looks like a
+// secret is redacted wherever it stands; of a body that takes secrets only known fields are repeated,
+// since a mistyped name hides one from any pattern. Upholds VALID3, VALID4, VALID5.
 
-const TEXT_CHARACTERS_MAX = 256
+/**
+ * Characters of one input, whether it is a text, a list or an object. Names and values count, what
+ * JSON puts around them does not: the oracle repeats a list of 101 one-letter items whole.
+ */
+const CHARACTERS_MAX = 256
 const ITEMS_MAX = 128
 const DEPTH_MAX = 3
 /** Too short to be a secret. */
@@ -21,18 +25,28 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
+/** What may still be repeated of one input. */
+interface Room {
+  characters: number
+}
+
 /** The value as it may be repeated; `name` is that of its field. */
-export function echo(value: unknown, name = '', depth = 0): unknown {
-  if (isSecretName(name) && value !== null && value !== undefined) return REDACTED
-  if (typeof value === 'string') return echoText(value)
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (depth >= DEPTH_MAX) return '…'
-  if (Array.isArray(value))
-    return value.slice(0, ITEMS_MAX).map((item) => echo(item, '', depth + 1))
+export function echo(value: unknown, name = ''): unknown {
+  return repeat(value, name, 0, { characters: CHARACTERS_MAX })
+}
+
+function repeat(value: unknown, name: string, depth: number, room: Room): unknown {
+  if (isSecretName(name) && value !== null && value !== undefined) return repeatText(REDACTED, room)
+  if (typeof value === 'string') return repeatText(value, room)
+  if (typeof value !== 'object' || value === null) return repeatPlain(value, room)
+  if (depth >= DEPTH_MAX) return repeatText('…', room)
+  if (Array.isArray(value)) {
+    return repeatList(value, room, (item) => repeat(item, '', depth + 1, room))
+  }
   const copy: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value).slice(0, ITEMS_MAX)) {
-    copy[echoText(key)] = echo(item, key, depth + 1)
+    if (room.characters <= 0) break
+    copy[repeatText(key, room)] = repeat(item, key, depth + 1, room)
   }
   return copy
 }
@@ -41,42 +55,78 @@ export function echo(value: unknown, name = '', depth = 0): unknown {
  * The same of a body that takes secrets, or of what stands in its place: no field but the `known`
  * ones, and no longer text outside of them.
  */
-export function echoKnown(value: unknown, known: readonly string[], depth = 0): unknown {
+export function echoKnown(value: unknown, known: readonly string[]): unknown {
+  return repeatKnown(value, known, 0, { characters: CHARACTERS_MAX })
+}
+
+function repeatKnown(value: unknown, known: readonly string[], depth: number, room: Room): unknown {
   if (typeof value === 'string') {
-    return value.length <= HARMLESS_CHARACTERS ? value : REDACTED
+    return repeatText(value.length <= HARMLESS_CHARACTERS ? value : REDACTED, room)
   }
-  if (typeof value !== 'object' || value === null) return echo(value)
-  if (depth >= DEPTH_MAX) return '…'
+  if (typeof value !== 'object' || value === null) return repeatPlain(value, room)
+  if (depth >= DEPTH_MAX) return repeatText('…', room)
   if (Array.isArray(value)) {
-    return value.slice(0, ITEMS_MAX).map((item) => echoKnown(item, known, depth + 1))
+    return repeatList(value, room, (item) => repeatKnown(item, known, depth + 1, room))
   }
   const copy: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
-    if (known.includes(key)) copy[key] = echoField(item, key, known, depth + 1)
+    if (!known.includes(key)) continue
+    if (room.characters <= 0) break
+    copy[repeatText(key, room)] = repeatField(item, { name: key, known, depth: depth + 1, room })
   }
   return copy
 }
 
 /** The value of one known field of such a body. */
-export function echoField(
+export function echoField(value: unknown, name: string, known: readonly string[]): unknown {
+  return repeatField(value, { name, known, depth: 1, room: { characters: CHARACTERS_MAX } })
+}
+
+function repeatField(
   value: unknown,
-  name: string,
-  known: readonly string[],
-  depth = 1,
+  field: { name: string; known: readonly string[]; depth: number; room: Room },
 ): unknown {
+  const { name, known, depth, room } = field
   const isPlain = typeof value !== 'object' || value === null || isSecretName(name)
-  return isPlain ? echo(value, name) : echoKnown(value, known, depth)
+  return isPlain ? repeat(value, name, 0, room) : repeatKnown(value, known, depth, room)
+}
+
+/** The first items, for as long as there is room. */
+function repeatList(
+  items: readonly unknown[],
+  room: Room,
+  repeatItem: (item: unknown) => unknown,
+): unknown[] {
+  const copy: unknown[] = []
+  for (const item of items) {
+    if (room.characters <= 0 || copy.length === ITEMS_MAX) break
+    copy.push(repeatItem(item))
+  }
+  // An empty list or object takes room as well: nesting them is no way around the bound.
+  if (copy.length === 0) room.characters -= 1
+  return copy
+}
+
+function repeatPlain(value: unknown, room: Room): unknown {
+  const length = String(value).length
+  // Half a number would be another one.
+  if (length > room.characters) return repeatText('…', room)
+  room.characters -= length
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
 /** Only what is repeated is looked at, so that a long text costs no more than a short one. */
-function echoText(text: string): string {
-  const shown = cut(text)
-  return SECRET_INSIDE.test(shown) || SECRET_LOOK.test(shown) ? REDACTED : shown
+function repeatText(text: string, room: Room): string {
+  const shown = cut(text, Math.max(room.characters, 0))
+  const isSecret = SECRET_INSIDE.test(shown) || SECRET_LOOK.test(shown)
+  const repeated = isSecret ? REDACTED : shown
+  room.characters -= Math.max(1, repeated.length)
+  return repeated
 }
 
-function cut(text: string): string {
-  if (text.length <= TEXT_CHARACTERS_MAX) return text
-  return Array.from(text.slice(0, TEXT_CHARACTERS_MAX * 2))
-    .slice(0, TEXT_CHARACTERS_MAX)
+function cut(text: string, characters: number): string {
+  if (text.length <= characters) return text
+  return Array.from(text.slice(0, characters * 2))
+    .slice(0, characters)
     .join('')
 }

@@ -1,4 +1,5 @@
-// The two look-ups that every route of one market begins with. Upholds MARKETS4, MARKETS6.
+// Looking markets up: what every route of one market begins with, and what routes of several share.
+// Not for: where they are found (actors/catalog.ts). Upholds MARKETS4, MARKETS6.
 
 import type { CatalogView, MarketView } from '../actors/views.ts'
 import { EngineError } from '../engine/errors.ts'
@@ -8,6 +9,11 @@ export function findMarket(catalog: CatalogView, id: string): MarketView {
   const view = catalog.find(id)
   if (view === null) throw new EngineError('MARKET_NOT_FOUND', 'no such market')
   return view
+}
+
+/** A market that was looked up, as a list of markets. */
+export function listOf(view: MarketView | null): readonly MarketView[] {
+  return view === null ? [] : [view]
 }
 
 /** Which outcome `outcome=` means: a label, or yes/no for the first two. Throws BAD_REQUEST. */

@@ -13,6 +13,7 @@ import type { Count, Metrics } from '../engine/metrics.ts'
 import { toSeconds } from '../engine/units.ts'
 import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
+import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
 import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
 import type { RequestFacts } from './route.ts'
@@ -27,6 +28,7 @@ export interface HandlerParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly corsOrigins: readonly string[]
+  readonly peers: PeerAddresses
 }
 
 /** All HTTP requests of a server. */
@@ -93,19 +95,6 @@ export function allowedOrigin(corsOrigins: readonly string[], origin: string): s
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
-/** The peer's address as text; IPv4 in its short form. To be read before anything is awaited. */
-export function remoteAddress(res: HttpResponse): string {
-  const text = Buffer.from(res.getRemoteAddressAsText()).toString()
-  const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/.exec(
-    text,
-  )
-  if (mapped === null) return text
-  return mapped
-    .slice(1)
-    .map((hex) => Number.parseInt(hex, 16))
-    .join('.')
-}
-
 /** One request and its response. */
 class Exchange {
   readonly #owner: RequestHandler
@@ -133,7 +122,7 @@ class Exchange {
 
   /** Reads all that is needed of `req`, which is gone after the first await. */
   begin(req: HttpRequest): void {
-    const { router, accounts, corsOrigins } = this.#owner.parts
+    const { router, accounts, corsOrigins, peers } = this.#owner.parts
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
     const queryText: string | undefined = req.getQuery()
@@ -142,7 +131,7 @@ class Exchange {
       authorization: req.getHeader('authorization'),
     }
     this.#isHead = method === 'HEAD'
-    this.#address = remoteAddress(this.#res)
+    this.#address = peers.of(this.#res, req)
     this.#allowedOrigin = allowedOrigin(corsOrigins, req.getHeader('origin'))
     const match = router.match(method, this.#path)
     const needsToken = match.kind === 'route' && match.route.access === 'token'

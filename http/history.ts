@@ -30,16 +30,16 @@ export const historyParameters = {
 /** A part of a history as a query names it. */
 export type HistoryRange = Omit<HistoryQuery, 'limit'>
 
+/** What the shared parameters were given. */
+export interface HistoryAsked {
+  readonly cursor?: string
+  readonly start_time?: number
+  readonly end_time?: number
+  readonly order: 'asc' | 'desc'
+}
+
 /** Throws BAD_REQUEST for a range that ends before it starts, and for a cursor that is none. */
-export function historyRange(
-  query: {
-    readonly cursor?: string
-    readonly start_time?: number
-    readonly end_time?: number
-    readonly order: 'asc' | 'desc'
-  },
-  ordinalMax = ORDINAL_MAX,
-): HistoryRange {
+export function historyRange(query: HistoryAsked, ordinalMax = ORDINAL_MAX): HistoryRange {
   const { start_time: start, end_time: end, cursor, order } = query
   const fromMs = start === undefined ? TIME_ZERO : timeMs(seconds(start))
   // The second of end_time belongs to the range whole.

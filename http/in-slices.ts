@@ -20,6 +20,19 @@ export function inSlices<Row, Result>(
   return rest === null ? results : rest.then(() => results)
 }
 
+/**
+ * The same after rows were read: what was read last, and what is written first, have a turn of the
+ * loop each, unless there are so few rows that both fit in one.
+ */
+export async function writtenInSlices<Row, Text>(
+  clock: Clock,
+  rows: readonly Row[],
+  parts: { readonly fewRows: number; readonly write: (row: Row) => Text },
+): Promise<readonly Text[]> {
+  if (rows.length > parts.fewRows) await nextTurn(clock)
+  return inSlices(clock, rows, parts.write)
+}
+
 /** Does the work for each row; null when a single slice of time was enough. */
 export function eachInSlices<Row>(
   clock: Clock,

@@ -39,6 +39,9 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'POST /v1/auth/login': 'logIn',
   'GET /v1/auth/me': 'getAccount',
   'GET /v1/markets/search': 'searchMarkets',
+  'POST /v1/webhooks/{webhook_id}/test': 'testWebhook',
+  'POST /v1/webhooks/{webhook_id}/rotate-secret': 'rotateWebhookSecret',
+  'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': 'retryWebhookDelivery',
   'GET /v1/ws': 'openStream',
   'GET /openapi.json': 'getSpecification',
   'GET /docs': 'getDocumentation',
@@ -92,6 +95,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   consolidated: 'Add the levels of the same market on the other venue, when it is known.',
   cursor: 'Where the next page begins: the `cursor` of the previous answer.',
   date: 'Date in US Eastern time, YYYY-MM-DD; today unless given.',
+  delivery_id: 'Id of the delivery, `dlv_` and its number.',
   depth: 'Levels a side; all unless given.',
   end_time: 'Unix seconds, inclusive.',
   end_ts: 'Created at or before, Unix seconds.',
@@ -129,4 +133,5 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   ticker: "The venue's id of a market.",
   token_id: "The venue's id of an outcome, decimal digits.",
   wallet: 'Only trades of this wallet.',
+  webhook_id: 'Id of the webhook.',
 }

@@ -7,6 +7,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { VenueAMarketSchema, VenueATradeSchema } from './native-venue-a.ts'
 import { VenueBMarketSchema, VenueBTradeSchema } from './native-venue-b.ts'
 import * as shapes from './schemas.ts'
+import * as webhookShapes from './webhook-schemas.ts'
 
 /** What JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -16,6 +17,7 @@ export interface JsonObject {
 
 const EXPORTED: Readonly<Record<string, unknown>> = {
   ...shapes,
+  ...webhookShapes,
   VenueAMarketSchema,
   VenueATradeSchema,
   VenueBMarketSchema,

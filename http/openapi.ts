@@ -14,6 +14,7 @@ import {
   shapeName,
 } from './openapi-names.ts'
 import { Components, type Json, type JsonObject } from './openapi-schemas.ts'
+import { webhookOperations } from './openapi-webhooks.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from './route.ts'
 
 /** What the document needs besides the routes. */
@@ -47,6 +48,7 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
     const written = operationOf(route, operation, components, facts)
     paths[route.pattern] = { ...paths[route.pattern], [method]: written }
   }
+  const webhooks = webhookOperations(components, facts.names)
   const groups = new Set(routes.map(({ document }) => document.group))
   return {
     openapi: '3.1.0',
@@ -63,6 +65,7 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
       return { name: groupName(group, names), description: groupMeaning(group, names) }
     }),
     paths,
+    webhooks,
     components: { schemas: components.all, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
   }
 }
@@ -107,14 +110,24 @@ function operationOf(
     ...(description === undefined ? {} : { description }),
     security: SECURITY[route.access],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(bodySchema === null ? {} : { requestBody: bodyOf(bodySchema, operation, components) }),
+    ...(bodySchema === null
+      ? {}
+      : { requestBody: bodyOf(route, bodySchema, operation, components) }),
     responses: responses(route, operation, components),
   }
 }
 
-function bodyOf(schema: TSchema, operation: string, components: Components): JsonObject {
+function bodyOf(
+  { isBodyOptional, document }: Route,
+  schema: TSchema,
+  operation: string,
+  components: Components,
+): JsonObject {
   const shape = components.named(schema, shapeName(operation, 'Body'))
-  return { required: true, content: { 'application/json': { schema: shape } } }
+  const named = Object.entries(document.bodyExamples ?? {})
+  const examples = Object.fromEntries(named.map(([name, value]) => [name, { value }]))
+  const media = { schema: shape, ...(named.length === 0 ? {} : { examples }) }
+  return { required: !isBodyOptional, content: { 'application/json': media } }
 }
 
 function parametersOf(

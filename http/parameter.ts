@@ -4,6 +4,14 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { echo } from './echo.ts'
+import {
+  boundRefusal,
+  choiceRefusal,
+  choicesOf,
+  countRefusal,
+  type Refusal,
+  textRefusal,
+} from './refusals.ts'
 
 /** One entry of a 422 body. */
 export interface Problem {
@@ -78,19 +86,13 @@ function invalid(input: unknown, type: string, msg: string, ctx?: Found['ctx']):
   return { kind: 'invalid', problem }
 }
 
-function choicesOf(schema: TSchema): readonly string[] | null {
-  if (schema.const !== undefined) return [String(schema.const)]
-  const options: unknown = schema.anyOf
-  if (!Array.isArray(options)) return null
-  return options.map((option: TSchema) => String(option.const))
+function refused(input: unknown, { type, msg, ctx }: Refusal): Result {
+  return invalid(input, type, msg, ctx)
 }
 
 function parseChoice(text: string, choices: readonly string[]): Result {
   if (choices.includes(text)) return valid(text)
-  const quoted = choices.map((choice) => `'${choice}'`)
-  const last = quoted[quoted.length - 1] ?? ''
-  const expected = quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`
-  return invalid(text, 'enum', `Input should be ${expected}`, { expected })
+  return refused(text, choiceRefusal(choices))
 }
 
 const INTEGER = /^[+-]?\d+(?:_\d+)*(?:\.0*)?$/
@@ -142,26 +144,9 @@ function specialNumber(match: RegExpExecArray): number {
   return match[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
 }
 
-/** Pydantic compares with the upper bound first, and NaN fails the first comparison. */
 function bounded(text: string, value: number, schema: TSchema): Result {
-  const most: unknown = schema.maximum
-  if (typeof most === 'number' && !(value <= most)) {
-    return invalid(text, 'less_than_equal', `Input should be less than or equal to ${most}`, {
-      le: most,
-    })
-  }
-  const least: unknown = schema.minimum
-  if (typeof least === 'number' && !(value >= least)) {
-    return invalid(
-      text,
-      'greater_than_equal',
-      `Input should be greater than or equal to ${least}`,
-      {
-        ge: least,
-      },
-    )
-  }
-  return valid(value)
+  const refusal = boundRefusal(value, schema)
+  return refusal === null ? valid(value) : refused(text, refusal)
 }
 
 const TRUE = new Set(['1', 'true', 't', 'yes', 'y', 'on'])
@@ -175,43 +160,16 @@ function parseBoolean(text: string): Result {
 }
 
 function parseText(text: string, schema: TSchema): Result {
-  // Lengths count code points: an emoji is one character.
-  const length = text.length > 1 ? Array.from(text).length : text.length
-  const least: unknown = schema.minLength
-  if (typeof least === 'number' && length < least) {
-    const msg = `String should have at least ${least} character${least === 1 ? '' : 's'}`
-    return invalid(text, 'string_too_short', msg, { min_length: least })
-  }
-  const most: unknown = schema.maxLength
-  if (typeof most === 'number' && length > most) {
-    const msg = `String should have at most ${most} character${most === 1 ? '' : 's'}`
-    return invalid(text, 'string_too_long', msg, { max_length: most })
-  }
-  const pattern: unknown = schema.pattern
-  if (typeof pattern === 'string' && !new RegExp(pattern).test(text)) {
-    const msg = `String should match pattern '${pattern}'`
-    return invalid(text, 'string_pattern_mismatch', msg, { pattern })
-  }
-  return valid(text)
+  const refusal = textRefusal(text, schema)
+  return refusal === null ? valid(text) : refused(text, refusal)
 }
 
 /** Repeated names and comma-separated values make one list; empty items are left out. */
 function parseList(texts: readonly string[], schema: TSchema): Result {
   const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim())
   const given = items.filter((item) => item !== '')
-  const most: unknown = schema.maxItems
-  if (typeof most === 'number' && given.length > most) {
-    const msg = `List should have at most ${most} items after validation, not ${given.length}`
-    const ctx = { field_type: 'List', max_length: most, actual_length: given.length }
-    return invalid(given, 'too_long', msg, ctx)
-  }
-  const least: unknown = schema.minItems
-  if (typeof least === 'number' && given.length < least) {
-    const items = least === 1 ? 'item' : 'items'
-    const msg = `List should have at least ${least} ${items} after validation, not ${given.length}`
-    const ctx = { field_type: 'List', min_length: least, actual_length: given.length }
-    return invalid(given, 'too_short', msg, ctx)
-  }
+  const refusal = countRefusal(given.length, schema)
+  if (refusal !== null) return refused(given, refusal)
   const parseOne = scalarParser(schema.items)
   const values: unknown[] = []
   for (const item of given) {

@@ -5,8 +5,22 @@
 
 import type { BookView, MarketView } from '../actors/views.ts'
 import { type Bar, vwapOf } from '../engine/candle.ts'
-import type { Level, MarketPrice, Trade, TradeSide } from '../engine/events.ts'
-import { complement, MICROS, midPrice, type PriceMicros, priceCents } from '../engine/units.ts'
+import type {
+  Level,
+  LifecycleUpdate,
+  MarketPrice,
+  Trade,
+  TradeSide,
+  Whale,
+} from '../engine/events.ts'
+import {
+  complement,
+  MICROS,
+  midPrice,
+  type PriceMicros,
+  priceCents,
+  toSeconds,
+} from '../engine/units.ts'
 
 /** The price of an outcome: the first's own, any other's complement. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
@@ -38,7 +52,24 @@ export function levelsText(
 
 /** One level as JSON text. */
 export function levelText(price: number, size: number, platform: string): string {
-  return `{"price":${price / MICROS},"size":${size / MICROS},"platform":${platform}}`
+  return `{"price":${unitText(price)},"size":${unitText(size)},"platform":${platform}}`
+}
+
+/** '' and '.001' to '.999': what stands behind the point of whole thousandths. */
+const THOUSANDTHS = Array.from({ length: 1_000 }, (_, count) => String(count / 1_000).slice(1))
+/** Beyond it a double no longer has six digits behind its point. */
+const EXACT_MICROS_MAX = 1e15
+
+/**
+ * Millionths as the JSON number of their units, as `JSON.stringify(micros / 1e6)` writes it. Venues
+ * quote in thousandths, for which two integers are written several times faster than a double.
+ */
+export function unitText(micros: number): string {
+  const whole = Math.floor(micros / MICROS)
+  const rest = (micros - whole * MICROS) / 1_000
+  const fraction = THOUSANDTHS[rest]
+  const isQuick = fraction !== undefined && micros >= 0 && micros < EXACT_MICROS_MAX
+  return isQuick ? whole + fraction : String(micros / MICROS)
 }
 
 /** `"spread":…,"mid_price":…` of a bid and an ask; null where a side is empty. */
@@ -76,6 +107,32 @@ export function tradeText(trade: Trade, market: MarketTexts): string {
   },"size_usd":${trade.usd / MICROS},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
     trade.maker,
   )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)}}`
+}
+
+/** A whale row as JSON text. */
+export function whaleText(whale: Whale, market: MarketTexts): string {
+  const trade = tradeText(whale, { ...market, labels: [] })
+  const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
+  // The label is the row's own: the market may be called otherwise by now.
+  const labelled = trade.replace('"outcome":null', () => `"outcome":${JSON.stringify(outcome)}`)
+  const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
+  return `${labelled.slice(0, -1)},${rest.slice(1)}`
+}
+
+/** What happened to a market itself, and the market right after it, as JSON text. */
+export function lifecycleText({ market, event, facts, twin }: LifecycleUpdate): string {
+  return JSON.stringify({
+    event,
+    platform: market.platform,
+    status: facts.status,
+    question: facts.question,
+    slug: facts.slug,
+    event_slug: facts.eventSlug,
+    outcomes: facts.outcomes.map(({ label }) => label),
+    close_time: facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs),
+    settlement_price: facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
+    twin_market_id: twin?.id ?? null,
+  })
 }
 
 /** A kept book as JSON text, at most `depth` levels a side. */

@@ -43,6 +43,7 @@ const EXPOSED =
 const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
   201: '201 Created',
+  202: '202 Accepted',
   204: '204 No Content',
   400: '400 Bad Request',
   401: '401 Unauthorized',

@@ -3,7 +3,9 @@
 // any of them. Upholds VALID1 to VALID3.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { Caller } from '../actors/views.ts'
+import type { Caller, CatalogView } from '../actors/views.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { JsonObject } from './openapi-schemas.ts'
 import type { Problem } from './parameter.ts'
 import type { RawQuery } from './query.ts'
 import { type Answer, failure, json, withHeader } from './reply.ts'
@@ -47,6 +49,8 @@ export interface Route {
   /** Its answers must not be stored on the way. */
   readonly isPrivate: boolean
   readonly hasBody: boolean
+  /** A request without a body is as good as one with an empty object. */
+  readonly isBodyOptional: boolean
   readonly document: RouteDocument
   /** For the specification document. */
   readonly querySchema: Parameters
@@ -84,7 +88,9 @@ export interface RouteDocument {
   /** The body of success; null: none (204) or not JSON. */
   readonly answer: TSchema | null
   /** Of success; 200 unless said. */
-  readonly status?: 200 | 201 | 204 | 101
+  readonly status?: 200 | 201 | 202 | 204 | 101
+  /** Bodies to send, by name. */
+  readonly bodyExamples?: Readonly<Record<string, JsonObject>>
   /** Of success when it is not JSON. */
   readonly contentType?: string
   /**
@@ -107,6 +113,12 @@ interface RouteBasics {
   readonly isPrivate?: boolean
 }
 
+/** What most routes need of the house; those that need more say so. */
+export interface RouteParts {
+  readonly catalog: CatalogView
+  readonly clock: Clock
+}
+
 const NO_PARAMETERS = Type.Object({})
 
 /** A route without a body. */
@@ -121,6 +133,7 @@ export function route<Q extends TProperties>(
   return {
     ...defaults(basics),
     hasBody: false,
+    isBodyOptional: false,
     querySchema: query,
     pathSchema: path,
     bodySchema: null,
@@ -145,7 +158,11 @@ export interface BodyRule<B extends TProperties> {
   readonly schema: TObject<B>
   readonly className: string
   readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
+  /** A request may have no body at all; every field is optional. */
+  readonly isOptional?: boolean
 }
+
+const EMPTY_OBJECT = new TextEncoder().encode('{}')
 
 /** A route with a JSON body. */
 export function bodyRoute<B extends TProperties>(
@@ -154,16 +171,19 @@ export function bodyRoute<B extends TProperties>(
   handle: (request: ValidRequest<null, Static<TObject<B>>>) => Answer | Promise<Answer>,
 ): Route {
   const parse = compileBody(body.schema, body.className, body.refine)
+  const { isOptional: isBodyOptional = false } = body
   const path = pathOf(basics)
   const pathProblems = compilePath(path)
   return {
     ...defaults(basics),
     hasBody: true,
+    isBodyOptional,
     querySchema: NO_PARAMETERS,
     pathSchema: path,
     bodySchema: body.schema,
     respond(facts, _raw, bytes) {
-      const parsed = parse(bytes)
+      const isMissing = isBodyOptional && bytes.length === 0
+      const parsed = parse(isMissing ? EMPTY_OBJECT : bytes)
       if (parsed.kind === 'undecodable') return failure('BAD_REQUEST', 'the body is not UTF-8')
       const problems = pathProblems(facts.path)
       if (parsed.kind === 'invalid') return invalid([...problems, ...parsed.problems])

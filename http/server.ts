@@ -9,8 +9,10 @@ import { type Clock, pause } from '../engine/clock.ts'
 import type { Log } from '../engine/log.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { Publisher } from '../engine/publisher.ts'
+import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { api } from './api.ts'
 import { RequestHandler } from './handle.ts'
+import { PeerAddresses } from './peer-address.ts'
 import { Router } from './router.ts'
 import { closeCodes } from './ws/close-codes.ts'
 import { Hub } from './ws/hub.ts'
@@ -36,7 +38,11 @@ export interface ServerOptions {
   /** 0 takes a free one. */
   readonly port: number
   readonly corsOrigins: readonly string[]
+  /** Proxies that may say for whom they ask. */
+  readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
+  /** Where webhooks may point to. */
+  readonly webhookPolicy: CallPolicy
 }
 
 const DRAIN_MS_MAX = 10_000
@@ -51,6 +57,7 @@ const HEADER_BYTES_MAX = '32768'
 /** Builds the face on an engine and listens; registers the hub with the publisher. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { engine, publisher, clock, log, metrics, corsOrigins } = options
+  const peers = new PeerAddresses(options.trustedProxies)
   await assertPortFree(options.host, options.port)
   // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
   // is too small for 100 token ids. So it is set here, and the import is dynamic: a static one
@@ -59,11 +66,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const uws = await import('uWebSockets.js')
   const app = uws.App()
   const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app })
-  const router = new Router(
-    api({ engine, clock, metrics, isMetricsPublic: options.isMetricsPublic }),
-  )
+  const { isMetricsPublic, webhookPolicy } = options
+  const router = new Router(api({ engine, clock, metrics, isMetricsPublic, webhookPolicy }))
   const { accounts } = engine
-  const requests = new RequestHandler({ router, accounts, clock, log, metrics, corsOrigins })
+  const requests = new RequestHandler({ router, accounts, clock, log, metrics, corsOrigins, peers })
   let isDraining = false
   const stream = streamBehavior({
     hub,
@@ -71,6 +77,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     log,
     corsOrigins,
+    peers,
     isDraining: () => isDraining,
   })
   app.ws('/v1/ws', stream)

@@ -10,8 +10,8 @@ import {
   type TProperties,
   type TSchema,
 } from '@sinclair/typebox'
-import { Ajv, type ErrorObject } from 'ajv'
-import { echo, echoField, echoKnown, isSecretName } from './echo.ts'
+import { Ajv } from 'ajv'
+import { BodyProblems } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 import type { RawQuery } from './query.ts'
 
@@ -130,19 +130,15 @@ export function compileBody<P extends TProperties>(
   refine: (value: Static<TObject<P>>) => readonly Problem[] = () => [],
 ): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
   const check = ajv.compile<Static<TObject<P>>>(schema)
-  const order = Object.keys(schema.properties)
-  const repeat = order.some(isSecretName) ? repeatKnown(order) : REPEAT_ALL
+  const found = new BodyProblems(schema, className)
   return (bytes) => {
     const json = parseJson(bytes)
     if (json.kind !== 'json') return json
     const { value } = json
-    if (!isRecord(value))
-      return { kind: 'invalid', problems: [notAnObject(repeat.body(value), className)] }
-    if (!check(value)) {
-      const problems = (check.errors ?? []).map((error) => bodyProblem(error, value, repeat))
-      problems.sort((one, two) => position(order, one) - position(order, two))
-      return { kind: 'invalid', problems }
-    }
+    const failures = found.of(value)
+    if (failures.length > 0) return { kind: 'invalid', problems: failures }
+    // As for queries: both must agree.
+    if (!check(value)) throw new Error('a body has no problem and fails its schema')
     const problems = refine(value)
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
   }
@@ -180,67 +176,6 @@ function parseJson(
   }
 }
 
-/** What errors repeat of a body, and of one of its fields. */
-interface Repeat {
-  readonly body: (value: unknown) => unknown
-  readonly field: (value: unknown, name: string) => unknown
-}
-
-const REPEAT_ALL: Repeat = { body: echo, field: echo }
-
-/** For a body that takes secrets: a field that is not known may be one whose name was mistyped. */
-function repeatKnown(names: readonly string[]): Repeat {
-  return {
-    body: (value) => echoKnown(value, names),
-    field: (value, name) => echoField(value, name, names),
-  }
-}
-
-function notAnObject(input: unknown, className: string): Problem {
-  return {
-    type: 'model_type',
-    loc: ['body'],
-    msg: `Input should be a valid dictionary or instance of ${className}`,
-    input,
-    ctx: { class_name: className },
-  }
-}
-
-function bodyProblem(
-  error: ErrorObject,
-  body: Readonly<Record<string, unknown>>,
-  repeat: Repeat,
-): Problem {
-  if (error.keyword === 'required') {
-    const field = String(error.params.missingProperty)
-    const input = repeat.body(body)
-    return { type: 'missing', loc: ['body', field], msg: 'Field required', input }
-  }
-  const field = error.instancePath.slice(1)
-  const loc = ['body', field]
-  const input = repeat.field(body[field], field)
-  if (error.keyword === 'minLength' || error.keyword === 'maxLength') {
-    return lengthProblem({
-      loc,
-      input,
-      isShort: error.keyword === 'minLength',
-      limit: Number(error.params.limit),
-    })
-  }
-  const expected = String(error.params.type)
-  const [type, msg] = TYPE_PROBLEMS[expected] ?? ['value_error', `Value error, ${error.message}`]
-  return { type, loc, msg, input }
-}
-
-const TYPE_PROBLEMS: Readonly<Record<string, readonly [type: string, msg: string]>> = {
-  string: ['string_type', 'Input should be a valid string'],
-  integer: ['int_type', 'Input should be a valid integer'],
-  number: ['float_type', 'Input should be a valid number'],
-  boolean: ['bool_type', 'Input should be a valid boolean'],
-  array: ['list_type', 'Input should be a valid list'],
-  object: ['dict_type', 'Input should be a valid dictionary'],
-}
-
 /** The problem of a text that is too short or too long. */
 export function lengthProblem(found: {
   loc: Problem['loc']
@@ -253,12 +188,4 @@ export function lengthProblem(found: {
   const ctx = found.isShort ? { min_length: found.limit } : { max_length: found.limit }
   const type = found.isShort ? 'string_too_short' : 'string_too_long'
   return { type, loc: found.loc, msg, input: found.input, ctx }
-}
-
-function position(order: readonly string[], problem: Problem): number {
-  return order.indexOf(String(problem.loc[1]))
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

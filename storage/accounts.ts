@@ -2,22 +2,30 @@
 // every record carries a checksum; a damaged one is reported and never served.
 // Not for: who may do what (engine/account.ts). Upholds STORE8, R31, R32, R38.
 
-import { accountId, type KeyId, keyId } from '../engine/ids.ts'
+import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
 import { timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { textKey } from './keys.ts'
 import { chunkedRows } from './markets.ts'
+import type { FieldReader } from './records.ts'
 import type { AccountRecord, AccountTable, KeyRecord } from './storage.ts'
 import type { Schemas, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
+const KEY_SCHEMA = 1
+/** 2 since accounts can be disabled. */
+const ACCOUNT_SCHEMA = 2
 /** How long the disk may take before the user is told that it failed. */
 const TIMEOUT_MS = 5_000
 const TIERS = ['free', 'pro', 'enterprise'] as const
 
 const accountSchemas: Schemas<AccountRecord> = {
-  1: (fields) => ({
+  1: (fields) => ({ ...readAccount(fields), isDisabled: false }),
+  2: (fields) => ({ ...readAccount(fields), isDisabled: fields.boolean() }),
+}
+
+function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled'> {
+  return {
     id: accountId(fields.text()),
     email: fields.text(),
     passwordHash: fields.textOrNull(),
@@ -25,7 +33,7 @@ const accountSchemas: Schemas<AccountRecord> = {
     requestsPerMinute: fields.numberOrNull(),
     socketsMax: fields.numberOrNull(),
     createdAtMs: timeMs(fields.number()),
-  }),
+  }
 }
 
 const keySchemas: Schemas<KeyRecord> = {
@@ -60,37 +68,35 @@ export class Accounts implements AccountTable {
   }
 
   putAccount(record: AccountRecord): Promise<void> {
-    return this.#put(this.#accounts, record.id, [
-      record.id,
-      record.email,
-      record.passwordHash,
-      record.tier,
-      record.requestsPerMinute,
-      record.socketsMax,
-      record.createdAtMs,
-    ])
+    const { id, email, passwordHash, tier, requestsPerMinute, socketsMax, createdAtMs } = record
+    const limits = [tier, requestsPerMinute, socketsMax]
+    const fields = [id, email, passwordHash, ...limits, createdAtMs, record.isDisabled]
+    const key = textKey(id)
+    return this.#put(this.#accounts, key, this.#accounts.encode(key, ACCOUNT_SCHEMA, fields))
+  }
+
+  removeAccount(id: AccountId): Promise<void> {
+    return this.#remove(this.#accounts, id)
   }
 
   putKey(record: KeyRecord): Promise<void> {
-    return this.#put(this.#keys, record.id, [
-      record.id,
-      record.accountId,
-      record.hash,
-      record.prefix,
-      record.label,
-      record.createdAtMs,
-      record.lastUsedAtMs,
-    ])
+    const { id, accountId: owner, hash, prefix, label, createdAtMs, lastUsedAtMs } = record
+    const fields = [id, owner, hash, prefix, label, createdAtMs, lastUsedAtMs]
+    const key = textKey(id)
+    return this.#put(this.#keys, key, this.#keys.encode(key, KEY_SCHEMA, fields))
   }
 
   removeKey(id: KeyId): Promise<void> {
-    this.#keys.remove(textKey(id))
+    return this.#remove(this.#keys, id)
+  }
+
+  #put(table: Table, key: Buffer, value: Buffer): Promise<void> {
+    table.put(key, value)
     return this.#environment.committedWithin(TIMEOUT_MS)
   }
 
-  #put(table: Table, id: string, fields: readonly unknown[]): Promise<void> {
-    const key = textKey(id)
-    table.put(key, table.encode(key, SCHEMA, fields))
+  #remove(table: Table, id: string): Promise<void> {
+    table.remove(textKey(id))
     return this.#environment.committedWithin(TIMEOUT_MS)
   }
 }

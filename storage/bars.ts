@@ -14,7 +14,7 @@ import { priceMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'
 import { barKey, readInteger } from './keys.ts'
-import type { BarTable } from './storage.ts'
+import type { BarQuery, BarTable } from './storage.ts'
 import type { Removed, Row, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
@@ -46,14 +46,7 @@ export class Bars implements BarTable {
     return value === null ? null : this.#decode({ key, value })
   }
 
-  range(query: {
-    market: MarketNumber
-    size: BarSize
-    fromMs: TimeMs
-    toMs: TimeMs
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly Bar[] {
+  range(query: BarQuery & { readonly market: MarketNumber }): readonly Bar[] {
     const { market, size, limit } = query
     const from = keyOf(market, size, query.fromMs)
     const to = keyOf(market, size, query.toMs + 1)

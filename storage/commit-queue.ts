@@ -73,14 +73,13 @@ export class CommitQueue {
   }
 
   /**
-   * Whether a row may be put. While commits fail no more than outstandingWritesMax may wait;
-   * further
-   * ones are refused. As long as all is well ingestion is slowed instead (R41).
+   * Whether so many rows may be put. While commits fail no more than outstandingWritesMax may wait;
+   * further ones are refused. As long as all is well ingestion is slowed instead (R41).
    */
-  isAccepting(): boolean {
+  isAccepting(rowCount = 1): boolean {
     if (this.#state === 'ok') return true
     const isLost = this.#state === 'failed' && this.#options.failedRows === 'drop'
-    return !isLost && this.outstandingCount < outstandingWritesMax
+    return !isLost && this.outstandingCount + rowCount <= outstandingWritesMax
   }
 
   /** A row waits that did not wait before. */

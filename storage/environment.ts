@@ -9,7 +9,7 @@ import { type Database, open, type RootDatabase } from 'lmdb'
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import { assert, EngineError } from '../engine/errors.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
-import type { Metrics } from '../engine/metrics.ts'
+import type { Count, Metrics } from '../engine/metrics.ts'
 import { CommitQueue, type CommitState } from './commit-queue.ts'
 import { Table } from './table.ts'
 import { type EnvironmentName, TABLE_LAYOUTS, type TableLayout } from './tables.ts'
@@ -23,7 +23,7 @@ const FULL_DISK = /no space|too large|quota/i
 /** What an environment needs of lmdb-js; a test puts failures in between. */
 export type Root = Pick<
   RootDatabase<Buffer, Buffer>,
-  'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close'
+  'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close' | 'backup'
 >
 
 export interface EnvironmentOptions {
@@ -57,12 +57,17 @@ export class Environment {
   readonly #tables = new Map<string, { table: Table; database: Database<Buffer, Buffer> }>()
   readonly #stopReaderCheck: StopTimer
   readonly #sampler = new LogSampler()
+  readonly #dropped: Count
+  #putCount = 0
 
   constructor(root: Root, options: EnvironmentOptions) {
     this.name = options.name
     this.#options = options
     this.#root = root
     this.#queue = this.#openQueue()
+    const help = 'writes forgotten because commits fail and too many wait'
+    const { name, metrics } = options
+    this.#dropped = metrics.count('storage_writes_dropped', help, { environment: name })
     for (const layout of TABLE_LAYOUTS) {
       if (layout.environment === options.name) this.#openTable(layout)
     }
@@ -79,6 +84,36 @@ export class Environment {
 
   get state(): CommitState {
     return this.#queue.state
+  }
+
+  /**
+   * Whether so many rows would all be taken, for tables whose rows must fit together; counted as
+   * dropped when not.
+   */
+  accepts(rowCount: number): boolean {
+    const isAccepting = this.#queue.isAccepting(rowCount)
+    if (!isAccepting) this.#dropped.inc(rowCount)
+    return isAccepting
+  }
+
+  /** Rows that have been handed to commits so far: what a count of rows may have changed by. */
+  handedOver(): number {
+    return this.#putCount - this.#queue.outstandingCount
+  }
+
+  /** Rows put so far. */
+  get putCount(): number {
+    return this.#putCount
+  }
+
+  /** Committed rows by table. */
+  rowCounts(): ReadonlyMap<string, number> {
+    return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
+  }
+
+  /** Copies what is committed into the empty folder `path`, while writing goes on. */
+  copyTo(path: string): Promise<void> {
+    return this.#root.backup(path, true)
   }
 
   /** Rows put and not yet on the platter. */
@@ -154,18 +189,14 @@ export class Environment {
   }
 
   #openTable(layout: TableLayout): void {
-    const { name, metrics } = this.#options
     const database = openTable(this.#root, layout)
-    const help = 'writes forgotten because commits fail and too many wait'
-    const dropped = metrics.count('storage_writes_dropped', help, { environment: name })
     const table = new Table(layout, database, {
-      onPut: () => this.#queue.add(),
-      onDamage: (reason) => this.#onDamage(layout, reason),
-      isAccepting: () => {
-        const isAccepting = this.#queue.isAccepting()
-        if (!isAccepting) dropped.inc()
-        return isAccepting
+      onPut: () => {
+        this.#putCount += 1
+        this.#queue.add()
       },
+      onDamage: (reason) => this.#onDamage(layout, reason),
+      isAccepting: () => this.accepts(1),
     })
     this.#tables.set(layout.name, { table, database })
   }

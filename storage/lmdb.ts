@@ -10,6 +10,7 @@ import type { Log } from '../engine/log.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { TimeMs } from '../engine/units.ts'
 import { Accounts } from './accounts.ts'
+import { AccountsBackup } from './backup.ts'
 import { Bars } from './bars.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Coverage } from './coverage.ts'
@@ -21,6 +22,7 @@ import { Losses } from './losses.ts'
 import { Markets } from './markets.ts'
 import { Marks } from './marks.ts'
 import { migrate } from './migrate.ts'
+import { Outbox } from './outbox.ts'
 import { PastPrices } from './past-prices.ts'
 import { Retention } from './retention.ts'
 import { Runs } from './runs.ts'
@@ -33,10 +35,11 @@ import {
 } from './sentinel.ts'
 import { Snapshots } from './snapshots.ts'
 import { checkFiles } from './startup-check.ts'
-import type { Storage } from './storage.ts'
+import type { PruneLimits, Storage } from './storage.ts'
 import { ENVIRONMENT_NAMES, type EnvironmentName, TABLES } from './tables.ts'
 import { Ticks } from './ticks.ts'
 import { Trades } from './trades.ts'
+import { Webhooks } from './webhooks.ts'
 import { Whales } from './whales.ts'
 
 /**
@@ -79,6 +82,7 @@ export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Stor
     const [accountsRoot, marketRoot] = [open('accounts'), open('market')]
     completeSideFile(dataDir, side)
     const storage = new LmdbStorage(options, {
+      databaseId: side.databaseId,
       accounts: new Environment(accountsRoot, {
         ...options,
         name: 'accounts',
@@ -118,15 +122,23 @@ class LmdbStorage implements Storage {
   readonly losses: Losses
   readonly marks: Marks
   readonly accounts: Accounts
+  readonly webhooks: Webhooks
+  readonly outbox: Outbox
   readonly #accounts: Environment
   readonly #market: Environment
+  readonly #backup: AccountsBackup
   readonly #retention: Retention
   readonly #release: () => void
   #closing: Promise<void> | null = null
 
   constructor(
     options: LmdbStorageOptions,
-    parts: { accounts: Environment; market: Environment; release: () => void },
+    parts: {
+      readonly accounts: Environment
+      readonly market: Environment
+      readonly databaseId: string
+      readonly release: () => void
+    },
   ) {
     const { market } = parts
     const hours = new Hours(market, TABLES.hours)
@@ -145,6 +157,10 @@ class LmdbStorage implements Storage {
     this.losses = new Losses(market)
     this.marks = new Marks(market)
     this.accounts = new Accounts(parts.accounts)
+    this.outbox = new Outbox(market)
+    this.webhooks = new Webhooks(parts.accounts, this.outbox.lastWebhook())
+    const { databaseId } = parts
+    this.#backup = new AccountsBackup({ ...options, environment: parts.accounts, databaseId })
     this.#accounts = parts.accounts
     this.#market = market
     this.#release = parts.release
@@ -179,13 +195,12 @@ class LmdbStorage implements Storage {
     return this.#market.sizeBytes() + this.#accounts.sizeBytes()
   }
 
-  prune(limits: {
-    nowMs: TimeMs
-    retentionDays: number
-    sizeBytesMax: number
-    rowsMax: number
-  }): boolean {
+  prune(limits: PruneLimits): boolean {
     return this.#retention.prune(limits)
+  }
+
+  backupAccounts(nowMs: TimeMs): Promise<void> {
+    return this.#backup.make(nowMs)
   }
 
   async committed(): Promise<void> {
@@ -200,6 +215,7 @@ class LmdbStorage implements Storage {
 
   async #close(): Promise<void> {
     try {
+      await this.#backup.stop()
       const closed = await Promise.allSettled([
         this.#market.close(CLOSE_TIMEOUT_MS),
         this.#accounts.close(CLOSE_TIMEOUT_MS),

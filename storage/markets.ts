@@ -116,12 +116,15 @@ export class Markets implements MarketTable {
   }
 }
 
-/** Every row of a table without groups, in key order, read in chunks. */
-export function* chunkedRows(table: Table): Iterable<Row> {
-  let from = KEY_START
+/** Every row of a table without groups, or of a range, in key order, read in chunks. */
+export function* chunkedRows(
+  table: Table,
+  range: { readonly from: Buffer; readonly to: Buffer } = { from: KEY_START, to: KEY_END },
+): Iterable<Row> {
+  let { from } = range
   for (;;) {
     const rows: Row[] = []
-    table.scan({ from, to: KEY_END }, (row) => {
+    table.scan({ from, to: range.to }, (row) => {
       rows.push(row)
       return rows.length < CHUNK_ROWS
     })

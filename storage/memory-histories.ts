@@ -5,17 +5,17 @@ import { BAR_MS, type Bar, type BarSize } from '../engine/candle.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import { bookSnapshotLevels } from '../engine/limits.ts'
 import type { MarketNumber } from '../engine/market.ts'
-import { type TimeMs, timeMs } from '../engine/units.ts'
+import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type {
+  BarQuery,
   BarTable,
   BookSnapshot,
   CoverageTable,
   PastDay,
   PastPriceTable,
+  SnapshotQuery,
   SnapshotTable,
 } from './storage.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Rows by market and a number (a time, a day), one each. */
 class Rows<Row> {
@@ -91,14 +91,7 @@ export class MemoryBars implements BarTable {
     return this.#bars[size].get(market, startMs)
   }
 
-  range(query: {
-    market: MarketNumber
-    size: BarSize
-    fromMs: TimeMs
-    toMs: TimeMs
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly Bar[] {
+  range(query: BarQuery & { readonly market: MarketNumber }): readonly Bar[] {
     return this.#bars[query.size].range({ ...query, from: query.fromMs, to: query.toMs })
   }
 
@@ -129,14 +122,7 @@ export class MemorySnapshots implements SnapshotTable {
     })
   }
 
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TimeMs | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly BookSnapshot[] {
+  range(query: SnapshotQuery): readonly BookSnapshot[] {
     const { market, fromMs, toMs, after, order, limit } = query
     const range = { market, from: fromMs, to: toMs, order, limit: Number.MAX_SAFE_INTEGER }
     const rows = this.#snapshots.range(range).filter((row) => {

@@ -3,18 +3,19 @@
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market.ts'
-import type { TimeMs } from '../engine/units.ts'
+import { HOUR_MS, type TimeMs } from '../engine/units.ts'
 import type {
+  HistoryQuery,
+  OffsetQuery,
   PlacedOffset,
   StoredTrade,
   TradedMarket,
+  TradeOfMarket,
   TradePosition,
   TradeTable,
   VenueTrade,
 } from './storage.ts'
 import { storedTrade } from './trade-record.ts'
-
-const HOUR_MS = 3_600_000
 
 /** A trade's row among its venue's; the trade itself is looked up, since its maker may change. */
 interface VenueRow {
@@ -62,25 +63,11 @@ export class MemoryTrades implements TradeTable {
     return this.#byId.get(`${market} ${nativeId}`) ?? null
   }
 
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly StoredTrade[] {
+  range(query: HistoryQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
     return rangeOf(this.#byMarket.get(query.market) ?? [], query)
   }
 
-  rangeOfVenue(query: {
-    venue: VenueKey
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly VenueTrade[] {
+  rangeOfVenue(query: HistoryQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
     for (const row of rangeOf(this.#byVenue.get(query.venue) ?? [], query)) {
       const trade = this.get(row.market, row.nativeId)
@@ -97,12 +84,8 @@ export class MemoryTrades implements TradeTable {
     return { oldestMs: oldest.timeMs, newestMs: newest.timeMs }
   }
 
-  rangeByOffset(query: {
-    run: number
-    offset: number
-    limit: number
-  }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[] {
-    const found: { market: MarketNumber; trade: StoredTrade; offset: number }[] = []
+  rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[] {
+    const found: (TradeOfMarket & { readonly offset: number })[] = []
     for (const [market, list] of this.#byMarket) {
       for (const trade of list) {
         const { run, offset } = trade
@@ -114,7 +97,7 @@ export class MemoryTrades implements TradeTable {
     return found.slice(0, Math.max(query.limit, 0)).map(({ market, trade }) => ({ market, trade }))
   }
 
-  placesByOffset(query: { run: number; offset: number; limit: number }): readonly PlacedOffset[] {
+  placesByOffset(query: OffsetQuery): readonly PlacedOffset[] {
     return this.rangeByOffset(query).map(({ market, trade }) => {
       const { offset, timeMs: at, ordinal } = trade
       assert(offset !== null, 'a published trade has an offset')
@@ -192,16 +175,7 @@ function nextPlace(list: readonly Place[], time: number): { index: number; ordin
   return { index, ordinal: before?.timeMs === time ? before.ordinal + 1 : 0 }
 }
 
-function rangeOf<Row extends Place>(
-  list: readonly Row[],
-  query: {
-    readonly fromMs: TimeMs
-    readonly toMs: TimeMs
-    readonly after: TradePosition | null
-    readonly order: 'asc' | 'desc'
-    readonly limit: number
-  },
-): readonly Row[] {
+function rangeOf<Row extends Place>(list: readonly Row[], query: HistoryQuery): readonly Row[] {
   const rows = list.slice(lowerBound(list, query.fromMs), lowerBound(list, query.toMs + 1))
   if (query.order === 'desc') rows.reverse()
   const { after, order } = query

@@ -3,13 +3,8 @@
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type {
-  StoredWhale,
-  WhaleMarket,
-  WhaleQuery,
-  WhaleRow,
-  WhaleTable,
-} from './whale-contract.ts'
+import type { HistoryQuery, OffsetQuery } from './storage.ts'
+import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './whale-contract.ts'
 
 export class MemoryWhales implements WhaleTable {
   /** In the order of time and ordinal. */
@@ -42,7 +37,7 @@ export class MemoryWhales implements WhaleTable {
     this.#byId.set(id, row)
   }
 
-  range({ fromMs, toMs, after, order, limit }: WhaleQuery): readonly WhaleRow[] {
+  range({ fromMs, toMs, after, order, limit }: HistoryQuery): readonly WhaleRow[] {
     const sign = order === 'asc' ? 1 : -1
     const rows = this.#rows.filter(({ whale }) => {
       if (whale.timeMs < fromMs || whale.timeMs > toMs) return false
@@ -54,13 +49,13 @@ export class MemoryWhales implements WhaleTable {
     return rows.slice(0, Math.max(limit, 0))
   }
 
-  rangeOfMarket(query: WhaleQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
+  rangeOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const rows = this.range({ ...query, limit: this.#rows.length })
     const ofMarket = rows.filter((row) => row.market === query.market)
     return ofMarket.slice(0, Math.max(query.limit, 0))
   }
 
-  rangeByOffset(query: { run: number; offset: number; limit: number }): readonly WhaleRow[] {
+  rangeByOffset(query: OffsetQuery): readonly WhaleRow[] {
     const offsetOf = ({ whale }: WhaleRow) => whale.offset ?? 0
     return this.#rows
       .filter((row) => row.whale.run === query.run && offsetOf(row) > query.offset)

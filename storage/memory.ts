@@ -8,14 +8,16 @@ import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '
 import { firstKeptHour } from '../engine/kept-time.ts'
 import { lossesOfRunMax, runsKeptMax, snapshotDaysKept } from '../engine/limits.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../engine/market.ts'
-import { type TimeMs, timeMs } from '../engine/units.ts'
+import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import {
   MemoryBars,
   MemoryCoverage,
   MemoryPastPrices,
   MemorySnapshots,
 } from './memory-histories.ts'
+import { MemoryOutbox } from './memory-outbox.ts'
 import { MemoryTrades } from './memory-trades.ts'
+import { MemoryWebhooks } from './memory-webhooks.ts'
 import { MemoryWhales } from './memory-whales.ts'
 import type {
   AccountRecord,
@@ -31,6 +33,7 @@ import type {
   MarketSummary,
   MarketTable,
   MarkTable,
+  PruneLimits,
   Run,
   RunTable,
   Storage,
@@ -38,7 +41,6 @@ import type {
   TradeLoss,
 } from './storage.ts'
 
-const HOUR_MS = 3_600_000
 /** A guess at what a row would take on disk, for the size bound. */
 const TRADE_BYTES = 500
 const TICK_BYTES = 3
@@ -284,6 +286,10 @@ class MemoryAccounts implements AccountTable {
     this.#accounts.set(record.id, record)
   }
 
+  async removeAccount(id: AccountId): Promise<void> {
+    this.#accounts.delete(id)
+  }
+
   async putKey(record: KeyRecord): Promise<void> {
     this.#keys.set(record.id, record)
   }
@@ -308,6 +314,8 @@ class MemoryStorage implements Storage {
   readonly losses = new MemoryLosses()
   readonly marks = new MemoryMarks()
   readonly accounts = new MemoryAccounts()
+  readonly webhooks = new MemoryWebhooks()
+  readonly outbox = new MemoryOutbox()
 
   outstandingWrites(): number {
     return 0
@@ -324,12 +332,7 @@ class MemoryStorage implements Storage {
     return trades + bars + snapshots + days + this.ticks.sizeBytes()
   }
 
-  prune(limits: {
-    nowMs: TimeMs
-    retentionDays: number
-    sizeBytesMax: number
-    rowsMax: number
-  }): boolean {
+  prune(limits: PruneLimits): boolean {
     const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
     const kept = new Map<object, number>([
       [this.snapshots, firstKeptHour(limits.nowMs, snapshotDaysKept)],
@@ -355,6 +358,8 @@ class MemoryStorage implements Storage {
     if (rowsLeft <= 0) return true
     return this.losses.prune(this.runs.all()[0]?.number ?? 0, rowsLeft) === rowsLeft
   }
+
+  async backupAccounts(): Promise<void> {}
 
   async committed(): Promise<void> {}
 

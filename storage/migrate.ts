@@ -22,7 +22,11 @@ export interface MigrationStep {
   readonly run?: (root: RootDatabase<Buffer, Buffer>) => void
 }
 
-/** The steps that releases have needed so far. */
+/**
+ * The steps that releases have needed so far. Format 3 added tables (webhooks, the outbox) and a field
+ * of accounts, for which nothing is rewritten: its number keeps older programs from taking accounts
+ * that they cannot read for damaged ones.
+ */
 export const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },
 ]

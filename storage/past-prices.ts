@@ -5,7 +5,7 @@
 // STORE28.
 
 import type { MarketNumber } from '../engine/market.ts'
-import { timeMs } from '../engine/units.ts'
+import { HOUR_MS, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { groupKey, KEY_END, KEY_START, readInteger, readKey } from './keys.ts'
 import { packSeries, unpackSeries } from './price-series.ts'
@@ -13,7 +13,6 @@ import type { PastDay, PastPriceTable } from './storage.ts'
 import type { Removed, Schemas, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const HOUR_MS = 3_600_000
 const SCHEMA = 1
 const PRESENT = Buffer.of(1)
 

@@ -133,6 +133,23 @@ export class FieldReader {
     throw new FieldError('expected one of a set')
   }
 
+  /** One of a fixed set of texts, or null. */
+  choiceOrNull<Choice extends string>(choices: readonly Choice[]): Choice | null {
+    return this.#peekNull() ? null : this.choice(choices)
+  }
+
+  /** Some of a fixed set of texts. */
+  choices<Choice extends string>(choices: readonly Choice[]): readonly Choice[] {
+    return this.texts().map((text) => {
+      for (const choice of choices) if (choice === text) return choice
+      throw new FieldError('expected some of a set')
+    })
+  }
+
+  textsOrNull(): readonly string[] | null {
+    return this.#peekNull() ? null : this.texts()
+  }
+
   texts(): readonly string[] {
     const value = this.#take()
     if (!Array.isArray(value)) throw new FieldError('expected a list of texts')
@@ -161,6 +178,11 @@ export class FieldReader {
     const value = this.#take()
     if (!isJsonRecord(value)) throw new FieldError('expected an object')
     return value
+  }
+
+  /** Whether every field has been read; for records that may end earlier. */
+  isAtEnd(): boolean {
+    return this.#next >= this.#fields.length
   }
 
   #take(): unknown {

@@ -7,6 +7,7 @@
 
 import { firstKeptHour } from '../engine/kept-time.ts'
 import { snapshotDaysKept } from '../engine/limits.ts'
+import { HOUR_MS } from '../engine/units.ts'
 import type { Bars } from './bars.ts'
 import type { Coverage } from './coverage.ts'
 import type { Environment } from './environment.ts'
@@ -15,11 +16,10 @@ import type { Losses } from './losses.ts'
 import type { PastPrices, ReadDay } from './past-prices.ts'
 import type { Runs } from './runs.ts'
 import type { Snapshots } from './snapshots.ts'
+import type { PruneLimits } from './storage.ts'
 import type { Removed } from './table.ts'
 import type { Ticks } from './ticks.ts'
 import type { Trades } from './trades.ts'
-
-const HOUR_MS = 3_600_000
 
 export interface RetentionParts {
   readonly environment: Environment
@@ -46,12 +46,7 @@ export class Retention {
   }
 
   /** Removes at most `rowsMax` rows; true when there is more to remove. */
-  prune(limits: {
-    readonly nowMs: number
-    readonly retentionDays: number
-    readonly sizeBytesMax: number
-    readonly rowsMax: number
-  }): boolean {
+  prune(limits: PruneLimits): boolean {
     const { environment, coverage, runs, losses, trades } = this.#parts
     const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
     const firstKeptSnapshot = firstKeptHour(limits.nowMs, snapshotDaysKept)

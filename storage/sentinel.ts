@@ -135,7 +135,7 @@ export function refusal(dataDir: string, found: string, advice: string): Error {
 
 /** What an operator can do about a lost environment. */
 export function restoreAdvice(name: EnvironmentName): string {
-  if (name === 'accounts') return 'Restore the folder from a backup'
+  if (name === 'accounts') return 'Restore the folder from a backup (hourly ones are in "backups")'
   return (
     'Restore the folder from a backup, or, to fetch the markets from the venues again, remove the ' +
     'folder "market" and set "isComplete" to false in database.json'
@@ -162,12 +162,18 @@ function tableCount(root: RootDatabase<Buffer, Buffer>): number {
   return typeof stats.entryCount === 'number' ? stats.entryCount : 0
 }
 
-function sidePath(dataDir: string): string {
+/** Where the side file of a folder is. */
+export function sidePath(dataDir: string): string {
   return join(dataDir, 'database.json')
 }
 
+/** What the side file of a folder holds. */
+export function sideFileText(side: SideFile): string {
+  return `${JSON.stringify(side)}\n`
+}
+
 function writeSideFile(dataDir: string, side: SideFile): void {
-  writeDurably(sidePath(dataDir), `${JSON.stringify(side)}\n`)
+  writeDurably(sidePath(dataDir), sideFileText(side))
 }
 
 function parseSideFile(text: string): SideFile | null {

@@ -3,16 +3,15 @@
 // Upholds STORE25.
 
 import type { MarketNumber } from '../engine/market.ts'
-import { type TimeMs, timeMs } from '../engine/units.ts'
+import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'
 import { groupKey, readInteger } from './keys.ts'
 import { packSnapshot, unpackSnapshot } from './snapshot-record.ts'
-import type { BookSnapshot, SnapshotTable } from './storage.ts'
+import type { BookSnapshot, SnapshotQuery, SnapshotTable } from './storage.ts'
 import type { Removed, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const HOUR_MS = 3_600_000
 const SCHEMA = 1
 
 export class Snapshots implements SnapshotTable {
@@ -33,14 +32,7 @@ export class Snapshots implements SnapshotTable {
     this.#hours.add('snapshots', market, Math.floor(snapshot.timeMs / HOUR_MS))
   }
 
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TimeMs | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly BookSnapshot[] {
+  range(query: SnapshotQuery): readonly BookSnapshot[] {
     const { market, after, order, limit } = query
     let { fromMs, toMs }: { fromMs: number; toMs: number } = query
     if (after !== null && order === 'asc') fromMs = Math.max(fromMs, after + 1)

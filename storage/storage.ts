@@ -16,6 +16,7 @@ import type {
   MarketRef,
 } from '../engine/market.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../engine/units.ts'
+import type { OutboxTable, WebhookTable } from './webhook-contract.ts'
 import type { WhaleTable } from './whale-contract.ts'
 
 /** The part of a listing that lives in memory; `description` and `native` stay on disk. */
@@ -73,6 +74,22 @@ export interface TradePosition {
   readonly ordinal: number | null
 }
 
+/** A slice of rows with ordinals: those of [fromMs, toMs] strictly behind `after`, at most `limit`. */
+export interface HistoryQuery {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly after: TradePosition | null
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
+/** Rows told in a run with offset above `offset`, by offset, at most `limit`. */
+export interface OffsetQuery {
+  readonly run: number
+  readonly offset: number
+  readonly limit: number
+}
+
 export type TradedMarket = Pick<MarketRef, 'number' | 'venue'>
 
 /** Where a published trade is stored. */
@@ -83,12 +100,16 @@ export interface PlacedOffset {
   readonly ordinal: number
 }
 
-/** A trade among all of its venue's. */
-export interface VenueTrade {
+/** A trade with its market. */
+export interface TradeOfMarket {
   readonly market: MarketNumber
+  readonly trade: StoredTrade
+}
+
+/** A trade among all of its venue's. */
+export interface VenueTrade extends TradeOfMarket {
   /** Among the venue's trades of the same millisecond. */
   readonly venueOrdinal: number
-  readonly trade: StoredTrade
 }
 
 export interface TradeTable {
@@ -103,22 +124,11 @@ export interface TradeTable {
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void
   get(market: MarketNumber, nativeId: string): StoredTrade | null
   /** Trades of [fromMs, toMs], newest first or oldest first, at most `limit` rows. */
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly StoredTrade[]
+  range(query: HistoryQuery & { readonly market: MarketNumber }): readonly StoredTrade[]
   /** Trades published in a run with offset above `offset`, by offset; for resuming streams. */
-  rangeByOffset(query: {
-    run: number
-    offset: number
-    limit: number
-  }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[]
+  rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[]
   /** Where those trades are, without reading them: ten times as quick. */
-  placesByOffset(query: { run: number; offset: number; limit: number }): readonly PlacedOffset[]
+  placesByOffset(query: OffsetQuery): readonly PlacedOffset[]
   /** The newest offset of a run's stored trades; 0 when it has none. */
   newestOffset(run: number): number
   /** Time of the market's newest trade; null when it has none. */
@@ -128,14 +138,7 @@ export interface TradeTable {
    * Trades of every market of a venue, newest or oldest first. Positions here are the venue's: its
    * own ordinals, given when a trade is stored, never changed, from 0 in each millisecond.
    */
-  rangeOfVenue(query: {
-    venue: VenueKey
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly VenueTrade[]
+  rangeOfVenue(query: HistoryQuery & { readonly venue: VenueKey }): readonly VenueTrade[]
   /** Times of the venue's oldest and newest trade; null when it has none. Two look-ups. */
   extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null
   /** All stored trades. */
@@ -159,19 +162,20 @@ export interface TickTable {
   oldestHour(market: MarketNumber): number | null
 }
 
+/** Bars of one size that start in [fromMs, toMs], at most `limit`. */
+export interface BarQuery {
+  readonly size: BarSize
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
 /** Bars of trades, written in the turn of the trade. Hour bars outlive their trades. */
 export interface BarTable {
   put(market: MarketNumber, size: BarSize, bar: Bar): void
   get(market: MarketNumber, size: BarSize, startMs: TimeMs): Bar | null
-  /** Bars that start in [fromMs, toMs], at most `limit`. */
-  range(query: {
-    market: MarketNumber
-    size: BarSize
-    fromMs: TimeMs
-    toMs: TimeMs
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly Bar[]
+  range(query: BarQuery & { readonly market: MarketNumber }): readonly Bar[]
 }
 
 /** A book at one moment of our clock: at most `bookSnapshotLevels` a side, best first, and both whole depths. */
@@ -183,18 +187,20 @@ export interface BookSnapshot {
   readonly askDepth: SizeMicros
 }
 
+/** Snapshots of [fromMs, toMs] strictly behind `after`, at most `limit`; one a millisecond has no ordinal. */
+export interface SnapshotQuery {
+  readonly market: MarketNumber
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly after: TimeMs | null
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
 export interface SnapshotTable {
   /** One a millisecond; a second one replaces the first. Further levels than `bookSnapshotLevels` are not kept. */
   put(market: MarketNumber, snapshot: BookSnapshot): void
-  /** Snapshots of [fromMs, toMs] strictly behind `after`, at most `limit`. */
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TimeMs | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly BookSnapshot[]
+  range(query: SnapshotQuery): readonly BookSnapshot[]
   oldestMs(market: MarketNumber): TimeMs | null
   count(): number
 }
@@ -301,6 +307,8 @@ export interface AccountRecord {
   readonly requestsPerMinute: number | null
   readonly socketsMax: number | null
   readonly createdAtMs: TimeMs
+  /** Set by the operator: no credential of it is good while it lasts. */
+  readonly isDisabled: boolean
 }
 
 export interface KeyRecord {
@@ -320,8 +328,18 @@ export interface AccountTable {
   accounts(): Iterable<AccountRecord>
   keys(): Iterable<KeyRecord>
   putAccount(record: AccountRecord): Promise<void>
+  /** Removes the account alone; its keys and webhooks are the caller's to remove before. */
+  removeAccount(id: AccountId): Promise<void>
   putKey(record: KeyRecord): Promise<void>
   removeKey(id: KeyId): Promise<void>
+}
+
+/** What retention keeps, and how many rows one call may remove. */
+export interface PruneLimits {
+  readonly nowMs: TimeMs
+  readonly retentionDays: number
+  readonly sizeBytesMax: number
+  readonly rowsMax: number
 }
 
 export interface Storage {
@@ -339,6 +357,8 @@ export interface Storage {
   readonly losses: LossTable
   readonly marks: MarkTable
   readonly accounts: AccountTable
+  readonly webhooks: WebhookTable
+  readonly outbox: OutboxTable
   /** Writes handed over and not yet committed. */
   outstandingWrites(): number
   /** False after a commit failed: the process must stop in order (or is read-only after ENOSPC). */
@@ -356,12 +376,12 @@ export interface Storage {
    * then runs older than the oldest that a stored trade names, and all but the last `runsKeptMax`,
    * with their losses. The newest run always stays. Whales stay, also when their run is gone.
    */
-  prune(limits: {
-    nowMs: TimeMs
-    retentionDays: number
-    sizeBytesMax: number
-    rowsMax: number
-  }): boolean
+  prune(limits: PruneLimits): boolean
+  /**
+   * Copies what users were told is kept into a folder of its own under DATA_DIR/backups (backup.ts),
+   * while all else goes on. Never rejects: a failure is logged and counted. Nothing in memory.
+   */
+  backupAccounts(nowMs: TimeMs): Promise<void>
   /** Resolves when everything put so far is committed; rejects when a commit failed. */
   committed(): Promise<void>
   /** Commits, flushes and closes. Nothing may be called afterwards. */

@@ -1,11 +1,11 @@
 // The whole disk layout on one screen: environment → table → key → record. Two LMDB environments:
 // `accounts` holds what users were told is kept, `market` what the venues could send again.
-// Numbers in keys are big-endian: market and run u32, times, days and hours u64 (see keys.ts), so that
+// Numbers in keys are big-endian: market, run and webhook u32, times, days and hours u64 (see keys.ts), so that
 // LMDB's byte order is the order of the numbers; venues and kinds are one byte. Changing anything here needs a step in migrate.ts.
 // Upholds STORE10 (fixed layout), R42.
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
@@ -41,6 +41,10 @@ export const TABLES = {
   accounts: table('accounts', 'accounts', { isChecked: true }),
   /** key id → KeyRecord */
   keys: table('accounts', 'keys', { isChecked: true }),
+  /** webhook number → Webhook */
+  webhooks: table('accounts', 'webhooks', { isChecked: true }),
+  /** name → number; `last_webhook_number` is the webhook table's own */
+  accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
   /** venue, native market id → market number */
   marketNumbers: table('market', 'marketNumbers'),
@@ -90,6 +94,18 @@ export const TABLES = {
   whaleOffsets: table('market', 'whaleOffsets', { groupBytes: 4 }),
   /** market, timeMs, ordinal → nothing */
   whaleMarkets: table('market', 'whaleMarkets', { groupBytes: 4 }),
+  /** webhook, number of the delivery → StoredDelivery with its body */
+  deliveries: table('market', 'deliveries', { groupBytes: 4, isChecked: true }),
+  /** webhook, lane, due time, number → nothing: the pending deliveries that have a due time */
+  dueDeliveries: table('market', 'dueDeliveries', { groupBytes: 5 }),
+  /** webhook, number → status and time of making (9 bytes): those that are not pending */
+  finishedDeliveries: table('market', 'finishedDeliveries', { groupBytes: 4 }),
+  /** webhook, event id → number of its delivery */
+  deliveryEvents: table('market', 'deliveryEvents', { groupBytes: 4 }),
+  /** webhook → counts, last number, since when it fails */
+  outboxTotals: table('market', 'outboxTotals', { isChecked: true }),
+  /** webhook, market → the price last sent */
+  lastPrices: table('market', 'lastPrices', { groupBytes: 4, isChecked: true }),
   /** name → number; `last_market_number` is the market table's own */
   marks: table('market', 'marks'),
 } as const satisfies Record<string, TableLayout>

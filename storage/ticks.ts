@@ -2,7 +2,7 @@
 // tick). Not for: candles, which are computed from trades (bars.ts).
 
 import type { MarketNumber } from '../engine/market.ts'
-import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
+import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'
 import { groupKey, readInteger } from './keys.ts'
@@ -11,7 +11,6 @@ import type { HourTicks, TickTable } from './storage.ts'
 import type { Removed, Row, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const HOUR_MS = 3_600_000
 const SCHEMA = 1
 
 export class Ticks implements TickTable {

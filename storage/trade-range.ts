@@ -1,22 +1,17 @@
 // Which keys a query for trades asks for: within its times, and strictly behind the place where the
-// query before it ended. The same for one market's trades and for a venue's.
-// Not for: reading them (trades.ts, venue-trades.ts). Upholds STORE5.
+// query before it ended. The same for one market's trades, for a venue's and for whales.
+// Not for: reading them (trades.ts, venue-trades.ts, whales.ts). Upholds STORE5.
 
-import type { TradePosition } from './storage.ts'
+import type { HistoryQuery } from './storage.ts'
 import type { KeyRange } from './table.ts'
 
-export interface TradeQuery {
-  readonly fromMs: number
-  /** Included. */
-  readonly toMs: number
-  readonly after: TradePosition | null
-  readonly order: 'asc' | 'desc'
-}
+/** Builds a key from time and ordinal: within a market, within a venue, or over all. */
+export type KeyOf = (timeMs: number, ordinal: number) => Buffer
 
 /** The range of keys, with keys made by `keyOf`; null when it is empty. */
 export function rangeOfTrades(
-  { fromMs, toMs, after, order }: TradeQuery,
-  keyOf: (timeMs: number, ordinal: number) => Buffer,
+  { fromMs, toMs, after, order }: HistoryQuery,
+  keyOf: KeyOf,
 ): KeyRange | null {
   const isReverse = order === 'desc'
   let from = keyOf(fromMs, 0)

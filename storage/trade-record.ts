@@ -17,7 +17,8 @@ export interface PlacedTrade {
   readonly place: VenuePlace | null
 }
 
-const SIDES: readonly TradeSide[] = ['buy', 'sell']
+/** What a record's `side` may be. */
+export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 
 /** The schema and fields of a trade's record. */
 export function tradeRecord(

@@ -7,15 +7,17 @@
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market.ts'
-import { type TimeMs, timeMs } from '../engine/units.ts'
+import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'
 import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './keys.ts'
 import type {
+  HistoryQuery,
+  OffsetQuery,
   PlacedOffset,
   StoredTrade,
   TradedMarket,
-  TradePosition,
+  TradeOfMarket,
   TradeTable,
   VenueTrade,
 } from './storage.ts'
@@ -31,7 +33,6 @@ import {
 } from './trade-record.ts'
 import { type VenuePlace, VenueTrades } from './venue-trades.ts'
 
-const HOUR_MS = 3_600_000
 /** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */
 const PLACE_BYTES = 12
 /** About what a trade's rows in the indexes take on disk. */
@@ -102,14 +103,7 @@ export class Trades implements TradeTable {
     return this.#find(market, nativeId)?.trade ?? null
   }
 
-  range(query: {
-    market: MarketNumber
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly StoredTrade[] {
+  range(query: HistoryQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
     const { market, limit } = query
     const trades: StoredTrade[] = []
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(market, time, ordinal))
@@ -122,14 +116,10 @@ export class Trades implements TradeTable {
     return trades
   }
 
-  rangeByOffset(query: {
-    run: number
-    offset: number
-    limit: number
-  }): readonly { readonly market: MarketNumber; readonly trade: StoredTrade }[] {
+  rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[] {
     const { run, offset, limit } = query
     const from = groupKey(run, offset + 1)
-    const found: { market: MarketNumber; trade: StoredTrade }[] = []
+    const found: TradeOfMarket[] = []
     if (limit < 1) return found
     this.#offsets.scan({ from, to: groupKey(run, Number.MAX_SAFE_INTEGER) }, (row) => {
       const key = row.value
@@ -140,7 +130,7 @@ export class Trades implements TradeTable {
     return found
   }
 
-  placesByOffset(query: { run: number; offset: number; limit: number }): readonly PlacedOffset[] {
+  placesByOffset(query: OffsetQuery): readonly PlacedOffset[] {
     const { run, offset, limit } = query
     const places: PlacedOffset[] = []
     const range = { from: groupKey(run, offset + 1), to: groupKey(run, Number.MAX_SAFE_INTEGER) }
@@ -173,14 +163,7 @@ export class Trades implements TradeTable {
     return oldest === null ? null : timeMs(readInteger(oldest.key, 4))
   }
 
-  rangeOfVenue(query: {
-    venue: VenueKey
-    fromMs: TimeMs
-    toMs: TimeMs
-    after: TradePosition | null
-    order: 'asc' | 'desc'
-    limit: number
-  }): readonly VenueTrade[] {
+  rangeOfVenue(query: HistoryQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
     if (query.limit < 1) return found
     this.#byVenue.scan(query, (key, venueOrdinal) => {

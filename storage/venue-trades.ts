@@ -8,9 +8,10 @@ import { VENUE_KEYS } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { readInteger, tradeKey, venueTradeKey } from './keys.ts'
+import type { HistoryQuery } from './storage.ts'
 import type { Table } from './table.ts'
 import { TABLES } from './tables.ts'
-import { rangeOfTrades, type TradeQuery } from './trade-range.ts'
+import { rangeOfTrades } from './trade-range.ts'
 
 /** Milliseconds whose next ordinal is remembered for a venue; the older half of them goes when full. */
 const RECENT_MAX = 4_096
@@ -72,7 +73,7 @@ export class VenueTrades {
 
   /** Visits the keys of trades, with their ordinals among the venue's, until `visit` gives false. */
   scan(
-    query: TradeQuery & { readonly venue: VenueKey },
+    query: HistoryQuery & { readonly venue: VenueKey },
     visit: (key: Buffer, venueOrdinal: number) => boolean,
   ): void {
     const { venue } = query

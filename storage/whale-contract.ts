@@ -5,7 +5,7 @@ import type { Whale } from '../engine/events.ts'
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../engine/market.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { TradePosition } from './storage.ts'
+import type { HistoryQuery, OffsetQuery } from './storage.ts'
 
 /** A whale row on disk, with the run and stamp of its message. */
 export interface StoredWhale extends Whale {
@@ -27,16 +27,7 @@ export interface WhaleRow {
   readonly whale: StoredWhale
 }
 
-/** A slice of whales; their ordinals count all whales of a millisecond, of whatever market. */
-export interface WhaleQuery {
-  readonly fromMs: TimeMs
-  readonly toMs: TimeMs
-  readonly after: TradePosition | null
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-}
-
-/** Whale rows, kept for ever. */
+/** Whale rows, kept for ever; their ordinals count all whales of a millisecond, of whatever market. */
 export interface WhaleTable {
   /** By its id, which is that of its first fill. */
   get(market: MarketNumber, nativeId: string): StoredWhale | null
@@ -48,11 +39,11 @@ export interface WhaleTable {
    */
   replace(market: WhaleMarket, whale: StoredWhale): void
   /** Whales of [fromMs, toMs] strictly behind `after`, of all markets, at most `limit`. */
-  range(query: WhaleQuery): readonly WhaleRow[]
+  range(query: HistoryQuery): readonly WhaleRow[]
   /** The same of one market. */
-  rangeOfMarket(query: WhaleQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
+  rangeOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
   /** Whales told in a run with offset above `offset`, by offset; for resuming streams. */
-  rangeByOffset(query: { run: number; offset: number; limit: number }): readonly WhaleRow[]
+  rangeByOffset(query: OffsetQuery): readonly WhaleRow[]
   /** The newest offset of a run's whales; 0 when it has none. */
   newestOffset(run: number): number
   /** Time of the oldest whale; null when there is none. */

@@ -1,15 +1,14 @@
 // The key and the record of one whale row: time and ordinal stand in the key, the rest in fields by
 // schema version. Not for: the indexes (whales.ts).
 
-import type { TradeSide } from '../engine/events.ts'
 import { nativeMarketId, VENUE_KEYS } from '../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../engine/units.ts'
 import { readInteger, writeInteger } from './keys.ts'
 import type { FieldReader } from './records.ts'
 import type { Schemas } from './table.ts'
+import { SIDES } from './trade-record.ts'
 import type { StoredWhale, WhaleMarket, WhaleRow } from './whale-contract.ts'
 
-const SIDES: readonly TradeSide[] = ['buy', 'sell']
 const U32_MAX = 2 ** 32 - 1
 const SCHEMA = 1
 
@@ -55,6 +54,7 @@ export function whaleSchemas(key: Buffer): Schemas<WhaleRow> {
   }
 }
 
+/** Field by field, as trades are read: see storedTrade. */
 function readWhale(key: Buffer, fields: FieldReader): StoredWhale {
   return {
     nativeId: fields.text(),

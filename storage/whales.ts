@@ -8,22 +8,14 @@ import type { MarketNumber } from '../engine/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { groupKey, hashNativeId, KEY_END, readInteger, tradeIdKey, tradeKey } from './keys.ts'
-import type { TradePosition } from './storage.ts'
+import type { HistoryQuery, OffsetQuery } from './storage.ts'
 import type { Table } from './table.ts'
 import { TABLES } from './tables.ts'
-import type {
-  StoredWhale,
-  WhaleMarket,
-  WhaleQuery,
-  WhaleRow,
-  WhaleTable,
-} from './whale-contract.ts'
+import { type KeyOf, rangeOfTrades } from './trade-range.ts'
+import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './whale-contract.ts'
 import { whaleKey, whaleKeyBytes, whalePlace, whaleRecord, whaleSchemas } from './whale-record.ts'
 
 const PRESENT = Buffer.of(1)
-
-/** Builds a key from time and ordinal: over all markets, or within one. */
-type KeyOf = (time: number, ordinal: number) => Buffer
 
 export class Whales implements WhaleTable {
   readonly #whales: Table
@@ -76,16 +68,16 @@ export class Whales implements WhaleTable {
     if (isSame) this.#write(key, market, whale)
   }
 
-  range(query: WhaleQuery): readonly WhaleRow[] {
+  range(query: HistoryQuery): readonly WhaleRow[] {
     return this.#slice(query, { table: this.#whales, keyOf: whaleKey, read: (row) => row })
   }
 
-  rangeOfMarket(query: WhaleQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
+  rangeOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const keyOf: KeyOf = (time, ordinal) => tradeKey(query.market, time, ordinal)
     return this.#slice(query, { table: this.#markets, keyOf, read: (row) => this.#behind(row.key) })
   }
 
-  rangeByOffset(query: { run: number; offset: number; limit: number }): readonly WhaleRow[] {
+  rangeByOffset(query: OffsetQuery): readonly WhaleRow[] {
     const { run, offset, limit } = query
     const found: WhaleRow[] = []
     if (limit < 1) return found
@@ -133,7 +125,7 @@ export class Whales implements WhaleTable {
   }
 
   #slice(
-    { fromMs, toMs, after, order, limit }: WhaleQuery,
+    query: HistoryQuery,
     index: {
       readonly table: Table
       readonly keyOf: KeyOf
@@ -141,19 +133,13 @@ export class Whales implements WhaleTable {
     },
   ): readonly WhaleRow[] {
     const found: WhaleRow[] = []
-    let from = index.keyOf(fromMs, 0)
-    let to = index.keyOf(toMs + 1, 0)
-    if (after !== null) {
-      const bound = boundOf(index.keyOf, after, order)
-      if (order === 'asc' && bound.compare(from) > 0) from = bound
-      if (order === 'desc' && bound.compare(to) < 0) to = bound
-    }
-    if (limit < 1 || from.compare(to) >= 0) return found
-    index.table.scan({ from, to, isReverse: order === 'desc' }, (entry) => {
+    const range = rangeOfTrades(query, index.keyOf)
+    if (query.limit < 1 || range === null) return found
+    index.table.scan(range, (entry) => {
       const stored = index.read(entry)
       const row = stored === null ? null : this.#whales.decode(stored, whaleSchemas(stored.key))
       if (row !== null) found.push(row)
-      return found.length < limit
+      return found.length < query.limit
     })
     return found
   }
@@ -169,10 +155,4 @@ export class Whales implements WhaleTable {
 interface Stored {
   readonly key: Buffer
   readonly value: Buffer
-}
-
-/** Where a slice begins (asc) or ends (desc), the row at the position itself left out. */
-function boundOf(keyOf: KeyOf, { timeMs: time, ordinal }: TradePosition, order: 'asc' | 'desc') {
-  if (order === 'desc') return keyOf(time, ordinal ?? 0)
-  return ordinal === null ? keyOf(time + 1, 0) : keyOf(time, ordinal + 1)
 }

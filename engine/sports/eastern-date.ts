@@ -1,8 +1,8 @@
 // Dates of the US East, by which both venues date games. The rule in force since 2007: summer time
 // from the second Sunday of March to the first of November. Not for: other zones. Upholds SPORT6.
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../units.ts'
+
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 
 /** YYYY-MM-DD in New York at a time. */
@@ -12,7 +12,7 @@ export function easternDate(atMs: number): string {
 
 /** The time at which New York's clock shows so many minutes after midnight of a date. */
 export function easternMs(date: string, minute: number): number {
-  const summerMs = Date.parse(date) + minute * 60_000 + 4 * HOUR_MS
+  const summerMs = Date.parse(date) + minute * MINUTE_MS + 4 * HOUR_MS
   return wallClockMs(summerMs) === summerMs - 4 * HOUR_MS ? summerMs : summerMs + HOUR_MS
 }
 

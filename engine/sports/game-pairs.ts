@@ -4,6 +4,7 @@
 
 import type { VenueKey } from '../ids.ts'
 import { finish, type Steps } from '../steps.ts'
+import { HOUR_MS } from '../units.ts'
 import { isSameClub } from './clubs.ts'
 import { isSameSchool } from './colleges.ts'
 import { addDays } from './eastern-date.ts'
@@ -13,7 +14,6 @@ import { squeezeName } from './team-names.ts'
 import type { TeamTable } from './team-table.ts'
 import { isSameStart, type VenueGame, venueGames } from './venue-games.ts'
 
-const HOUR_MS = 3_600_000
 const SECOND_GAME_MS = 3 * HOUR_MS
 
 /** A game at one venue or at both. */

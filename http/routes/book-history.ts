@@ -2,23 +2,22 @@
 // Not for: the live book (orderbooks.ts). Upholds HISTORY1 to HISTORY4.
 
 import { Type } from '@sinclair/typebox'
-import type { CatalogView, MarketView } from '../../actors/views.ts'
-import type { Clock } from '../../engine/clock.ts'
+import type { MarketView } from '../../actors/views.ts'
 import { findMarket } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
+  type HistoryAsked,
   historyParameters,
   historyRange,
   withDataStart,
 } from '../history.ts'
 import { type HistoryPage, readHistory } from '../history-scan.ts'
-import { inSlices } from '../in-slices.ts'
+import { writtenInSlices } from '../in-slices.ts'
 import { marketTexts, snapshotText } from '../render.ts'
 import { type Answer, jsonText } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, type RouteParts, route } from '../route.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
-import { nextTurn } from '../sync-times.ts'
 
 /** A row holds up to forty levels: so many are read in about a millisecond. */
 const SLICE_ROWS = 48
@@ -34,18 +33,9 @@ const Query = Type.Object({
   depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
 })
 
-interface BookHistoryQuery {
-  readonly start_time?: number
-  readonly end_time?: number
+interface BookHistoryQuery extends HistoryAsked {
   readonly limit: number
-  readonly cursor?: string
-  readonly order: 'asc' | 'desc'
   readonly depth?: number
-}
-
-interface RouteParts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
 }
 
 /** `GET /v1/markets/{market_id}/orderbook/history`. */
@@ -88,10 +78,8 @@ async function history(
     clock,
   })
   const texts = marketTexts(view)
-  const text = (row: Snapshot) => snapshotText(row, texts, query.depth)
-  // What was read last, and what is written first, have a turn of the loop each.
-  if (page.rows.length > SLICE_ROWS) await nextTurn(clock)
-  const rows = await inSlices(clock, page.rows, text)
+  const write = (row: Snapshot) => snapshotText(row, texts, query.depth)
+  const rows = await writtenInSlices(clock, page.rows, { fewRows: SLICE_ROWS, write })
   const body = `{"market_id":${texts.id},"snapshots":[${rows.join(',')}],${cursorText(page.cursor)}}`
   const records = { oldestMs: view.oldestSnapshotMs(), sinceMs: catalog.recordsSinceMs }
   return withDataStart(jsonText(body), query.start_time, records)

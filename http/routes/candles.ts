@@ -2,7 +2,7 @@
 // that are kept as trades are stored. Upholds CANDLE7 to CANDLE12.
 
 import { Type } from '@sinclair/typebox'
-import type { CatalogView, MarketView } from '../../actors/views.ts'
+import type { MarketView } from '../../actors/views.ts'
 import {
   type Bar,
   barSizeOf,
@@ -11,7 +11,6 @@ import {
   type CandleInterval,
   invertedBar,
 } from '../../engine/candle.ts'
-import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import { type CandlePage, filledCandles, tradedCandles } from '../candle-pages.ts'
@@ -19,16 +18,16 @@ import { findMarket, outcomeIndexOf } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
+  type HistoryAsked,
   historyParameters,
   historyRange,
   withDataStart,
 } from '../history.ts'
-import { inSlices } from '../in-slices.ts'
+import { writtenInSlices } from '../in-slices.ts'
 import { candleText } from '../render.ts'
 import { type Answer, jsonText } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, type RouteParts, route } from '../route.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
-import { nextTurn } from '../sync-times.ts'
 
 /** Read and written well within one turn. */
 const ROWS_AT_ONCE = 300
@@ -62,19 +61,11 @@ const Query = Type.Object({
   gap_fill: parameters.flag(false),
 })
 
-interface CandlesQuery {
+interface CandlesQuery extends Omit<HistoryAsked, 'order'> {
   readonly interval: keyof typeof INTERVALS
-  readonly start_time?: number
-  readonly end_time?: number
   readonly limit: number
-  readonly cursor?: string
   readonly outcome?: string
   readonly gap_fill: boolean
-}
-
-interface RouteParts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
 }
 
 /** `GET /v1/markets/{market_id}/candles`. */
@@ -126,11 +117,9 @@ async function candles(
     limit: query.limit,
   }
   const page = await (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock)
-  const text = (bar: Bar) =>
+  const write = (bar: Bar) =>
     candleText(outcomeIndex === 0 ? bar : invertedBar(bar), lengthMs, nowMs)
-  // What was read last, and what is written first, have a turn of the loop each.
-  if (page.candles.length > ROWS_AT_ONCE) await nextTurn(clock)
-  const list = await inSlices(clock, page.candles, text)
+  const list = await writtenInSlices(clock, page.candles, { fewRows: ROWS_AT_ONCE, write })
   const id = JSON.stringify(view.ref.id)
   const body = `{"market_id":${id},"interval":"${interval}","candles":[${list.join(',')}],${cursorText(cursorOf(page))}}`
   const records = { oldestMs: oldestMs(view, lengthMs), sinceMs: catalog.recordsSinceMs }

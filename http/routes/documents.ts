@@ -24,41 +24,32 @@ export function documentRoutes(
   const stream = fresh(jsonText(asyncapiText(facts)))
   const own = [
     ...clientFileRoutes(),
-    route(
-      {
-        method: 'GET',
-        pattern: '/openapi.json',
-        document: {
-          group: 'System',
-          summary: 'This document',
-          answer: Type.Record(Type.String(), Type.Unknown()),
-          headers: CACHING,
-        },
-        ...OPEN,
-      },
-      NoQuery,
-      () => specification,
-    ),
-    route(
-      {
-        method: 'GET',
-        pattern: '/asyncapi.json',
-        document: {
-          group: 'System',
-          summary: 'The stream as an AsyncAPI document',
-          answer: Type.Record(Type.String(), Type.Unknown()),
-          headers: CACHING,
-        },
-        ...OPEN,
-      },
-      NoQuery,
-      () => stream,
-    ),
+    documentRoute('/openapi.json', 'This document', () => specification),
+    documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => stream),
     ...pageRoutes(),
   ]
   // After `own`, which it describes too; no request comes before this function returns.
   const specification = fresh(jsonText(openapiText([...others, ...own], facts)))
   return own
+}
+
+/** A document that describes this interface, as JSON. */
+function documentRoute(pattern: string, summary: string, answer: () => Answer): Route {
+  return route(
+    {
+      method: 'GET',
+      pattern,
+      document: {
+        group: 'System',
+        summary,
+        answer: Type.Record(Type.String(), Type.Unknown()),
+        headers: CACHING,
+      },
+      ...OPEN,
+    },
+    NoQuery,
+    answer,
+  )
 }
 
 /** The interactive page and its files. */

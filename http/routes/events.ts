@@ -2,23 +2,17 @@
 // of one venue with the other's. Upholds EVENTS5 to EVENTS9, PAGE1.
 
 import { Type } from '@sinclair/typebox'
-import type {
-  CatalogView,
-  EventFilter,
-  EventPage,
-  EventView,
-  MarketView,
-} from '../../actors/views.ts'
-import type { Clock } from '../../engine/clock.ts'
+import type { EventFilter, EventPage, EventView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { MarketStatus } from '../../engine/market.ts'
 import { toNumber } from '../../engine/units.ts'
 import { partsAnswer, separated } from '../body-bytes.ts'
 import { ListCursors } from '../cursor.ts'
+import { cursorText } from '../history.ts'
 import { answerPage, pageRefusals, volumeMin } from '../lists.ts'
 import type { MarketRecords } from '../market-records.ts'
 import type { Answer } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, type RouteParts, route } from '../route.ts'
 import { choice, EventSchema, EventsSchema, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
 
 /** Markets shown of each event in a list, and of one event. */
@@ -26,9 +20,7 @@ const LISTED_MARKETS_MAX = 10
 const MARKETS_MAX = 500
 
 /** What the routes of events need. */
-export interface EventRouteParts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
+export interface EventRouteParts extends RouteParts {
   readonly records: MarketRecords
 }
 
@@ -120,7 +112,7 @@ function listEvents(
     answer: ({ events, total }, cursor) =>
       answerEvents(parts, events, marketsMax, {
         start: '{"events":[',
-        end: `],"total":${total},"cursor":${JSON.stringify(cursor)},"has_more":${cursor !== null}}`,
+        end: `],"total":${total},${cursorText(cursor)}}`,
       }),
   })
 }

@@ -8,6 +8,7 @@ import type { MarketStatus } from '../../engine/market.ts'
 import { partsAnswer, separated } from '../body-bytes.ts'
 import { ListCursors } from '../cursor.ts'
 import { findMarket } from '../find-market.ts'
+import { cursorText } from '../history.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../lists.ts'
 import type { MarketRecords } from '../market-records.ts'
 import { type Answer, jsonText } from '../reply.ts'
@@ -19,8 +20,6 @@ import {
   parameters,
   SEARCH_CHARACTERS_MAX,
 } from '../schemas.ts'
-
-export { findMarket, outcomeIndexOf } from '../find-market.ts'
 
 /** What the routes of markets need. */
 export interface MarketRouteParts {
@@ -165,7 +164,7 @@ function pageAnswer(
   cursor: string | null,
 ): Answer | Promise<Answer> {
   const nowMs = clock.nowMs()
-  const end = `],"cursor":${JSON.stringify(cursor)},"has_more":${cursor !== null}}`
+  const end = `],${cursorText(cursor)}}`
   const parts = ['{"markets":[', ...separated(page.markets), end]
   return partsAnswer(clock, parts, (view) => records.text(view, nowMs))
 }

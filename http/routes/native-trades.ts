@@ -7,16 +7,18 @@ import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { listOf } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
+  type HistoryAsked,
   type HistoryRange,
   historyParameters,
   historyRange,
   withDataStart,
 } from '../history.ts'
 import { type HistoryPage, type Place, type Reading, readHistory } from '../history-scan.ts'
-import { eachInSlices, inSlices } from '../in-slices.ts'
+import { eachInSlices, writtenInSlices } from '../in-slices.ts'
 import { volumeMin } from '../lists.ts'
 import {
   type MarketTrade,
@@ -27,7 +29,7 @@ import {
 import { VenueATradeSchema, venueATrade } from '../native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../native-venue-b.ts'
 import { type Answer, jsonText } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, type RouteGroup, type RouteParts, route } from '../route.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 import { nextTurn } from '../sync-times.ts'
 
@@ -39,34 +41,22 @@ const refusals = {
   503: 'too few trades pass the filters to find a page in time',
 }
 
-/** What the routes need. */
-export interface NativeTradeParts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
-}
-
 /** `GET /v1/venue_a/trades` and `/v1/venue_b/trades`, under the configured names. */
-export function nativeTradeRoutes(parts: NativeTradeParts): readonly Route[] {
+export function nativeTradeRoutes(parts: RouteParts): readonly Route[] {
   return [venueATrades(parts), venueBTrades(parts)]
 }
 
 const ADDRESS = '^0[xX][0-9a-fA-F]{40}$'
 
-function venueATrades(parts: NativeTradeParts): Route {
+function venueATrades(parts: RouteParts): Route {
   const { catalog } = parts
   const name = catalog.names.a
   return route(
-    {
-      method: 'GET',
-      pattern: `/v1/${name}/trades`,
-      document: {
-        group: 'Venue A Native',
-        summary: `Trades of ${name}, in the token traded`,
-        answer: listSchema(VenueATradeSchema),
-        refusals,
-        headers: DATA_START,
-      },
-    },
+    basics(name, {
+      group: 'Venue A Native',
+      summary: `Trades of ${name}, in the token traded`,
+      answer: listSchema(VenueATradeSchema),
+    }),
     Type.Object({
       market_slug: parameters.text('slug'),
       condition_id: parameters.text(),
@@ -115,21 +105,15 @@ function venueATrades(parts: NativeTradeParts): Route {
   )
 }
 
-function venueBTrades(parts: NativeTradeParts): Route {
+function venueBTrades(parts: RouteParts): Route {
   const { catalog } = parts
   const name = catalog.names.b
   return route(
-    {
-      method: 'GET',
-      pattern: `/v1/${name}/trades`,
-      document: {
-        group: 'Venue B Native',
-        summary: `Trades of ${name} in its own words`,
-        answer: listSchema(VenueBTradeSchema),
-        refusals,
-        headers: DATA_START,
-      },
-    },
+    basics(name, {
+      group: 'Venue B Native',
+      summary: `Trades of ${name} in its own words`,
+      answer: listSchema(VenueBTradeSchema),
+    }),
     Type.Object({
       ticker: parameters.text('market_ticker'),
       event_ticker: parameters.text(),
@@ -165,6 +149,17 @@ function venueBTrades(parts: NativeTradeParts): Route {
   )
 }
 
+function basics(
+  name: string,
+  document: { readonly group: RouteGroup; readonly summary: string; readonly answer: TSchema },
+) {
+  return {
+    method: 'GET' as const,
+    pattern: `/v1/${name}/trades`,
+    document: { ...document, refusals, headers: DATA_START },
+  }
+}
+
 /** A venue's row: a trade, its market, and its place in the history that is read. */
 interface PlacedTrade extends MarketTrade {
   readonly place: Place
@@ -173,13 +168,7 @@ interface PlacedTrade extends MarketTrade {
 /** What is asked of a venue's trades. */
 interface Asked {
   readonly signal: () => AbortSignal
-  readonly query: {
-    readonly limit: number
-    readonly cursor?: string
-    readonly start_time?: number
-    readonly end_time?: number
-    readonly order: 'asc' | 'desc'
-  }
+  readonly query: HistoryAsked & { readonly limit: number }
   /** Null: the whole venue. */
   readonly markets: readonly MarketView[] | null
   readonly accepts: ((row: MarketTrade) => boolean) | null
@@ -187,7 +176,7 @@ interface Asked {
 }
 
 async function trades(
-  { catalog, clock }: NativeTradeParts,
+  { catalog, clock }: RouteParts,
   venue: VenueKey,
   { query, signal, markets, accepts, record }: Asked,
 ): Promise<Answer> {
@@ -202,9 +191,8 @@ async function trades(
     clock,
     signal: signal(),
   })
-  // What was read last, and what is written first, have a turn of the loop each.
-  if (page.rows.length > WRITTEN_ROWS) await nextTurn(clock)
-  const rows = await inSlices(clock, page.rows, (row) => JSON.stringify(record(row)))
+  const write = (row: PlacedTrade) => JSON.stringify(record(row))
+  const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
   const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)}}`
   if (query.start_time === undefined) return jsonText(body)
   const oldestMs =
@@ -266,11 +254,6 @@ async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<T
     oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)
   })
   return Number.isFinite(oldestMs) ? timeMs(oldestMs) : null
-}
-
-/** A market that was looked up, as a list of markets. */
-export function listOf(view: MarketView | null): readonly MarketView[] {
-  return view === null ? [] : [view]
 }
 
 function listSchema(row: TSchema) {

@@ -1,35 +1,23 @@
 // Both venues' markets in their own words: lists with the venues' own filters, and one by one.
 // Not for: how a record looks (native-venue-a.ts, native-venue-b.ts), trades (native-trades.ts).
-// Upholds NATIVE1 to NATIVE5.
+// Upholds NATIVE1 to NATIVE5, NATIVE10.
 
-import { type TSchema, Type } from '@sinclair/typebox'
-import type {
-  CatalogView,
-  MarketFilter,
-  MarketPage,
-  MarketPhase,
-  MarketView,
-} from '../../actors/views.ts'
-import type { Clock } from '../../engine/clock.ts'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { partsAnswer, separated } from '../body-bytes.ts'
 import { ListCursors } from '../cursor.ts'
+import { findMarket, listOf } from '../find-market.ts'
+import { cursorText } from '../history.ts'
 import { answerPage, createdRange, type PageAsked, pageRefusals, volumeMin } from '../lists.ts'
 import { VenueAMarketSchema, venueAMarket } from '../native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../native-venue-b.ts'
 import { type Answer, json } from '../reply.ts'
-import { type Route, type RouteGroup, route } from '../route.ts'
+import { type Route, type RouteGroup, type RouteParts, route } from '../route.ts'
 import { choice, nullable, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
-import { findMarket } from './markets.ts'
-
-/** What the routes need. */
-export interface NativeRouteParts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
-}
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */
-export function nativeRoutes(parts: NativeRouteParts): readonly Route[] {
+export function nativeRoutes(parts: RouteParts): readonly Route[] {
   return [...venueARoutes(parts), ...venueBRoutes(parts)]
 }
 
@@ -42,130 +30,134 @@ const paging = {
   cursor: parameters.cursor('pagination_key'),
 }
 
-function venueARoutes(parts: NativeRouteParts): readonly Route[] {
+function venueARoutes(parts: RouteParts): readonly Route[] {
   const { catalog } = parts
   const name = catalog.names.a
-  const cursors = new ListCursors()
-  const query = Type.Object({
-    market_slug: parameters.list('slug'),
-    event_slug: parameters.list(),
-    condition_id: parameters.list(),
-    token_id: tokenIds(),
-    tags: parameters.list('tag'),
-    search: text('keyword', 'q'),
-    status: Type.Optional(choice(['open', 'closed'] as const)),
-    min_volume: parameters.volume(),
-    start_time: parameters.seconds('created_after', 'start_ts'),
-    end_time: parameters.seconds('created_before', 'end_ts'),
-    ...paging,
+  return venueRoutes(parts, {
+    name,
+    group: 'Venue A Native',
+    idName: 'condition_id',
+    query: Type.Object({
+      market_slug: parameters.list('slug'),
+      event_slug: parameters.list(),
+      condition_id: parameters.list(),
+      token_id: tokenIds(),
+      tags: parameters.list('tag'),
+      search: text('keyword', 'q'),
+      status: Type.Optional(choice(['open', 'closed'] as const)),
+      min_volume: parameters.volume(),
+      start_time: parameters.seconds('created_after', 'start_ts'),
+      end_time: parameters.seconds('created_before', 'end_ts'),
+      ...paging,
+    }),
+    ask: (asked) => ({
+      ...asked,
+      filter: {
+        ...anyOf('a'),
+        phase: asked.status === 'closed' ? 'ended' : (asked.status ?? 'any'),
+        tags: asked.tags ?? [],
+        volumeTotalMin: volumeMin(asked.min_volume),
+        ...createdRange({
+          start: asked.start_time,
+          end: asked.end_time,
+          names: ['start_time', 'end_time'],
+        }),
+        among: among([
+          [asked.market_slug, (slug) => catalog.allBySlug('a', slug)],
+          [asked.event_slug, (slug) => catalog.marketsOfEvent('a', slug)],
+          [asked.condition_id, (id) => listOf(catalog.find(`${name}_${id}`))],
+          [asked.token_id, (id) => listOf(catalog.findByOutcome('a', id))],
+        ]),
+      },
+    }),
+    row: VenueAMarketSchema,
+    record: venueAMarket,
   })
-  const document = { group: 'Venue A Native' as RouteGroup }
-  return [
-    route(
-      {
-        method: 'GET',
-        pattern: `/v1/${name}/markets`,
-        document: {
-          ...document,
-          summary: `Markets of ${name} in its own words`,
-          answer: listSchema(VenueAMarketSchema),
-          refusals: pageRefusals,
-        },
-      },
-      query,
-      ({ query: asked }) => {
-        const filter: MarketFilter = {
-          ...anyOf('a'),
-          phase: asked.status === 'closed' ? 'ended' : (asked.status ?? 'any'),
-          tags: asked.tags ?? [],
-          volumeTotalMin: volumeMin(asked.min_volume),
-          ...createdRange({
-            start: asked.start_time,
-            end: asked.end_time,
-            names: ['start_time', 'end_time'],
-          }),
-          among: among([
-            [asked.market_slug, (slug) => catalog.allBySlug('a', slug)],
-            [asked.event_slug, (slug) => catalog.marketsOfEvent('a', slug)],
-            [asked.condition_id, (id) => one(catalog.find(`${name}_${id}`))],
-            [asked.token_id, (id) => one(catalog.findByOutcome('a', id))],
-          ]),
-        }
-        return list(parts, cursors, { ...asked, filter }, venueAMarket)
-      },
-    ),
-    route(
-      {
-        method: 'GET',
-        pattern: `/v1/${name}/markets/{condition_id}`,
-        document: {
-          ...document,
-          summary: `One market of ${name} in its own words`,
-          answer: VenueAMarketSchema,
-          refusals: { 404: 'no such market' },
-        },
-      },
-      Type.Object({}),
-      ({ path }) => json(venueAMarket(findMarket(catalog, `${name}_${path('condition_id')}`))),
-    ),
-  ]
 }
 
-function venueBRoutes(parts: NativeRouteParts): readonly Route[] {
+function venueBRoutes(parts: RouteParts): readonly Route[] {
   const { catalog } = parts
   const name = catalog.names.b
-  const cursors = new ListCursors()
-  const query = Type.Object({
-    ticker: parameters.list('market_ticker', 'tickers'),
-    event_ticker: parameters.list(),
-    series_ticker: parameters.list(),
-    search: text('keyword', 'q'),
-    status: Type.Optional(choice(['unopened', 'open', 'closed', 'settled'] as const)),
-    min_volume: parameters.volume(),
-    ...paging,
+  return venueRoutes(parts, {
+    name,
+    group: 'Venue B Native',
+    idName: 'ticker',
+    query: Type.Object({
+      ticker: parameters.list('market_ticker', 'tickers'),
+      event_ticker: parameters.list(),
+      series_ticker: parameters.list(),
+      search: text('keyword', 'q'),
+      status: Type.Optional(choice(['unopened', 'open', 'closed', 'settled'] as const)),
+      min_volume: parameters.volume(),
+      ...paging,
+    }),
+    ask: (asked) => ({
+      ...asked,
+      filter: {
+        ...anyOf('b'),
+        phase: asked.status ?? 'any',
+        volumeTotalMin: volumeMin(asked.min_volume),
+        among: among([
+          [asked.ticker, (ticker) => listOf(catalog.find(`${name}_${ticker}`))],
+          [asked.event_ticker, (ticker) => catalog.marketsOfEvent('b', ticker)],
+          [asked.series_ticker, (series) => catalog.marketsOfSeries('b', series)],
+        ]),
+      },
+    }),
+    row: VenueBMarketSchema,
+    record: (view) => venueBMarket(view, catalog),
   })
-  const record = (view: MarketView) => venueBMarket(view, catalog)
-  const document = { group: 'Venue B Native' as RouteGroup }
+}
+
+/** What a list is asked for. */
+interface ListAsked extends PageAsked {
+  readonly filter: MarketFilter
+  readonly search?: string
+}
+
+/** A venue's pair of routes: its list, and one market by the id that the venue calls `idName`. */
+function venueRoutes<Query extends TProperties>(
+  parts: RouteParts,
+  venue: {
+    readonly name: string
+    readonly group: RouteGroup
+    readonly idName: string
+    readonly query: TObject<Query>
+    readonly ask: (query: Static<TObject<Query>>) => ListAsked
+    readonly row: TSchema
+    readonly record: (view: MarketView) => unknown
+  },
+): readonly Route[] {
+  const { name, group, idName, row, record } = venue
+  const cursors = new ListCursors()
   return [
     route(
       {
         method: 'GET',
         pattern: `/v1/${name}/markets`,
         document: {
-          ...document,
+          group,
           summary: `Markets of ${name} in its own words`,
-          answer: listSchema(VenueBMarketSchema),
+          answer: listSchema(row),
           refusals: pageRefusals,
         },
       },
-      query,
-      ({ query: asked }) => {
-        const filter: MarketFilter = {
-          ...anyOf('b'),
-          phase: asked.status ?? 'any',
-          volumeTotalMin: volumeMin(asked.min_volume),
-          among: among([
-            [asked.ticker, (ticker) => one(catalog.find(`${name}_${ticker}`))],
-            [asked.event_ticker, (ticker) => catalog.marketsOfEvent('b', ticker)],
-            [asked.series_ticker, (series) => catalog.marketsOfSeries('b', series)],
-          ]),
-        }
-        return list(parts, cursors, { ...asked, filter }, record)
-      },
+      venue.query,
+      ({ query }) => list(parts, cursors, venue.ask(query), record),
     ),
     route(
       {
         method: 'GET',
-        pattern: `/v1/${name}/markets/{ticker}`,
+        pattern: `/v1/${name}/markets/{${idName}}`,
         document: {
-          ...document,
+          group,
           summary: `One market of ${name} in its own words`,
-          answer: VenueBMarketSchema,
+          answer: row,
           refusals: { 404: 'no such market' },
         },
       },
       Type.Object({}),
-      ({ path }) => json(record(findMarket(catalog, `${name}_${path('ticker')}`))),
+      ({ path }) => json(record(findMarket(parts.catalog, `${name}_${path(idName)}`))),
     ),
   ]
 }
@@ -208,13 +200,17 @@ type Lookup = readonly [
   find: (text: string) => readonly MarketView[],
 ]
 
-/** The markets that every given look-up names; null when none is given. */
+/**
+ * The markets that every given look-up names; null when none is given. All of them are caseless (token
+ * ids are digits), and what is given twice, in whatever case, is looked up once: one series may have
+ * tens of thousands of markets.
+ */
 function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   let left: ReadonlySet<number> | null = null
   for (const [given, find] of lookups) {
     if (given === undefined || given.length === 0) continue
     const found = new Set<number>()
-    for (const text of given) {
+    for (const text of new Set(given.map((one) => one.toLowerCase()))) {
       for (const { ref } of find(text)) {
         if (left === null || left.has(ref.number)) found.add(ref.number)
       }
@@ -225,15 +221,11 @@ function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   return { key: JSON.stringify(lookups.map(([given]) => given ?? [])), markets: [...left] }
 }
 
-function one(view: MarketView | null): readonly MarketView[] {
-  return view === null ? [] : [view]
-}
-
 /** A page as native rows, sorted by volume like every list. */
 function list(
-  { catalog, clock }: NativeRouteParts,
+  { catalog, clock }: RouteParts,
   cursors: ListCursors,
-  asked: PageAsked & { readonly filter: MarketFilter; readonly search?: string },
+  asked: ListAsked,
   record: (view: MarketView) => unknown,
 ): Promise<Answer> | Answer {
   const { filter, limit } = asked
@@ -248,7 +240,7 @@ function list(
         ? catalog.list({ filter, ...order, limit, ...place })
         : catalog.search({ text, filter, ...order, limit, ...place }),
     answer: (page, cursor) => {
-      const end = `],"cursor":${JSON.stringify(cursor)},"has_more":${cursor !== null}}`
+      const end = `],${cursorText(cursor)}}`
       const parts = ['{"data":[', ...separated(page.markets), end]
       return partsAnswer(clock, parts, (view) => JSON.stringify(record(view)))
     },

@@ -3,11 +3,12 @@
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
-import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { findMarket } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
+  type HistoryAsked,
   historyParameters,
   historyRange,
   withDataStart,
@@ -15,9 +16,8 @@ import {
 import { type HistoryPage, readHistory } from '../history-scan.ts'
 import { marketTexts, tradeText } from '../render.ts'
 import { type Answer, jsonText } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, type RouteParts, route } from '../route.ts'
 import { choice, parameters, TradesSchema } from '../schemas.ts'
-import { findMarket } from './markets.ts'
 
 const SLICE_ROWS = 512
 
@@ -33,23 +33,14 @@ const Query = Type.Object({
   order: historyParameters.order,
 })
 
-interface TradesQuery {
+interface TradesQuery extends HistoryAsked {
   readonly limit: number
-  readonly cursor?: string
-  readonly start_time?: number
-  readonly end_time?: number
   readonly side?: 'buy' | 'sell'
-  readonly order: 'asc' | 'desc'
   readonly signal: () => AbortSignal
 }
 
-interface TradeRouteParts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
-}
-
 /** `GET /v1/markets/{market_id}/trades`. */
-export function tradeRoutes(parts: TradeRouteParts): readonly Route[] {
+export function tradeRoutes(parts: RouteParts): readonly Route[] {
   const { catalog } = parts
   return [
     route(
@@ -90,7 +81,7 @@ function marketOf(catalog: CatalogView, id: string, slug: string | undefined): M
 }
 
 function trades(
-  { catalog, clock }: TradeRouteParts,
+  { catalog, clock }: RouteParts,
   view: MarketView,
   query: TradesQuery,
 ): Answer | Promise<Answer> {

@@ -1,7 +1,7 @@
 // Messages of the stream as MessagePack: the same fields and values as encode-json.ts, as plain maps
-// that any decoder reads. The library's records and 32-bit floats stay off, since they leave the
-// format, and whole numbers beyond 32 bits are handed over as BigInt, since it would write floats
-// otherwise (reliability.md 1.3). Upholds HUB1 to HUB4, WS15.
+// that any decoder reads, integers as integers whatever their size (reliability.md 1.3). What tells
+// of a market is written field by field (msgpack-writer.ts); the rare rest goes through the library,
+// whose records and 32-bit floats stay off, since they leave the format. Upholds HUB1 to HUB4, WS15.
 
 import { Packr } from 'msgpackr'
 import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
@@ -31,9 +31,50 @@ import type {
   Reply,
   ResyncReason,
 } from './encoder.ts'
+import { encoded, MsgpackWriter } from './msgpack-writer.ts'
 
 /** Largest number that the library writes as an integer of its own accord. */
 const UINT32_MAX = 0xffff_ffff
+
+/** Fields of every counted message: the eight of its head, and `data`. */
+const COUNTED_FIELDS = 9
+const TRADE_FIELDS = 13
+
+/** What counted messages begin with, up to the market's id. */
+const HEADS = {
+  update: headOf('update', 'orderbook'),
+  snapshot: headOf('snapshot', 'orderbook'),
+  depth: headOf('depth', 'depth'),
+  trade: headOf('trade', 'trades'),
+  whale: headOf('whale', 'whales'),
+  lifecycle: headOf('lifecycle', 'lifecycle'),
+  candle: headOf('candle', 'candles'),
+  price: headOf('price', 'prices'),
+}
+/** The keys of the frequent messages, as they are written. */
+const KEYS = {
+  epoch: keyOf('epoch'),
+  offset: keyOf('offset'),
+  seq: keyOf('seq'),
+  timestamp: keyOf('timestamp_ms'),
+  received: keyOf('received_ms'),
+  checksum: keyOf('checksum'),
+  data: keyOf('data'),
+  bids: keyOf('bids'),
+  asks: keyOf('asks'),
+  size: keyOf('size'),
+  platform: keyOf('platform'),
+}
+/** A map of two, which begins with the bids. */
+const SIDES = encoded((to) => {
+  to.map(2)
+  to.text('bids')
+})
+/** A level up to its price. */
+const LEVEL = encoded((to) => {
+  to.map(3)
+  to.text('price')
+})
 
 /** Writes MessagePack. Looks markets' labels up in the catalogue. */
 export class MsgpackEncoder implements Encoder {
@@ -41,6 +82,7 @@ export class MsgpackEncoder implements Encoder {
   readonly isBinary = true
   readonly #epoch: string
   readonly #catalog: CatalogView
+  readonly #to = new MsgpackWriter()
   readonly #packr = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
 
   constructor(parts: { epoch: string; catalog: CatalogView }) {
@@ -50,30 +92,44 @@ export class MsgpackEncoder implements Encoder {
 
   bookUpdate(update: BookUpdate): Uint8Array {
     const { market, changes, checksum } = update
-    const platform = market.platform
-    const sides = { bids: [] as LevelRecord[], asks: [] as LevelRecord[] }
-    for (const { side, price, size } of changes) {
-      const level = { price: price / MICROS, size: size / MICROS, platform }
-      if (side === 'bid') sides.bids.push(level)
-      else sides.asks.push(level)
+    const to = this.#to
+    this.#head(HEADS.update, market, update, checksum === null ? 0 : 1)
+    if (checksum !== null) {
+      to.bytes(KEYS.checksum)
+      to.whole(checksum)
     }
-    const head = this.#data('update', 'orderbook', market, update)
-    return this.#pack(
-      checksum === null ? { ...head, data: sides } : { ...head, checksum, data: sides },
-    )
+    to.bytes(KEYS.data)
+    to.bytes(SIDES)
+    let bidCount = 0
+    for (const { side } of changes) if (side === 'bid') bidCount += 1
+    to.array(bidCount)
+    for (const change of changes) if (change.side === 'bid') writeLevel(to, change, market.platform)
+    to.bytes(KEYS.asks)
+    to.array(changes.length - bidCount)
+    for (const change of changes) if (change.side !== 'bid') writeLevel(to, change, market.platform)
+    return to.end()
   }
 
   snapshot(view: MarketView, book: BookView): Uint8Array {
-    const { ref } = view
-    const { isStale, checksum } = book
-    const head = this.#data('snapshot', 'orderbook', ref, book)
-    return this.#pack({ ...head, stale: isStale, checksum, data: bookRecord(book, ref.platform) })
+    const to = this.#to
+    this.#head(HEADS.snapshot, view.ref, book, 2)
+    to.text('stale')
+    to.boolean(book.isStale)
+    to.bytes(KEYS.checksum)
+    to.whole(book.checksum)
+    to.bytes(KEYS.data)
+    writeBook(to, book, view.ref.platform)
+    return to.end()
   }
 
   depth({ market, levels, book, stamp }: Depth): Uint8Array {
-    const head = this.#data('depth', 'depth', market, stamp)
-    const data = bookRecord(book, market.platform, levels)
-    return this.#pack({ ...head, stale: book.isStale, data })
+    const to = this.#to
+    this.#head(HEADS.depth, market, stamp, 1)
+    to.text('stale')
+    to.boolean(book.isStale)
+    to.bytes(KEYS.data)
+    writeBook(to, book, market.platform, levels)
+    return to.end()
   }
 
   resync(channel: ChannelName, market: MarketRef, reason: ResyncReason): Uint8Array {
@@ -82,71 +138,99 @@ export class MsgpackEncoder implements Encoder {
 
   trade(update: TradeUpdate, epoch?: string): Uint8Array {
     const { market, trade } = update
+    const to = this.#to
     const outcome = this.#catalog.find(market.id)?.summary.outcomes[trade.outcomeIndex]
-    const data = tradeRecord(market, trade, outcome?.label ?? null)
-    return this.#pack({ ...this.#data('trade', 'trades', market, update, epoch), data })
+    this.#head(HEADS.trade, market, update, 0, epoch)
+    to.bytes(KEYS.data)
+    to.map(TRADE_FIELDS)
+    writeTrade(to, market, trade, outcome?.label ?? null)
+    return to.end()
   }
 
   whale(update: WhaleUpdate, epoch?: string): Uint8Array {
     const { market, whale } = update
-    const data = {
-      ...tradeRecord(market, whale, whale.outcome),
-      question: whale.question,
-      slug: whale.slug,
-      event_slug: whale.eventSlug,
-      category: whale.category,
-      wallet: whale.wallet,
-      fills: whole(whale.fills),
-    }
-    return this.#pack({ ...this.#data('whale', 'whales', market, update, epoch), data })
+    const to = this.#to
+    this.#head(HEADS.whale, market, update, 0, epoch)
+    to.bytes(KEYS.data)
+    to.map(TRADE_FIELDS + 6)
+    writeTrade(to, market, whale, whale.outcome)
+    to.textField('question', whale.question)
+    to.textField('slug', whale.slug)
+    to.textField('event_slug', whale.eventSlug)
+    to.textField('category', whale.category)
+    to.textField('wallet', whale.wallet)
+    to.wholeField('fills', whale.fills)
+    return to.end()
   }
 
   lifecycle(update: LifecycleUpdate, epoch?: string): Uint8Array {
     const { market, event, facts, twin } = update
-    const data = {
-      event,
-      platform: market.platform,
-      status: facts.status,
-      question: facts.question,
-      slug: facts.slug,
-      event_slug: facts.eventSlug,
-      outcomes: facts.outcomes.map(({ label }) => label),
-      close_time: facts.closeAtMs === null ? null : whole(toSeconds(facts.closeAtMs)),
-      settlement_price: facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
-      twin_market_id: twin?.id ?? null,
-    }
-    return this.#pack({ ...this.#data('lifecycle', 'lifecycle', market, update, epoch), data })
+    const to = this.#to
+    this.#head(HEADS.lifecycle, market, update, 0, epoch)
+    to.bytes(KEYS.data)
+    to.map(10)
+    to.textField('event', event)
+    to.textField('platform', market.platform)
+    to.textField('status', facts.status)
+    to.textField('question', facts.question)
+    to.textField('slug', facts.slug)
+    to.textField('event_slug', facts.eventSlug)
+    to.text('outcomes')
+    to.array(facts.outcomes.length)
+    for (const { label } of facts.outcomes) to.text(label)
+    to.wholeField('close_time', facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs))
+    to.numberField(
+      'settlement_price',
+      facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
+    )
+    to.textField('twin_market_id', twin?.id ?? null)
+    return to.end()
   }
 
   candle({ market, interval, lengthMs, bar, nowMs, stamp }: Candle): Uint8Array {
     const endMs = bar.startMs + lengthMs
-    const data = {
-      interval,
-      timestamp_ms: whole(bar.startMs),
-      end_period_ts: whole(endMs / 1000),
-      open: bar.open / MICROS,
-      high: bar.high / MICROS,
-      low: bar.low / MICROS,
-      close: bar.close / MICROS,
-      volume: bar.usd / MICROS,
-      trades_count: whole(bar.count),
-      vwap: vwapOf(bar) / MICROS,
-      closed: endMs <= nowMs,
-    }
-    return this.#pack({ ...this.#data('candle', 'candles', market, stamp), data })
+    const to = this.#to
+    this.#head(HEADS.candle, market, stamp)
+    to.bytes(KEYS.data)
+    to.map(11)
+    to.textField('interval', interval)
+    to.wholeField('timestamp_ms', bar.startMs)
+    to.wholeField('end_period_ts', endMs / 1000)
+    to.numberField('open', bar.open / MICROS)
+    to.numberField('high', bar.high / MICROS)
+    to.numberField('low', bar.low / MICROS)
+    to.numberField('close', bar.close / MICROS)
+    to.numberField('volume', bar.usd / MICROS)
+    to.wholeField('trades_count', bar.count)
+    to.numberField('vwap', vwapOf(bar) / MICROS)
+    to.text('closed')
+    to.boolean(endMs <= nowMs)
+    return to.end()
   }
 
   priceUpdate(update: PriceUpdate): Uint8Array {
-    const head = this.#data('price', 'prices', update.market, update)
-    return this.#pack({ ...head, data: priceRecord(update.price) })
+    return this.#price(update.market, update.price, update)
   }
 
   priceState(market: MarketRef, price: MarketPrice, stamp: Stamp): Uint8Array {
     const { observedAtMs } = price
     const times = { venueTimeMs: observedAtMs, receivedAtMs: observedAtMs }
     const { offset, seq } = stamp
-    const head = this.#data('price', 'prices', market, { offset, seq, ...times })
-    return this.#pack({ ...head, data: priceRecord(price) })
+    return this.#price(market, price, { offset, seq, ...times })
+  }
+
+  #price(market: MarketRef, { price, bid, ask, source }: MarketPrice, stamp: Dated): Uint8Array {
+    const to = this.#to
+    this.#head(HEADS.price, market, stamp)
+    to.bytes(KEYS.data)
+    to.map(7)
+    to.numberField('price', price / MICROS)
+    to.wholeField('price_cents', priceCents(price))
+    to.numberField('best_bid', bid === null ? null : bid / MICROS)
+    to.numberField('best_ask', ask === null ? null : ask / MICROS)
+    writeSpread(to, bid, ask)
+    to.textField('source', source)
+    return to.end()
   }
 
   gap(gap: Gap): Uint8Array {
@@ -180,18 +264,30 @@ export class MsgpackEncoder implements Encoder {
 
   forget(_market: MarketNumber): void {}
 
-  /** What every counted message begins with, in the order of the JSON form. */
-  #data(type: string, channel: ChannelName, market: MarketRef, from: Dated, epoch = this.#epoch) {
-    return {
-      type,
-      channel,
-      market_id: market.id,
-      epoch,
-      offset: whole(from.offset),
-      seq: whole(from.seq),
-      timestamp_ms: from.venueTimeMs === null ? null : whole(from.venueTimeMs),
-      received_ms: from.receivedAtMs === null ? null : whole(from.receivedAtMs),
-    }
+  /** What every counted message begins with, in the order of the JSON form; `moreFields` stand between
+   * it and `data`. */
+  #head(
+    head: Uint8Array,
+    market: MarketRef,
+    from: Dated,
+    moreFields = 0,
+    epoch = this.#epoch,
+  ): void {
+    const to = this.#to
+    to.begin()
+    to.map(COUNTED_FIELDS + moreFields)
+    to.bytes(head)
+    to.text(market.id)
+    to.bytes(KEYS.epoch)
+    to.text(epoch)
+    to.bytes(KEYS.offset)
+    to.whole(from.offset)
+    to.bytes(KEYS.seq)
+    to.whole(from.seq)
+    to.bytes(KEYS.timestamp)
+    to.wholeOrNil(from.venueTimeMs)
+    to.bytes(KEYS.received)
+    to.wholeOrNil(from.receivedAtMs)
   }
 
   #pack(message: unknown): Uint8Array {
@@ -199,62 +295,84 @@ export class MsgpackEncoder implements Encoder {
   }
 }
 
-interface LevelRecord {
-  readonly price: number
-  readonly size: number
-  readonly platform: string
+function keyOf(name: string): Uint8Array {
+  return encoded((to) => to.text(name))
 }
 
-function levelRecord(price: number, size: number, platform: string): LevelRecord {
-  return { price: price / MICROS, size: size / MICROS, platform }
+function headOf(type: string, channel: ChannelName): Uint8Array {
+  return encoded((to) => {
+    for (const text of ['type', type, 'channel', channel, 'market_id']) to.text(text)
+  })
 }
 
-function bookRecord(
+function writeLevel(to: MsgpackWriter, { price, size }: Level, platform: string): void {
+  to.bytes(LEVEL)
+  to.number(price / MICROS)
+  to.bytes(KEYS.size)
+  to.number(size / MICROS)
+  to.bytes(KEYS.platform)
+  to.text(platform)
+}
+
+/** At most `depth` levels of each side, with spread and middle. */
+function writeBook(
+  to: MsgpackWriter,
   { bids, asks }: Pick<BookView, 'bids' | 'asks'>,
   platform: string,
-  levels?: number,
-) {
-  const records = (side: readonly Level[]): LevelRecord[] =>
-    side.slice(0, levels).map(({ price, size }) => levelRecord(price, size, platform))
-  const best = spread(bids[0]?.price ?? null, asks[0]?.price ?? null)
-  return { bids: records(bids), asks: records(asks), ...best }
+  depth?: number,
+): void {
+  to.map(4)
+  to.bytes(KEYS.bids)
+  writeLevels(to, bids, platform, depth)
+  to.bytes(KEYS.asks)
+  writeLevels(to, asks, platform, depth)
+  writeSpread(to, bids[0]?.price ?? null, asks[0]?.price ?? null)
 }
 
-function tradeRecord(market: MarketRef, trade: Trade, outcome: string | null) {
-  return {
-    id: trade.nativeId,
-    market_id: market.id,
-    platform: market.platform,
-    price: trade.price / MICROS,
-    size: trade.size / MICROS,
-    side: trade.side,
-    outcome,
-    size_usd: trade.usd / MICROS,
-    timestamp_ms: whole(trade.timeMs),
-    native_trade_id: trade.nativeId,
-    maker: trade.maker,
-    taker: trade.taker,
-    tx_hash: trade.txHash,
+function writeLevels(
+  to: MsgpackWriter,
+  levels: readonly Level[],
+  platform: string,
+  depth = levels.length,
+): void {
+  const count = Math.min(depth, levels.length)
+  to.array(count)
+  for (let index = 0; index < count; index += 1) {
+    const level = levels[index]
+    if (level !== undefined) writeLevel(to, level, platform)
   }
 }
 
-function priceRecord({ price, bid, ask, source }: MarketPrice) {
-  return {
-    price: price / MICROS,
-    price_cents: priceCents(price),
-    best_bid: bid === null ? null : bid / MICROS,
-    best_ask: ask === null ? null : ask / MICROS,
-    ...spread(bid, ask),
-    source,
-  }
+/** The {@link TRADE_FIELDS} of a trade. */
+function writeTrade(
+  to: MsgpackWriter,
+  market: MarketRef,
+  trade: Trade,
+  outcome: string | null,
+): void {
+  to.textField('id', trade.nativeId)
+  to.textField('market_id', market.id)
+  to.textField('platform', market.platform)
+  to.numberField('price', trade.price / MICROS)
+  to.numberField('size', trade.size / MICROS)
+  to.textField('side', trade.side)
+  to.textField('outcome', outcome)
+  to.numberField('size_usd', trade.usd / MICROS)
+  to.wholeField('timestamp_ms', trade.timeMs)
+  to.textField('native_trade_id', trade.nativeId)
+  to.textField('maker', trade.maker)
+  to.textField('taker', trade.taker)
+  to.textField('tx_hash', trade.txHash)
 }
 
-function spread(bid: PriceMicros | null, ask: PriceMicros | null) {
-  if (bid === null || ask === null) return { spread: null, mid_price: null }
-  return { spread: (ask - bid) / MICROS, mid_price: midPrice(bid, ask) / MICROS }
+/** The two fields `spread` and `mid_price`; nil where a side is empty. */
+function writeSpread(to: MsgpackWriter, bid: PriceMicros | null, ask: PriceMicros | null): void {
+  const isWhole = bid !== null && ask !== null
+  to.numberField('spread', isWhole ? (ask - bid) / MICROS : null)
+  to.numberField('mid_price', isWhole ? midPrice(bid, ask) / MICROS : null)
 }
 
-/** A whole number in the form that is written as an integer whatever its size. */
+/** A whole number in the form that the library writes as an integer whatever its size. */
 function whole(value: number): number | bigint {
   return value > UINT32_MAX || value < -UINT32_MAX ? BigInt(value) : value
 }

@@ -65,6 +65,10 @@ export interface Candle {
 /** Replies are rare and small, and given as finished objects. */
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
+/**
+ * Bytes of a counted message stay as they are only until the encoder writes the next counted one: they
+ * are sent (the library copies them) or copied before. `resync` may be kept beside one.
+ */
 export interface Encoder {
   readonly form: Form
   readonly isBinary: boolean

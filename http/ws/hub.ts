@@ -4,10 +4,10 @@
 // Not for: what is in a message (encode-json.ts), how it reaches listeners (fan-out.ts), what a
 // command does (tasks.ts). Upholds HUB1 to HUB8, FAN1.
 
-import type { EngineView, MarketView } from '../../actors/views.ts'
+import type { Caller, EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { BookReplaced, Stamp, Update } from '../../engine/events.ts'
-import type { KeyId } from '../../engine/ids.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
   candleCloseCheckMs,
@@ -109,7 +109,11 @@ export class Hub implements Watcher, Desk {
     }
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
-    engine.accounts.onRevoked((key) => this.#revoke(key))
+    engine.accounts.watch({
+      onRevoked: (key) => this.#endThose(({ keyId }) => keyId === key),
+      onAccountGone: (account) => this.#endThose(({ accountId }) => accountId === account),
+      onLimits: (account, { socketsMax }) => this.#endBeyond(account, socketsMax),
+    })
     this.#timers = [
       clock.every(heartbeatMs, () => this.beat()),
       clock.every(bufferSweepMs, () => this.sweep()),
@@ -129,6 +133,7 @@ export class Hub implements Watcher, Desk {
         this.#fanOut.send('orderbook', update.market, 'change', (encoder) =>
           encoder.bookUpdate(update),
         )
+        if (!this.#fanOut.isChannelAwake('depth')) return
         return this.#states.noteBook(update, null, this.clock.monotonicMs())
       case 'bookReplaced':
         return this.#replace(update)
@@ -334,9 +339,19 @@ export class Hub implements Watcher, Desk {
     this.#metrics.count('stream_closed_total', 'Connections that we closed, by code.', labels).inc()
   }
 
-  #revoke(key: KeyId): void {
+  #endThose(isEnded: (caller: Caller) => boolean): void {
     for (const session of this.sessions) {
-      if (session.caller.keyId === key) session.end(closeCodes.keyRevoked)
+      if (isEnded(session.caller)) session.end(closeCodes.keyRevoked)
+    }
+  }
+
+  /** Ends the newest connections beyond what the account may now have. */
+  #endBeyond(account: AccountId, socketsMax: number): void {
+    let open = 0
+    for (const session of this.sessions) {
+      if (session.caller.accountId !== account) continue
+      open += 1
+      if (open > socketsMax) session.end(closeCodes.limitLowered)
     }
   }
 

@@ -16,7 +16,9 @@ import { frameBytesMax, socketBufferBytesMax, socketIdleSeconds } from '../../en
 import type { Log } from '../../engine/log.ts'
 import { toSeconds } from '../../engine/units.ts'
 import { identify } from '../auth.ts'
-import { allowedOrigin, remoteAddress } from '../handle.ts'
+import { echo } from '../echo.ts'
+import { allowedOrigin } from '../handle.ts'
+import type { PeerAddresses } from '../peer-address.ts'
 import { parseQuery } from '../query.ts'
 import { type Answer, failure, json, retryAfter, writeAnswer } from '../reply.ts'
 import { FORM_OF, type Form } from './channels.ts'
@@ -41,6 +43,7 @@ export interface UpgradeParts {
   readonly clock: Clock
   readonly log: Log
   readonly corsOrigins: readonly string[]
+  readonly peers: PeerAddresses
   isDraining(): boolean
 }
 
@@ -116,8 +119,8 @@ class Handshake {
   }
 
   #begin(req: HttpRequest, context: us_socket_context_t): void {
-    const { accounts, corsOrigins } = this.#parts
-    this.#address = remoteAddress(this.#res)
+    const { accounts, corsOrigins, peers } = this.#parts
+    this.#address = peers.of(this.#res, req)
     this.#origin = allowedOrigin(corsOrigins, req.getHeader('origin'))
     const keys = {
       key: req.getHeader('sec-websocket-key'),
@@ -229,7 +232,7 @@ function unknownEncoding(input: string): Answer {
     type: 'enum',
     loc: ['query', 'encoding'],
     msg: `Input should be ${expected}`,
-    input: input.slice(0, 256),
+    input: echo(input),
     ctx: { expected },
   }
   return json({ detail: [problem] }, 422)

@@ -145,7 +145,7 @@ test('[ACC9] a key works until it is revoked, its listeners hear first, and othe
   assert.ok(!JSON.stringify(accounts.keys(caller.accountId)).includes(key))
   assert.equal(open().callerOfKey(key)?.accountId, caller.accountId, 'kept over a restart')
   const heard: string[] = []
-  accounts.onRevoked((id) => heard.push(id))
+  accounts.watch({ onRevoked: (id) => void heard.push(id) })
   assert.equal(await accounts.revokeKey(bob.accountId, view.id), false)
   assert.equal(await accounts.revokeKey(caller.accountId, keyId('key_none')), false)
   assert.equal(await accounts.revokeKey(caller.accountId, view.id), true)

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DAY_MS, lastBefore, newestOf, pastDay, pointsOf, startOf } from '../../actors/past-days.ts'
+import { lastBefore, newestOf, pastDay, pointsOf, startOf } from '../../actors/past-days.ts'
 import { Slots } from '../../actors/slots.ts'
 import type { PricePoint } from '../../actors/views.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { priceMicros, timeMs } from '../../engine/units.ts'
+import { DAY_MS, priceMicros, timeMs } from '../../engine/units.ts'
 
 const DAY = 20_777
 

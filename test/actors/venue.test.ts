@@ -168,6 +168,33 @@ test('[VEN4] missed trades are read from where the stream broke, and once more a
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
 
+test('[VEN4] a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
+  const { clock, crawled, held, router, storage } = openVenue()
+  await crawled
+  const sinceMs = timeMs(clock.nowMs() - 600_000)
+  let answer: () => void = () => undefined
+  held.answer = () =>
+    new Promise((resolve) => {
+      answer = () => resolve({ completeFromMs: timeMs(0) })
+    })
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  const liveMs = clock.nowMs()
+  router.route(trade('x', 't1', { venueTimeMs: liveMs }))
+  clock.advance(2_000)
+  const mark = () => storage.marks.get('newest_trade_ms_a')
+  assert.ok((mark() ?? 0) <= sinceMs, 'the next run asks for them again')
+  answer()
+  await turns()
+  // The second look is still to come.
+  clock.advance(2_000)
+  assert.ok((mark() ?? 0) <= sinceMs)
+  clock.advance(15_000)
+  answer()
+  await turns()
+  clock.advance(2_000)
+  assert.equal(mark(), liveMs)
+})
+
 test('[VEN5] trades that cannot be brought back are announced as a gap', async () => {
   const { clock, crawled, held, router, updates } = openVenue()
   await crawled

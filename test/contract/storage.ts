@@ -23,6 +23,7 @@ import { lossContract } from './storage-losses.ts'
 import { removalContract } from './storage-removal.ts'
 import { tradeContract } from './storage-trades.ts'
 import { venueTradeContract } from './storage-venue-trades.ts'
+import { webhookContract } from './storage-webhooks.ts'
 import { whaleContract } from './storage-whales.ts'
 
 /** One implementation in one way of running it. */
@@ -45,6 +46,7 @@ export function storageContract(subject: StorageUnderTest): void {
     retentionContract(subject)
     removalContract(subject)
     lossContract(subject)
+    webhookContract(subject)
   })
 }
 
@@ -208,6 +210,21 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(accounts, [local, account('one', { tier: 'pro', requestsPerMinute: 5 })])
     assert.deepEqual([...storage.accounts.keys()], [key('k2', { lastUsedAtMs: timeMs(NOON_MS) })])
     assert.equal(storage.isHealthy(), true)
+    await storage.close()
+  })
+
+  test('[STORE31] an account is disabled and removed; its keys are left to whoever removes it', async () => {
+    let storage = await open()
+    await storage.accounts.putAccount(account('one'))
+    await storage.accounts.putAccount(account('two', { isDisabled: true }))
+    await storage.accounts.putKey(key('k1'))
+    storage = await settle(storage)
+    await storage.accounts.removeAccount(account('one').id)
+    await storage.accounts.removeAccount(account('never').id)
+    storage = await settle(storage)
+    const left = [...storage.accounts.accounts()]
+    assert.deepEqual(left, [account('two', { isDisabled: true })])
+    assert.deepEqual([...storage.accounts.keys()], [key('k1')])
     await storage.close()
   })
 }

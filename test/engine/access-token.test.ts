@@ -1,6 +1,7 @@
 // Login tokens against jose's own verification: what we take jose takes, and the other way round.
 
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { CompactSign, jwtVerify } from 'jose'
 import {
@@ -92,4 +93,53 @@ test('[ACC13] what is issued is good for a day, and a secret has 32 bytes', asyn
   clock.advance(1)
   assert.equal(tokens.subjectOf(token), null)
   assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
+})
+
+test('[AUTH3] a header says nothing but algorithm and type: keys that a token brings or names are none of ours', async () => {
+  const tokens = new AccessTokens({ secret, clock: new ManualClock(startMs) })
+  const now = startMs / 1_000
+  const claims = { sub: 'acc_1', jti: 'x', iat: now, exp: now + 60 }
+  const body = { ...claims, iss: TOKEN_ISSUER, aud: TOKEN_AUDIENCE }
+  const sign = (more: Readonly<Record<string, unknown>>) => {
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const signed = `${part({ alg: 'HS256', typ: 'at+jwt', ...more })}.${part(body)}`
+    return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+  }
+  assert.equal(tokens.subjectOf(sign({})), 'acc_1')
+  for (const header of [
+    { kid: 'other' },
+    { kid: '../../dev/null' },
+    { kid: "x' or '1'='1" },
+    { jku: 'https://example.com/keys' },
+    { x5u: 'https://example.com/cert' },
+    { jwk: { kty: 'oct', k: 'AAAA' } },
+    { crit: ['exp'] },
+    { b64: false, crit: ['b64'] },
+    { alg: 'hs256' },
+    { alg: 'none' },
+    { typ: 'AT+JWT' },
+  ]) {
+    assert.equal(tokens.subjectOf(sign(header)), null, JSON.stringify(header))
+  }
+})
+
+test('[AUTH4] after a rotation tokens of the secret before stay good until they expire, and it signs none', async () => {
+  const clock = new ManualClock(startMs)
+  const next = 'the secret that replaces it, thirty-two bytes'
+  const before = new AccessTokens({ secret, clock })
+  const old = await before.issue('acc_old')
+  const rotated = new AccessTokens({ secret: next, previous: secret, clock })
+  const issued = await rotated.issue('acc_new')
+  assert.deepEqual([rotated.subjectOf(old), rotated.subjectOf(issued)], ['acc_old', 'acc_new'])
+  assert.equal(before.subjectOf(issued), null, 'signed with the present secret alone')
+  const later = new AccessTokens({ secret: next, previous: null, clock })
+  assert.deepEqual([later.subjectOf(old), later.subjectOf(issued)], [null, 'acc_new'])
+  const third = 'a third secret, which never signed anything'
+  const other = new AccessTokens({ secret: third, previous: next, clock })
+  assert.deepEqual([other.subjectOf(old), other.subjectOf(issued)], [null, 'acc_new'])
+  clock.advance(TOKEN_SECONDS * 1_000 - 1)
+  assert.equal(rotated.subjectOf(old), 'acc_old')
+  clock.advance(1)
+  assert.equal(rotated.subjectOf(old), null, 'expired')
+  assert.throws(() => new AccessTokens({ secret, previous: 'x'.repeat(31), clock }), RangeError)
 })

@@ -24,6 +24,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
     KALSHI_KEY_ID: 'abc',
     KALSHI_WS_URL: 'https://example.com',
     JWT_SECRET: 'short-secret',
+    JWT_SECRET_PREVIOUS: 'short-secret-before',
     DATA_MAX_GB: '-1',
     CORS_ORIGINS: 'http://a/',
     LOG_LEVEL: 'loud',
@@ -59,4 +60,13 @@ test('[CONFIG4] a venue may be renamed, but not to the other one’s name', () =
   assert.equal(loadConfig({ VENUE_A_NAME: 'polymarket' }).venueNames.a, 'polymarket')
   assert.throws(() => loadConfig({ VENUE_A_NAME: 'venue_b' }), /VENUE_B_NAME/)
   assert.ok(Object.values(VARIABLES).every(({ means }) => means.length > 0))
+})
+
+test('[CONFIG5] a token secret that was replaced may be named beside the present one', () => {
+  const [secret, before] = ['x'.repeat(32), 'é'.repeat(16)]
+  const config = loadConfig({ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: before })
+  assert.deepEqual([config.jwtSecret, config.jwtSecretPrevious], [secret, before])
+  const stored = loadConfig({ JWT_SECRET_PREVIOUS: before })
+  assert.deepEqual([stored.jwtSecret, stored.jwtSecretPrevious], [null, before])
+  assert.equal(loadConfig({}).jwtSecretPrevious, null)
 })

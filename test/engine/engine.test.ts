@@ -18,10 +18,14 @@ const SETTINGS = {
   port: 0,
   venueNames: { a: 'venue_a', b: 'venue_b' },
   corsOrigins: ['*'],
+  trustedProxies: [],
   isMetricsPublic: false,
   retentionDays: 30,
   dataBytesMax: 1e10,
   jwtSecret: 'x'.repeat(32),
+  jwtSecretPrevious: null,
+  secretsKey: 'y'.repeat(32),
+  webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 const DAY_MS = 86_400_000
 

@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { EngineError } from '../../engine/errors.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { RequestHandler } from '../../http/handle.ts'
+import { PeerAddresses } from '../../http/peer-address.ts'
 import { headerValue, json, jsonBytes } from '../../http/reply.ts'
 import { bodyRoute, type Route, route } from '../../http/route.ts'
 import { Router } from '../../http/router.ts'
@@ -88,6 +89,7 @@ const requests = new RequestHandler({
   log,
   metrics,
   corsOrigins: ['https://good.example'],
+  peers: new PeerAddresses([]),
 })
 let origin = ''
 let port = 0

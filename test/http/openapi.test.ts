@@ -89,7 +89,13 @@ describe('the document', () => {
     for (const wanted of ['getMarkets', 'getMarket', 'getMarketPrice', 'createKey', 'deleteKey']) {
       assert.ok(ids.includes(wanted), `${wanted} is not among ${ids.join()}`)
     }
-    const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }
+    const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
+    const parts = {
+      clock: systemClock,
+      metrics: new Metrics(),
+      isMetricsPublic: false,
+      webhookPolicy,
+    }
     const renamed = api({ ...parts, engine: new FakeEngine(systemClock, named) })
     assert.deepEqual(
       renamed.map((route) => operationId(route, named)),

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/log.ts'
 import { createServer } from '../../http/server.ts'
-import { type Face, openFace } from '../support/face.ts'
+import { type Face, openFace, PUBLIC_ONLY } from '../support/face.ts'
 import { FakeEngine } from '../support/fake-engine.ts'
 import { refusedUpgrade, StreamClient } from '../support/stream-client.ts'
 
@@ -42,7 +42,9 @@ describe('the server', () => {
       metrics: engine.metrics,
       host: '127.0.0.1',
       corsOrigins: ['*'],
+      trustedProxies: [],
       isMetricsPublic: false,
+      webhookPolicy: PUBLIC_ONLY,
     }
     const pattern = /HOST=127\.0\.0\.1 PORT=\d+: the port is in use/
     await assert.rejects(createServer({ ...options, port: address.port }), pattern)

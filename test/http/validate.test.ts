@@ -166,6 +166,44 @@ describe('secrets', () => {
     }
   })
 
+  test('[VALID5] of a list or an object 256 characters come back, however it is nested', () => {
+    const charactersOf = (value: unknown): number => {
+      if (typeof value !== 'object' || value === null) return String(value).length
+      if (Array.isArray(value)) return value.reduce((sum, item) => sum + charactersOf(item), 0)
+      const parts = Object.entries(value)
+      return parts.reduce((sum, [name, item]) => sum + name.length + charactersOf(item), 0)
+    }
+    const token = '7'.repeat(77)
+    const ids = compileQuery(Type.Object({ ids: Type.Array(Type.String(), { maxItems: 100 }) }))
+    const parsed = ids(parseQuery(`ids=${`${token},`.repeat(150)}`) ?? new Map())
+    assert.ok(parsed.kind === 'invalid', parsed.kind)
+    const [problem] = parsed.problems
+    assert.deepEqual(problem?.ctx, { field_type: 'List', max_length: 100, actual_length: 150 })
+    assert.deepEqual(problem?.input, [token, token, token, '7'.repeat(256 - 3 * 77)])
+    const wide = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`field${at}`, at]))
+    const inputs: readonly unknown[] = [
+      Array.from({ length: 5_000 }, () => 'x'),
+      Array.from({ length: 5_000 }, () => []),
+      Array.from({ length: 200 }, () => ({ a: ['y'.repeat(300), {}], b: -1.5e300 })),
+      [['z'.repeat(200)], ['z'.repeat(200)], [['z'.repeat(200)]]],
+      { ...wide, more: { ...wide } },
+      { ['n'.repeat(5_000)]: 'v'.repeat(5_000) },
+    ]
+    for (const input of inputs) {
+      const repeated = echo(input)
+      assert.ok(charactersOf(repeated) <= 256, JSON.stringify(repeated))
+      assert.ok(JSON.stringify(repeated).length <= 1_100, JSON.stringify(repeated))
+    }
+    const body = compileBody(Type.Object({ label: Type.String() }), 'Key')
+    const refused = body(Buffer.from(JSON.stringify({ other: inputs[0], more: wide })))
+    assert.ok(refused.kind === 'invalid', refused.kind)
+    const repeated = refused.problems[0]?.input
+    assert.ok(charactersOf(repeated) <= 256, JSON.stringify(repeated))
+    // What is short enough comes back as it was.
+    const short = { list: [1, 'two', null, true, { three: 4 }], empty: [], none: {} }
+    assert.deepEqual(echo(short), short)
+  })
+
   test('[VALID4] a long text is looked at no further than it is repeated', () => {
     const text = 'pass'.repeat(8_000)
     assert.equal(inputOf(`${text}=hunter2`), text.slice(0, 256))

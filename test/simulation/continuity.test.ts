@@ -1,13 +1,13 @@
 // Many users over a bad network: the real engine on the simulated venues, clients of http/client/ in
-// a process of their own behind a proxy that delays, throttles, resets and half-opens. In the end
-// every book equals REST, and every trade was handed once. Short under `npm test`; 200 clients and
+// a process of their own behind a proxy that delays, throttles, resets and half-opens. Meanwhile and
+// in the end every book equals REST at its seq, and every trade was handed once. Short under `npm test`; 200 clients and
 // 5,000 venue messages a second for a minute under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Crowd, type CrowdReport } from '../support/crowd.ts'
+import { Crowd, type CrowdReport, unannounced } from '../support/crowd.ts'
 import { allMarketIds, Rig } from '../support/rig.ts'
 import { startWatchedEngine, type WatchedEngine } from '../support/watched-engine.ts'
 
@@ -20,7 +20,7 @@ const marketsPerVenue = number('CONTINUITY_MARKETS', isLong ? 250 : 60)
 const settleSeconds = number('CONTINUITY_SETTLE_SECONDS', isLong ? 180 : 90)
 const seed = process.env.SEED ?? 'continuity'
 
-test('[CONTINUITY1] over a rough network every book equals REST and every trade comes once', (t) =>
+test('[CONTINUITY1] over a rough network every book equals REST, at its seq while all moves and in the end, and every trade comes once', (t) =>
   followAll((line) => t.diagnostic(line), 'off'))
 
 const skip = isLong ? false : 'venues that fall silent take a minute to come back: TEST_LONG=1'
@@ -49,7 +49,7 @@ async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Pro
     loop.enable()
     const cpu = process.cpuUsage()
     const startedMs = performance.now()
-    await pause(seconds * 1_000)
+    const sampled = await crowd.ask({ kind: 'sample', forMs: seconds * 1_000 })
     await rig.flow('pause')
     const elapsed = (performance.now() - startedMs) / 1_000
     const used = process.cpuUsage(cpu)
@@ -60,14 +60,20 @@ async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Pro
     say(
       `${marketIds.length} markets, ${books.toFixed(0)} book updates and ${trades.toFixed(0)} trades a second told for ${elapsed.toFixed(1)} s; engine's loop late by p50 ${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)} ms, CPU ${((used.user + used.system) / 1e6 / elapsed).toFixed(2)} cores`,
     )
+    say(
+      `while it flowed: ${sampled.asked} books of REST, ${sampled.equal} equal to a client's at that seq, ${sampled.different.length} different, ${sampled.unknown} with nothing to compare`,
+    )
     const report = await settled(crowd, watched, say)
     tell(report, say)
+    assert.deepEqual(sampled.different.slice(0, 5), [])
+    assert.ok(sampled.equal >= 10, 'books were compared while they moved')
     assert.deepEqual(report.faults.slice(0, 5), [])
     assert.deepEqual(report.books.wrong.slice(0, 5), [])
     assert.deepEqual(report.trades.missing.slice(0, 5), [])
     assert.deepEqual(report.trades.extra.slice(0, 5), [])
     assert.equal(report.books.compared, clients * Math.min(20, marketIds.length))
     assert.equal(report.live, clients)
+    assert.deepEqual(unannounced(report), [])
     assert.ok(report.trades.due > 0)
     // All that was told is kept: nothing need ever be excused by an announcement.
     assert.equal(report.trades.handed, report.trades.due)

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
 import type { TrueTrade } from '../support/client-ledger.ts'
-import { Crowd, type CrowdReport } from '../support/crowd.ts'
+import { Crowd, type CrowdReport, unannounced } from '../support/crowd.ts'
 import { freePorts } from '../support/processes.ts'
 import { allMarketIds, type Places, Rig, truthOfTrades } from '../support/rig.ts'
 
@@ -79,6 +79,7 @@ async function killAgainAndAgain(
     assert.equal(report.trades.announced, 0)
     assert.equal(report.trades.handed, report.trades.due)
     assert.equal(report.live, clients)
+    assert.deepEqual(unannounced(report), [])
     assert.ok(report.trades.due > 0)
     assert.ok((report.counts.connections ?? 0) >= clients * 2)
     assert.equal(await engine.end('SIGTERM'), 0)

@@ -71,7 +71,7 @@ test('[SOAK2] without a Kalshi key its public REST gives the same books and ever
     const sinceMs = Date.now()
     await pause(6_000)
     await rig.flow('pause')
-    const report = await settle(places, null, { sinceMs, secondsMax: 60, say })
+    const report = await settle(places, null, { sinceMs, secondsMax: 180, say })
     say(
       `${report.booksCompared} books, ${report.booksWrong.length} wrong; ${report.truthTrades} true trades, ${report.tradesMissing.length} missing`,
     )

@@ -8,14 +8,18 @@ import { afterEach, test } from 'node:test'
 import { outstandingWritesMax } from '../../engine/limits.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
+import { timeMs } from '../../engine/units.ts'
+import { webhookNumber } from '../../engine/webhooks/webhook.ts'
 import { Accounts } from '../../storage/accounts.ts'
 import { Environment, openDatabase } from '../../storage/environment.ts'
 import { Hours } from '../../storage/hours.ts'
 import { Marks } from '../../storage/marks.ts'
+import { Outbox } from '../../storage/outbox.ts'
 import { type EnvironmentName, TABLES } from '../../storage/tables.ts'
 import { Trades } from '../../storage/trades.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { account, key, trade, traded } from '../support/stored.ts'
+import { newDelivery } from '../support/stored-webhooks.ts'
 
 type Fault = 'none' | 'full' | 'broken' | 'hangs'
 
@@ -43,6 +47,7 @@ function openBench(name: EnvironmentName): Bench {
     readerCheck: () => root.readerCheck(),
     resetReadTxn: () => root.resetReadTxn(),
     close: () => root.close(),
+    backup: root.backup.bind(root),
     batch: (write: () => void) => {
       bench.commitCount += 1
       if (bench.fault === 'hangs') return new Promise<boolean>(() => {})
@@ -135,6 +140,43 @@ test('[STORE4] while commits fail no more rows wait than the bound; the rest is 
   assert.equal(bench.environment.outstandingWrites(), outstandingWritesMax)
   const dropped = [...bench.metrics.counts('storage_writes_dropped').values()]
   assert.equal(dropped[0]?.value, 11)
+})
+
+test('[OUTBOX10] while the disk is full a delivery is taken whole or not at all', async () => {
+  const bench = openBench('market')
+  const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
+  const one = webhookNumber(1)
+  const first = outbox.create(one, newDelivery('evt_1'))
+  await bench.environment.committed()
+  bench.fault = 'full'
+  marks.put('first', 1)
+  await assert.rejects(bench.environment.committed())
+  // Some changes still have room for all of their rows, then for a few, then for none.
+  for (let left = 20; left >= 0; left -= 1) {
+    while (bench.environment.outstandingWrites() < outstandingWritesMax - left) {
+      marks.put(`m${bench.environment.outstandingWrites()}`, 1)
+    }
+    outbox.create(one, newDelivery(`evt_left_${left}`))
+    if (first !== null) outbox.update(one, { ...first, status: 'delivered', dueAtMs: null })
+    outbox.prune({ webhook: one, finishedMax: 0, beforeMs: timeMs(0), rowsMax: 5 })
+  }
+  const judge = () => {
+    const listed = outbox.list({ webhook: one, status: null, before: null, limit: 99 })
+    const { counts } = outbox.state(one)
+    const due = outbox.due({ webhook: one, lane: 'first', after: null, limit: 99 })
+    const pending = listed.filter(({ status }) => status === 'pending')
+    assert.equal(counts.pending, pending.length)
+    assert.equal(due.length, pending.length)
+    assert.equal(counts.created, listed[0]?.number ?? 1)
+    return counts
+  }
+  const counts = judge()
+  assert.ok(counts.created < 22, 'some were refused')
+  bench.fault = 'none'
+  bench.clock.advance(5_000)
+  await bench.environment.committed()
+  assert.deepEqual(judge(), counts)
+  assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
 })
 
 test('[STORE8] an account that could not be stored is refused and not there', async () => {

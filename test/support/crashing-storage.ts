@@ -1,13 +1,16 @@
-// A storage in memory that forgets its last writes, as a kill does: every write of trades, whales, runs
-// and marks is kept in a list, and a new storage is made of the list's beginning.
+// A storage in memory that forgets its last writes, as a kill does: every write of trades, whales, runs,
+// marks and deliveries is kept in a list, and a new storage is made of the list's beginning. Webhooks,
+// whose writes are awaited to the platter, are all kept.
 
 import { openMemoryStorage } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
 
 type Write = (storage: Storage) => void
 
+const OUTBOX_WRITES = ['create', 'update', 'putFailingSince', 'putLastPrice', 'prune', 'clear']
+
 export class CrashingStorage {
-  readonly #writes: { readonly atMs: number; readonly write: Write }[] = []
+  #writes: { readonly atMs: number; readonly isAwaited: boolean; readonly write: Write }[] = []
   readonly #nowMs: () => number
   storage: Storage
 
@@ -19,18 +22,18 @@ export class CrashingStorage {
   /** Comes back without the last `count` writes, at most those of the last `withinMs`. */
   crash(count: number, withinMs: number): void {
     const sinceMs = this.#nowMs() - withinMs
-    for (let left = count; left > 0; left -= 1) {
-      if ((this.#writes.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) < sinceMs) break
-      this.#writes.pop()
-    }
+    const loose = this.#writes.filter(({ isAwaited }) => !isAwaited)
+    const lost = new Set(loose.slice(-count).filter(({ atMs }) => atMs >= sinceMs))
+    if (count > 0) this.#writes = this.#writes.filter((one) => !lost.has(one))
     const storage = openMemoryStorage()
     for (const { write } of this.#writes) write(storage)
     this.storage = this.#watch(storage)
   }
 
   #watch(storage: Storage): Storage {
-    const note = (write: Write) => this.#writes.push({ atMs: this.#nowMs(), write })
-    const { trades, whales, runs, marks } = storage
+    const note = (write: Write, isAwaited = false) =>
+      this.#writes.push({ atMs: this.#nowMs(), isAwaited, write })
+    const { trades, whales, runs, marks, outbox, webhooks } = storage
     return Object.assign(storage, {
       trades: noting(trades, ['put', 'setMaker'], (name, args) =>
         note((later) => Reflect.apply(Reflect.get(later.trades, name), later.trades, args)),
@@ -43,6 +46,15 @@ export class CrashingStorage {
       ),
       marks: noting(marks, ['put'], (name, args) =>
         note((later) => Reflect.apply(Reflect.get(later.marks, name), later.marks, args)),
+      ),
+      outbox: noting(outbox, OUTBOX_WRITES, (name, args) =>
+        note((later) => Reflect.apply(Reflect.get(later.outbox, name), later.outbox, args)),
+      ),
+      webhooks: noting(webhooks, ['create', 'put', 'remove'], (name, args) =>
+        note(
+          (later) => Reflect.apply(Reflect.get(later.webhooks, name), later.webhooks, args),
+          true,
+        ),
       ),
     })
   }

@@ -3,17 +3,27 @@
 // (crowd.ts). Not for: judging one user (client-ledger.ts).
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { connect, type StreamClient, type Subscription } from '../../http/client/connect.ts'
+import { BookMemory, textOf } from './book-memory.ts'
 import { ClientLedger, type TrueTrade } from './client-ledger.ts'
-import type { CrowdAnswers, CrowdOptions, CrowdQuestion, CrowdReport } from './crowd.ts'
+import type {
+  CrowdAnswers,
+  CrowdOptions,
+  CrowdQuestion,
+  CrowdReport,
+  SampleReport,
+} from './crowd.ts'
 import { read } from './rig.ts'
 import { RoughProxy } from './rough-proxy.ts'
 
 interface User {
   readonly client: StreamClient
   readonly ledger: ClientLedger
+  /** Of the first few only: remembering costs more than following. */
+  readonly memory: BookMemory | null
   readonly marketIds: readonly string[]
   readonly isWide: boolean
   readonly subscriptions: readonly Subscription[]
@@ -34,6 +44,10 @@ interface Row {
 
 const LISTED_MAX = 10
 const BOOKS_AT_ONCE = 8
+const REMEMBERING = 10
+const SAMPLES_AT_ONCE = 8
+/** How long a client may take to come to the seq that REST showed. */
+const SAMPLE_WAIT_MS = 5_000
 
 const options: CrowdOptions = JSON.parse(process.argv[2] ?? '{}')
 const origin = `http://${options.host}:${options.port}`
@@ -61,6 +75,7 @@ process.once('disconnect', () => process.exit(0))
 function join(index: number): User {
   const random = seededRandom(options.seed, 'user', index)
   const ledger = new ClientLedger(`client ${index}`)
+  const memory = index < REMEMBERING ? new BookMemory() : null
   const encoding = index % 2 === 0 ? 'json' : 'msgpack'
   const client = connect({
     url: `http://${options.host}:${proxy === null ? options.port : proxy.port}`,
@@ -68,7 +83,12 @@ function join(index: number): User {
     encoding,
     WebSocket,
     random: () => random.next(),
-    onEvent: (event) => ledger.take(event),
+    onEvent: (event) => {
+      ledger.take(event)
+      if (memory === null || (event.type !== 'snapshot' && event.type !== 'update')) return
+      const book = client.book(event.market_id)
+      if (book !== null) memory.note(book, event.type === 'update')
+    },
   })
   const isWide = options.wideEvery > 0 && index % options.wideEvery === 0
   const marketIds = choose(random)
@@ -77,7 +97,7 @@ function join(index: number): User {
     client.subscribe({ channel: 'orderbook', marketIds }),
     client.subscribe({ channel: 'trades', ...trades }),
   ]
-  return { client, ledger, marketIds, isWide, subscriptions }
+  return { client, ledger, memory, marketIds, isWide, subscriptions }
 }
 
 function choose(random: Random): string[] {
@@ -91,6 +111,8 @@ async function answer(question: CrowdQuestion): Promise<CrowdAnswers[CrowdQuesti
   switch (question.kind) {
     case 'ready':
       return ready()
+    case 'sample':
+      return sample(question.forMs)
     case 'calm':
       proxy?.calm()
       return null
@@ -147,6 +169,41 @@ async function check(truth: readonly TrueTrade[]): Promise<CrowdReport> {
   }
 }
 
+/** Books of REST beside the same client's at that seq, again and again while everything moves. */
+async function sample(forMs: number): Promise<SampleReport> {
+  const untilMs = performance.now() + forMs
+  const found = { asked: 0, equal: 0, different: [] as string[], unknown: 0 }
+  const sampleOn = async (random: Random): Promise<void> => {
+    while (performance.now() < untilMs) {
+      const { ledger, memory, marketIds } = random.pick(users.slice(0, REMEMBERING))
+      const marketId = random.pick(marketIds)
+      if (memory === null) continue
+      const moment = await restBook(marketId)
+      found.asked += 1
+      const givenUpMs = Math.min(untilMs, performance.now() + SAMPLE_WAIT_MS)
+      let verdict = memory.compare(marketId, moment)
+      while (verdict === 'open' && performance.now() < givenUpMs) {
+        await pause(10)
+        verdict = memory.compare(marketId, moment)
+      }
+      if (verdict === 'equal') found.equal += 1
+      else if (verdict === 'different') {
+        found.different.push(`${ledger.name}: ${marketId} at ${moment.seq}`)
+      } else found.unknown += 1
+    }
+  }
+  const turns = Array.from({ length: SAMPLES_AT_ONCE }, (_, index) =>
+    sampleOn(seededRandom(options.seed, 'sample', index)),
+  )
+  await Promise.all(turns)
+  return found
+}
+
+function restBook(marketId: string): Promise<RestBook> {
+  const url = `${origin}/v1/markets/${encodeURIComponent(marketId)}/orderbook`
+  return read<RestBook>(url, options.apiKey)
+}
+
 /** Every client's book beside the REST book of the same seq. */
 async function compareBooks(): Promise<CrowdReport['books']> {
   const followers = new Map<string, StreamClient[]>()
@@ -161,8 +218,7 @@ async function compareBooks(): Promise<CrowdReport['books']> {
   const compareSome = async (): Promise<void> => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const [marketId, clients] = next
-      const url = `${origin}/v1/markets/${encodeURIComponent(marketId)}/orderbook`
-      const truth = await read<RestBook>(url, options.apiKey)
+      const truth = await restBook(marketId)
       for (const client of clients) {
         compared += 1
         const difference = differenceOf(client, marketId, truth)
@@ -181,14 +237,7 @@ function differenceOf(client: StreamClient, marketId: string, truth: RestBook): 
   if (book.epoch !== truth.epoch || book.seq !== truth.seq) {
     return `at ${book.epoch} ${book.seq}, REST at ${truth.epoch} ${truth.seq}`
   }
-  const same = (ours: readonly Row[], theirs: readonly Row[]): boolean =>
-    JSON.stringify(micros(ours)) === JSON.stringify(micros(theirs))
-  if (!same(book.bids, truth.bids)) return `bids differ at ${book.seq}`
-  return same(book.asks, truth.asks) ? null : `asks differ at ${book.seq}`
-}
-
-function micros(rows: readonly Row[]): readonly (readonly [number, number])[] {
-  return rows.map(({ price, size }) => [Math.round(price * 1e6), Math.round(size * 1e6)])
+  return textOf(book) === textOf(truth) ? null : `levels differ at ${book.seq}`
 }
 
 /** Sums by name. */

@@ -23,6 +23,8 @@ export interface CrowdOptions {
 /** What may be asked; each is answered by {@link CrowdAnswers} of its kind. */
 export type CrowdQuestion =
   | { readonly kind: 'ready' }
+  /** Compares books with REST while everything moves, for so long. */
+  | { readonly kind: 'sample'; readonly forMs: number }
   | { readonly kind: 'calm' }
   | { readonly kind: 'check'; readonly trades: readonly TrueTrade[] }
 
@@ -45,10 +47,26 @@ export interface CrowdReport {
   readonly loop: { readonly p50Ms: number; readonly p99Ms: number; readonly cpuSeconds: number }
 }
 
+/** Books that REST showed, beside those of a client at the same seq. */
+export interface SampleReport {
+  readonly asked: number
+  readonly equal: number
+  readonly different: readonly string[]
+  /** Nothing to compare with: the client was cut off, or did not come so far. */
+  readonly unknown: number
+}
+
 export interface CrowdAnswers {
   ready: { readonly live: number; readonly rejected: readonly string[] }
+  sample: SampleReport
   calm: null
   check: CrowdReport
+}
+
+/** Losses that the clients found out by themselves; over a network that damages nothing: defects. */
+export function unannounced({ gaps }: CrowdReport): readonly string[] {
+  const causes = ['seq_hole', 'checksum', 'no_base', 'replay_short']
+  return Object.keys(gaps).filter((name) => causes.some((cause) => name.endsWith(` ${cause}`)))
 }
 
 const FILE = fileURLToPath(new URL('./crowd-process.ts', import.meta.url))

@@ -41,7 +41,9 @@ export async function openDescribedFace(): Promise<DescribedFace> {
   })
   engine.accounts.make(POOR_ACCOUNT, { requestsPerMinute: 0 })
   engine.accounts.addressLimit = 2_147_483_647
-  const parts = { engine, clock, isMetricsPublic: false }
+  engine.webhooks.countMax = 2_147_483_647
+  const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
+  const parts = { engine, clock, isMetricsPublic: false, webhookPolicy }
   const server = await createServer({
     ...parts,
     metrics: engine.metrics,
@@ -50,6 +52,7 @@ export async function openDescribedFace(): Promise<DescribedFace> {
     host: '127.0.0.1',
     port: 0,
     corsOrigins: ['*'],
+    trustedProxies: [],
   })
   populate(engine, clock.nowMs())
   const routes = api({ ...parts, metrics: new Metrics() })

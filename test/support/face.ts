@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { type Clock, systemClock } from '../../engine/clock.ts'
 import type { VenueNames } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'
+import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { FakeEngine } from './fake-engine.ts'
 
@@ -27,13 +28,18 @@ export interface Got {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** As it is outside of trials. */
+export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
+
 /** Starts a face with an account `ann` (pro, plenty of requests). */
 export async function openFace(
   set: {
     clock?: Clock
     names?: VenueNames
     isMetricsPublic?: boolean
+    webhookPolicy?: CallPolicy
     corsOrigins?: readonly string[]
+    trustedProxies?: readonly string[]
     /** What the engine tells before anybody can listen. */
     before?: (engine: FakeEngine) => void
   } = {},
@@ -51,7 +57,9 @@ export async function openFace(
     host: '127.0.0.1',
     port: 0,
     corsOrigins: set.corsOrigins ?? ['*'],
+    trustedProxies: set.trustedProxies ?? [],
     isMetricsPublic: set.isMetricsPublic ?? false,
+    webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
   })
   const origin = `http://127.0.0.1:${server.port}`
   return {

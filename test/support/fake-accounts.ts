@@ -1,6 +1,7 @@
 // Accounts for tests of the face, without disk or hashing: an account has one key and one token whose
 // names follow from its own. Not for: real quotas and windows (actors/accounts.ts).
 
+import type { AccountWatcher } from '../../actors/account-directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -19,7 +20,8 @@ export class FakeAccounts implements AccountsView {
   readonly keyRows = new Map<string, { accountId: AccountId; view: KeyView }>()
   readonly tokens = new Map<string, AccountId>()
   readonly #addresses = new Map<string, number>()
-  readonly #listeners: ((key: KeyId) => void)[] = []
+  /** For tests to tell of what happens to accounts. */
+  readonly watchers: AccountWatcher[] = []
   readonly #clock: Clock
   addressLimit = 600
 
@@ -106,8 +108,8 @@ export class FakeAccounts implements AccountsView {
     }
   }
 
-  onRevoked(listener: (key: KeyId) => void): void {
-    this.#listeners.push(listener)
+  watch(watcher: AccountWatcher): void {
+    this.watchers.push(watcher)
   }
 
   async signUp(request: { email: string; password: string }): Promise<Session> {
@@ -143,7 +145,7 @@ export class FakeAccounts implements AccountsView {
     for (const [key, row] of this.keyRows) {
       if (row.view.id !== id || row.accountId !== account) continue
       this.keyRows.delete(key)
-      for (const listener of this.#listeners) listener(id)
+      for (const watcher of this.watchers) watcher.onRevoked?.(id)
       return true
     }
     return false

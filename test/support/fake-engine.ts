@@ -24,6 +24,7 @@ import { FakeCatalog } from './fake-catalog.ts'
 import type { FakeEvent } from './fake-events.ts'
 import { FakeMarket } from './fake-market.ts'
 import { FakeTradeLog } from './fake-trade-log.ts'
+import { FakeWebhooks } from './fake-webhooks.ts'
 
 export { FakeAccounts } from './fake-accounts.ts'
 export { FakeCatalog } from './fake-catalog.ts'
@@ -91,6 +92,7 @@ export class FakeEngine implements EngineView {
   readonly accounts: FakeAccounts
   readonly sports = new FakeSports()
   readonly matches = new FakeMatches()
+  readonly webhooks: FakeWebhooks
   readonly tradeLog: FakeTradeLog
   /** Of the present run alone, and empty: what is told of whales stays in the hub's memory. */
   readonly whaleLog: WhaleLog
@@ -118,6 +120,7 @@ export class FakeEngine implements EngineView {
     const storage = { runs: { ...runs, all: () => [present] }, whales }
     this.whaleLog = new WhaleLog({ run: present, storage })
     this.accounts = new FakeAccounts(clock)
+    this.webhooks = new FakeWebhooks(clock)
   }
 
   /** Adds a market; of venue a unless the listing says otherwise. */

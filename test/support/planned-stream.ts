@@ -37,10 +37,17 @@ async function openServer(): Promise<unknown> {
   const markets = Array.from({ length: MARKETS }, (_, index) =>
     engine.add(`m${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
   )
-  const listening = { host: '127.0.0.1', port: 0, corsOrigins: [], isMetricsPublic: false }
+  const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
+  const listening = {
+    host: '127.0.0.1',
+    port: 0,
+    corsOrigins: [],
+    trustedProxies: [],
+    isMetricsPublic: false,
+  }
   const server = await createServer({
     ...{ engine, publisher, clock, log: silentLog, metrics },
-    ...listening,
+    ...{ ...listening, webhookPolicy },
   })
   const random = seededRandom('planned')
   const publish = (plannedMs: number): void => {

@@ -4,6 +4,8 @@
 // conformance run fails and says which.
 
 import { EngineError } from '../../engine/errors.ts'
+import type { AccountId } from '../../engine/ids.ts'
+import { EVENT_TYPES } from '../../engine/webhooks/webhook.ts'
 import { readClientFiles } from '../../http/client-files.ts'
 import { readPage } from '../../http/docs.ts'
 import type { Route } from '../../http/route.ts'
@@ -53,6 +55,7 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   condition_id: 'a0',
   cursor: '1795175940000',
   date: '2026-11-20',
+  delivery_id: 'dlv_1',
   depth: '2',
   end_time: '1795176000',
   end_ts: '1795176000',
@@ -68,6 +71,7 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   ticker: 'b0',
   token_id: '7131',
   wallet: `0x${'A1'.repeat(20)}`,
+  webhook_id: 'wh_1',
 }
 
 const SEARCH: Ask = { query: [['search', 'happen']] }
@@ -76,6 +80,32 @@ const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0')
 const venueTrades = { owner: (engine: FakeEngine) => engine.catalog, method: 'venueTrades' }
 
 let signUps = 0
+
+/** A webhook of the account whose requests these are, with a delivery. */
+async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
+  const account = ownAccount(engine)
+  const known = engine.webhooks.list(account)[0]
+  const { webhook } = known === undefined ? await makeWebhook(engine, account) : { webhook: known }
+  const { number } = engine.webhooks.deliver(webhook.id)
+  return { webhook_id: webhook.id, delivery_id: `dlv_${number}` }
+}
+
+function makeWebhook(engine: FakeEngine, account: AccountId) {
+  const filters = {
+    ...{ marketIds: null, venue: null, wallets: null, minUsd: null, minChange: null },
+    ...{ side: null, eventSlugs: null, categories: null },
+  }
+  const request = { url: 'https://example.com/', eventTypes: EVENT_TYPES, filters }
+  return engine.webhooks.create(account, { ...request, description: null, secret: null })
+}
+
+function ownAccount(engine: FakeEngine): AccountId {
+  const [account] = [...engine.accounts.accounts.values()].filter(
+    ({ caller }) => caller.email === `${ACCOUNT}@example.com`,
+  )
+  if (account === undefined) throw new Error('the account is gone')
+  return account.caller.accountId
+}
 
 /** By method and pattern. */
 export const SEEDS: Readonly<Record<string, Seed>> = {
@@ -130,14 +160,26 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
     body: () => ({ email: `${ACCOUNT}@example.com`, password: 'a long password' }),
     reach: { 401: { body: `{"email":"${ACCOUNT}@example.com","password":"wrong"}` } },
   },
+  'POST /v1/webhooks': {
+    body: () => ({
+      url: 'https://example.com/hooks',
+      event_types: ['whale', 'price.changed'],
+      filters: { market_ids: ['venue_a_a0'], min_change: 0.02 },
+      secret: `whsec_${'a1b2'.repeat(8)}`,
+      description: 'a bot',
+    }),
+  },
+  'GET /v1/webhooks/{webhook_id}': { path: ownWebhook },
+  'PATCH /v1/webhooks/{webhook_id}': { path: ownWebhook, body: () => ({ active: false }) },
+  'DELETE /v1/webhooks/{webhook_id}': { path: ownWebhook },
+  'POST /v1/webhooks/{webhook_id}/rotate-secret': { path: ownWebhook, body: () => ({}) },
+  'POST /v1/webhooks/{webhook_id}/test': { path: ownWebhook },
+  'GET /v1/webhooks/{webhook_id}/deliveries': { path: ownWebhook, query: { cursor: '3' } },
+  'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': { path: ownWebhook },
   'POST /v1/keys': { body: () => ({ label: 'bot' }) },
   'DELETE /v1/keys/{key_id}': {
     path: async (engine) => {
-      const [account] = [...engine.accounts.accounts.values()].filter(
-        ({ caller }) => caller.email === `${ACCOUNT}@example.com`,
-      )
-      if (account === undefined) throw new Error('the account is gone')
-      const { view } = await engine.accounts.createKey(account.caller.accountId, 'to be revoked')
+      const { view } = await engine.accounts.createKey(ownAccount(engine), 'to be revoked')
       return { key_id: view.id }
     },
   },

@@ -167,6 +167,7 @@ export function account(id: string, changes: Partial<AccountRecord> = {}): Accou
     requestsPerMinute: null,
     socketsMax: null,
     createdAtMs: timeMs(NOON_MS),
+    isDisabled: false,
     ...changes,
   }
 }

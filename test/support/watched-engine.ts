@@ -82,7 +82,7 @@ export async function startWatchedEngine(
   await prepare(storage)
   const { addresses } = await openSource(config, { clock, onLost: () => undefined })
   const engine = createEngine(
-    { ...config, jwtSecret },
+    { ...config, jwtSecret, secretsKey: jwtSecret },
     {
       ...{ clock, log, metrics, storage },
       random: seededRandom('watched engine'),

@@ -3,9 +3,8 @@
 // Not for: motion (world.ts) nor wire forms (the servers). Upholds SIMCAL1, SIMCAL7 and SIMCAL8.
 
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
-import type { TimeMs } from '../../units.ts'
+import { MINUTE_MS, type TimeMs } from '../../units.ts'
 import type { SimTeam } from './model.ts'
-import { MINUTE_MS } from './questions/eastern.ts'
 import {
   inCreationOrder,
   type Numbering,

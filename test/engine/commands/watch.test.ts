@@ -71,7 +71,7 @@ describe('watch', () => {
   test('[WATCH2] what it cannot do it says in words, and ends with 2', async () => {
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /CHANNEL/],
-      [['whales'], /CHANNEL/],
+      [['fills'], /CHANNEL/],
       [['trades', '--bogus'], /Unknown option/],
       [['trades', '--count', '0', '--key', 'k'], /--count is 0; it accepts/],
       [['trades', '--url', 'nonsense'], /--url is nonsense; it accepts/],

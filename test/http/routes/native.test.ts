@@ -150,6 +150,33 @@ describe('native views', () => {
     )
   })
 
+  test('[NATIVE10] what is given many times, in whatever case, is looked up once', async (t) => {
+    const { engine } = face
+    engine.addEvent('kxoften', { venue: 'b', series: 'KXOFTEN' })
+    for (const name of ['KXOFTEN-1', 'KXOFTEN-2']) {
+      engine.add(name, { venue: 'b', eventSlug: 'event-kxoften', slug: name, native: {} })
+    }
+    const cases = [
+      ['b', 'marketsOfSeries', 'series_ticker', ['KXOFTEN', 'kxoften', 'KxOften'], 2],
+      ['b', 'marketsOfEvent', 'event_ticker', ['EVENT-KXOFTEN', 'event-kxoften'], 2],
+      ['b', 'find', 'ticker', ['KXOFTEN-1', 'kxoften-1'], 1],
+      ['a', 'allBySlug', 'market_slug', ['native-0', 'Native-0'], 3],
+      ['a', 'marketsOfEvent', 'event_slug', ['native-event-1', 'NATIVE-EVENT-1'], 4],
+      ['a', 'find', 'condition_id', ['0xn1', '0xN1'], 1],
+      ['a', 'findByOutcome', 'token_id', ['101'], 1],
+    ] as const
+    for (const [venue, method, parameter, spellings, count] of cases) {
+      const lookUp = t.mock.method(engine.catalog, method)
+      const given = Array.from({ length: 100 }, (_, index) => spellings[index % spellings.length])
+      const path = `/v1/venue_${venue}/markets?limit=100&`
+      const { list } = await rows(`${path}${given.map((one) => `${parameter}=${one}`).join('&')}`)
+      assert.equal(lookUp.mock.callCount(), 1, parameter)
+      assert.equal(list.length, count, parameter)
+      lookUp.mock.restore()
+      assert.deepEqual(list, (await rows(`${path}${parameter}=${spellings[0]}`)).list)
+    }
+  })
+
   test('[NATIVE6] several markets read as one history: every row once, in both orders', () => {
     const random = seededRandom('merged')
     const markets = ['m1', 'm2', 'm3'].map((name) => face.engine.add(name))

@@ -1,7 +1,9 @@
 // Both forms carry the same information, and the binary one is MessagePack that anybody reads.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { decode } from '@msgpack/msgpack'
 import { seededRandom } from '../../../engine/random.ts'
 import { JsonEncoder } from '../../../http/ws/encode-json.ts'
@@ -103,4 +105,30 @@ test('[WIRE4] a relisted market’s texts are written anew once they are forgott
   assert.equal(labelOf(), before)
   json.forget(market.ref.number)
   assert.equal(labelOf(), 'Renamed')
+})
+
+const python = spawnSync('python3', ['--version']).status === 0
+test('[WIRE5] a reader in another language, after the specification alone, reads the same from 10,000 messages', {
+  skip: python ? false : 'no python3 here',
+}, () => {
+  const random = seededRandom('another language', 4)
+  const told: Record<string, unknown>[] = []
+  const frames: Uint8Array[] = []
+  while (told.length < 10_000) {
+    for (const message of randomMessages(random, markets)) {
+      const bytes = bytesOf(message)
+      const head = Buffer.alloc(4)
+      head.writeUInt32BE(bytes.length)
+      frames.push(head, bytes)
+      told.push(textOf(message))
+    }
+  }
+  const file = fileURLToPath(new URL('../../support/msgpack-reader.py', import.meta.url))
+  const ran = spawnSync('python3', [file], {
+    ...{ input: Buffer.concat(frames), maxBuffer: 256 * 1_048_576, encoding: 'utf8' },
+  })
+  assert.equal(ran.status, 0, ran.stderr)
+  const lines = ran.stdout.trimEnd().split('\n')
+  assert.equal(lines.length, told.length)
+  for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), told[index])
 })

@@ -6,6 +6,8 @@ import { after, before, test } from 'node:test'
 import { nativeEventId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { TIME_ZERO, usdMicros } from '../../../engine/units.ts'
+import { asyncapi } from '../../../http/asyncapi.ts'
+import { AsyncapiJudge } from '../../support/asyncapi-judge.ts'
 import { bid } from '../../support/builders.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'
@@ -15,6 +17,7 @@ import { type Message, RebuiltBooks, StreamClient } from '../../support/stream-c
 
 const CHANNELS = ['orderbook', 'depth', 'prices', 'trades', 'whales', 'lifecycle', 'candles']
 const clock = new ManualClock()
+const judge = new AsyncapiJudge(asyncapi({ version: '0.0.0-test' }))
 let face: Face
 const markets: FakeMarket[] = []
 before(async () => {
@@ -75,6 +78,8 @@ for (const form of ['json', 'msgpack']) {
       }
       assert.equal(lags(), before + 1, 'it lagged')
       for (let index = 0; index < 1_000; index += 1) stir(random)
+      // A heartbeat falls into the lag.
+      clock.advance(5_000)
       client.socket.resume()
       for (let round = 0; round < 20_000; round += 1) {
         if ([...face.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork)) break
@@ -93,10 +98,25 @@ for (const form of ['json', 'msgpack']) {
         clock.advance(50)
         await turn()
       }
-      check(await settled(clock, client), began)
+      const messages = await settled(clock, client)
+      check(messages, began)
+      checkWords(messages)
       await client.close()
     })
   }
+}
+
+/** Each message is one of the stream's document to the letter, the heartbeat of who lags among them. */
+function checkWords(messages: readonly Message[]): void {
+  for (const message of messages) {
+    const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+    assert.equal(judge.problem(`${name}Message`, message), null)
+  }
+  const beats = messages.filter(({ type }) => type === 'heartbeat')
+  const lagging = beats.filter(({ catching_up }) => catching_up === true)
+  assert.ok(lagging.length > 0, 'a heartbeat said so')
+  assert.ok(lagging.every((beat) => !('offsets' in beat)))
+  assert.ok(beats.every((beat) => 'offsets' in beat || beat.catching_up === true))
 }
 
 function check(

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { MarketView } from '../../../actors/views.ts'
+import { bookHistoryCount } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { bid, level } from '../../support/builders.ts'
 import { type Face, openFace } from '../../support/face.ts'
@@ -232,4 +233,46 @@ describe('books', () => {
     }
     await client.close()
   })
+})
+
+describe('as far as the history of a server reaches', () => {
+  const count = bookHistoryCount
+  for (const [name, missed] of [
+    ['one less than it holds', count - 1],
+    ['all that it holds', count],
+    ['one more than it holds', count + 1],
+  ] as const) {
+    test(`[RESUME4] ${name}: updates while there are some, else resync and snapshot, never both`, async () => {
+      const own = await openFace({ clock: new ManualClock() })
+      const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
+      for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])
+      // Behind the offset at which they were replaced.
+      quiet.change(bid(0.2, 1))
+      const client = await StreamClient.open(own.port)
+      const command = { action: 'subscribe', channel: 'orderbook', market_ids: ['*'] }
+      const synced = await client.ask({ ...command, id: 1 }, 'synced')
+      await client.ask({ ...command, action: 'unsubscribe', id: 2 }, 'unsubscribed')
+      for (let index = 0; index < missed; index += 1) busy.change(bid(0.3, 1 + (index % 7)))
+      const since = { epoch: String(synced.epoch), offset: Number(synced.offset) }
+      client.send({ ...command, id: 3, since })
+      const end = await client.next(
+        ({ id, type }) => id === 3 && (type === 'resumed' || type === 'synced'),
+      )
+      const isKept = missed <= count
+      const told = ['update', 'resync', 'snapshot'].map(
+        (type) => idsOf(client.messages.slice(client.messages.indexOf(synced)), type).length,
+      )
+      assert.deepEqual(told, isKept ? [missed, 0, 0] : [0, 2, 2])
+      assert.equal(end.type, isKept ? 'resumed' : 'synced')
+      const rebuilt = new RebuiltBooks()
+      for (const message of client.messages) rebuilt.read(message)
+      assert.deepEqual(rebuilt.defects, [])
+      for (const { ref, naive } of [busy, quiet]) {
+        const truth = { bids: naive.levels('bid'), asks: naive.levels('ask') }
+        assert.deepEqual(rebuilt.levels(ref.id), truth)
+      }
+      await client.close()
+      await own.stop()
+    })
+  }
 })

@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
+import type { AccountWatcher } from '../../../actors/account-directory.ts'
+import { accountId } from '../../../engine/ids.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import { refusedUpgrade, StreamClient } from '../../support/stream-client.ts'
 
@@ -141,6 +143,31 @@ describe('the handshake', () => {
     assert.equal(deleted.status, 204)
     assert.deepEqual(await mine.closed, { code: 4010, reason: 'key revoked' })
     await other.ask({ action: 'ping', id: 1 }, 'pong')
+    await other.close()
+  })
+
+  test('[WS26] an account that is gone loses all its connections, a lowered limit costs the newest', async () => {
+    face.engine.accounts.make('carl', { socketsMax: 9 })
+    const id = accountId('acc_carl')
+    const open = (how: string) => StreamClient.open(face.port, how)
+    const mine = [
+      await open('api_key=carl-key'),
+      await open('access_token=carl-token'),
+      await open('api_key=carl-key'),
+    ] as const
+    const other = await open('api_key=bob-key')
+    const tell = (how: (watcher: AccountWatcher) => void) => {
+      for (const watcher of face.engine.accounts.watchers) how(watcher)
+    }
+    tell((each) => each.onLimits?.(id, { requestsPerMinute: 60, socketsMax: 2 }))
+    assert.deepEqual(await mine[2].closed, { code: 4009, reason: 'connection limit' })
+    for (const stays of [mine[0], mine[1], other])
+      await stays.ask({ action: 'ping', id: 1 }, 'pong')
+    tell((each) => each.onAccountGone?.(id, 'disabled'))
+    for (const gone of [mine[0], mine[1]]) {
+      assert.deepEqual(await gone.closed, { code: 4010, reason: 'key revoked' })
+    }
+    await other.ask({ action: 'ping', id: 2 }, 'pong')
     await other.close()
   })
 })

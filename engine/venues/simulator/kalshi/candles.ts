@@ -4,6 +4,7 @@
 
 import { hash32 } from '../../../random.ts'
 import {
+  DAY_MS,
   notionalMicros,
   PRICE_ONE,
   type PriceMicros,
@@ -14,7 +15,7 @@ import {
   timeMs,
 } from '../../../units.ts'
 import type { SimMarket, SimTrade } from '../model.ts'
-import { DAY_MS, easternMs, easternTime } from '../questions/eastern.ts'
+import { easternMs, easternTime } from '../questions/eastern.ts'
 import { onTick, yesPrice } from './render.ts'
 import { count, dollars } from './text.ts'
 

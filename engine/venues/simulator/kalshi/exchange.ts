@@ -1,8 +1,7 @@
 // The pages of venue b that are about the exchange itself, and those that are always empty here:
 // the simulated venue has no combos, no archive and no programmes. Not for: markets (rest.ts).
 
-import { type TimeMs, timeMs } from '../../../units.ts'
-import { DAY_MS } from '../questions/eastern.ts'
+import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'
 import { rfc3339 } from './text.ts'
 

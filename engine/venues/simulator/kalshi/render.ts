@@ -4,6 +4,7 @@
 
 import {
   complement,
+  DAY_MS,
   PRICE_ONE,
   type PriceMicros,
   priceMicros,
@@ -11,7 +12,6 @@ import {
   timeMs,
 } from '../../../units.ts'
 import type { SimMarket, SimStatus, SimTrade } from '../model.ts'
-import { DAY_MS } from '../questions/eastern.ts'
 import { uuidOf } from '../questions/identity.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 

@@ -3,7 +3,7 @@
 // are well known keep the venue's own number. Upholds SIMPM1, SIMPM4 and SIMPM10.
 
 import { hash32 } from '../../../random.ts'
-import { formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
+import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimTeam } from '../model.ts'
 import {
   competitiveness,
@@ -157,7 +157,6 @@ export function isLive(event: SimEvent, nowMs: TimeMs): boolean {
 }
 
 const ROW_TIME = '2025-11-05T19:27:45.000Z'
-const DAY_MS = 86_400_000
 const KNOWN_TAGS: Readonly<Record<string, number>> = {
   sports: 1,
   games: 100_639,

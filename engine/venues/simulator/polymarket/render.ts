@@ -4,6 +4,7 @@
 // (frames.ts), trades (data-api.ts). Upholds SIMPM1 to SIMPM5.
 
 import {
+  DAY_MS,
   formatTime,
   MICROS,
   PRICE_HALF,
@@ -153,7 +154,6 @@ const REWARDS_SPREAD_MAX = 4.5
 const GAME_DELAY_SECONDS = 3
 const SUBMITTER = `0x${'51b0'.repeat(10)}`
 const RESOLVER = `0x${'07ac1e50'.repeat(5)}`
-const DAY_MS = 86_400_000
 
 // Gamma writes these lists with a space after the comma, as text inside a string.
 function listText(items: readonly string[]): string {

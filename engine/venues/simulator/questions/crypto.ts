@@ -2,6 +2,7 @@
 // range on a day. Coins beyond the known ones are invented. Upholds SIMCAL4 and SIMCAL5.
 
 import { hash32 } from '../../../random.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
 import {
   aboveAnswers,
   clampChance,
@@ -17,12 +18,9 @@ import {
 import {
   clockLower,
   clockUpper,
-  DAY_MS,
   easternTime,
-  HOUR_MS,
   longDate,
   longDay,
-  MINUTE_MS,
   shortDate,
   shortDay,
   stampHour,

@@ -1,6 +1,7 @@
 // Questions on culture: charts, scores, box office, awards, and releases by a date. All works and
 // artists are invented. Upholds SIMCAL4 and SIMCAL5.
 
+import { DAY_MS } from '../../../units.ts'
 import {
   aboveAnswers,
   choiceAnswers,
@@ -12,7 +13,7 @@ import {
   strikesAround,
   underRules,
 } from './answers.ts'
-import { DAY_MS, easternTime, longDate, shortDate, stampDay } from './eastern.ts'
+import { easternTime, longDate, shortDate, stampDay } from './eastern.ts'
 import { gridSize } from './grid-size.ts'
 import { capitals, person, pickAt, workTitle } from './names.ts'
 import { chanceOf } from './path.ts'

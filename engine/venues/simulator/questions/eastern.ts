@@ -3,11 +3,7 @@
 // Not for: other time zones (weather.ts adds whole hours) or times of the engine (units.ts).
 // Upholds SIMCAL2.
 
-import { type TimeMs, timeMs } from '../../../units.ts'
-
-export const MINUTE_MS = 60_000
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
 
 /** A moment on the wall clock of New York. */
 export interface EasternTime {

@@ -2,6 +2,7 @@
 // Countries are real, their figures are not. Upholds SIMCAL4 and SIMCAL5.
 
 import { hash32 } from '../../../random.ts'
+import { DAY_MS } from '../../../units.ts'
 import {
   aboveAnswers,
   choiceAnswers,
@@ -11,15 +12,7 @@ import {
   strikesAround,
   underRules,
 } from './answers.ts'
-import {
-  DAY_MS,
-  easternTime,
-  longDate,
-  monthName,
-  shortDate,
-  stampDay,
-  stampMonth,
-} from './eastern.ts'
+import { easternTime, longDate, monthName, shortDate, stampDay, stampMonth } from './eastern.ts'
 import { gridSize } from './grid-size.ts'
 import { pickAt } from './names.ts'
 import { pathAt, type Wave } from './path.ts'

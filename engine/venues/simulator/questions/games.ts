@@ -2,9 +2,10 @@
 // asked. Not for: wording (game-style.ts) nor golf (golf.ts). Upholds SIMCAL2, SIMCAL4 and SIMCAL5.
 
 import { hash32, seededRandom } from '../../../random.ts'
+import { DAY_MS } from '../../../units.ts'
 import type { SimGame, SimTeam } from '../model.ts'
 import { clampChance, isVoid, logistic, numberOf } from './answers.ts'
-import { DAY_MS, easternMs, easternTime, isoDate } from './eastern.ts'
+import { easternMs, easternTime, isoDate } from './eastern.ts'
 import { type GameResult, kalshiGame, type Line, polymarketGame } from './game-style.ts'
 import { gridSize } from './grid-size.ts'
 import { chanceOf } from './path.ts'

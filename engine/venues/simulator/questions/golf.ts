@@ -1,8 +1,9 @@
 // Golf tournaments, one a week and tour: the winner, the first five, ten, twenty, the cut. One market
 // a golfer at both venues. Upholds SIMCAL4 and SIMCAL5.
 
+import { DAY_MS } from '../../../units.ts'
 import { clampChance, numberOf, payoutOf } from './answers.ts'
-import { DAY_MS, type EasternTime, easternTime, longDate, twoDigits } from './eastern.ts'
+import { type EasternTime, easternTime, longDate, twoDigits } from './eastern.ts'
 import { gridSize } from './grid-size.ts'
 import { capitals, pickAt, place } from './names.ts'
 import { chanceOf } from './path.ts'

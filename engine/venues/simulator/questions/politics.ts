@@ -2,6 +2,7 @@
 // by a date. All persons and parties are invented. Upholds SIMCAL4 and SIMCAL5.
 
 import { hash32 } from '../../../random.ts'
+import { DAY_MS } from '../../../units.ts'
 import {
   choiceAnswers,
   listAnswers,
@@ -11,7 +12,7 @@ import {
   strikesAround,
   underRules,
 } from './answers.ts'
-import { DAY_MS, easternTime, longDate, longDay, shortDate, stampDay } from './eastern.ts'
+import { easternTime, longDate, longDay, shortDate, stampDay } from './eastern.ts'
 import { gridSize } from './grid-size.ts'
 import { capitals, type Person, person, pickAt, place } from './names.ts'
 import { pathAt, type Wave } from './path.ts'

@@ -1,7 +1,8 @@
 // When the instances of a recurring question close: cycle n of a slot to a time and back. Instances
 // of one slot never overtake one another. Not for: what is asked (questions/). Upholds SIMCAL2.
 
-import { DAY_MS, easternMs, easternTime, MINUTE_MS } from './eastern.ts'
+import { DAY_MS, MINUTE_MS } from '../../../units.ts'
+import { easternMs, easternTime } from './eastern.ts'
 
 /** The close of each cycle; strictly increasing in the cycle. */
 export interface Schedule {

@@ -3,9 +3,8 @@
 // hour later finds the same. Not for: what is asked. Upholds SIMCAL1, SIMCAL2 and SIMCAL8.
 
 import type { VenueKey } from '../../../ids.ts'
-import { timeMs } from '../../../units.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, timeMs } from '../../../units.ts'
 import type { SimListing } from '../model.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './eastern.ts'
 import { chanceOf } from './path.ts'
 import type { Slot } from './slots.ts'
 

@@ -3,8 +3,8 @@
 // Not for: time (calendar.ts) nor wording. Upholds SIMCAL4 and SIMCAL7.
 
 import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
+import { MINUTE_MS } from '../../../units.ts'
 import type { SimPairKind } from '../model.ts'
-import { MINUTE_MS } from './eastern.ts'
 import { FAMILIES } from './families.ts'
 import { chanceOf } from './path.ts'
 import type { Family, Variant, WorldSize } from './question.ts'

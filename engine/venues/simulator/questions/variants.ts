@@ -1,8 +1,8 @@
 // The one constructor of variants: fills in what most have in common and picks the style.
 // Not for: what is asked (questions/). Upholds SIMCAL4.
 
+import { DAY_MS, HOUR_MS } from '../../../units.ts'
 import type { SimPairKind } from '../model.ts'
-import { DAY_MS, HOUR_MS } from './eastern.ts'
 import { kalshiEvent } from './kalshi-style.ts'
 import { polymarketEvent } from './polymarket-style.ts'
 import type { Asked, Variant, View } from './question.ts'

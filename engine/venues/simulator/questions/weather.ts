@@ -2,9 +2,9 @@
 // Known cities first, then invented ones. Upholds SIMCAL4 and SIMCAL5.
 
 import { hash32 } from '../../../random.ts'
+import { DAY_MS } from '../../../units.ts'
 import { numberOf, rangeAnswers, singleAnswer, strikesAround, underRules } from './answers.ts'
 import {
-  DAY_MS,
   type EasternTime,
   easternMs,
   easternTime,

@@ -6,14 +6,18 @@
 //   then drawn towards the payout over the last part of the market's life, exact once determined
 
 import { hash32 } from '../../../random.ts'
-import { MICROS, type PriceMicros, priceMicros, type TimeMs } from '../../../units.ts'
+import {
+  DAY_MS,
+  HOUR_MS,
+  MICROS,
+  MINUTE_MS,
+  type PriceMicros,
+  priceMicros,
+  type TimeMs,
+} from '../../../units.ts'
 import type { PlannedMarket } from '../calendar.ts'
 import type { SimListing } from '../model.ts'
 import { mix32, mixUnit } from './mix.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** Each octave's cell and its swing in log-odds; swings grow about as the root of the cell. */
 const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = [

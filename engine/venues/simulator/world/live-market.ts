@@ -5,6 +5,7 @@
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {
+  DAY_MS,
   MICROS,
   notionalMicros,
   type PriceMicros,
@@ -23,7 +24,6 @@ import { bookDepth, seedBook, spreadTicks } from './quotes.ts'
 import { EMPTY_BOOK, LiveBook } from './sim-book.ts'
 import { TradedVolume } from './traded-volume.ts'
 
-const DAY_MS = 86_400_000
 const CENT = priceMicros(10_000)
 const TENTH_CENT = priceMicros(1_000)
 const CONTRACTS_PER_DAY = 1_500

@@ -1,9 +1,8 @@
 // What one market traded in this run, in all and over the last 24 hours, in hourly sums: the answer
 // to "24 h volume" must not depend on how many trades there were.
 
-import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
+import { HOUR_MS, type SizeMicros, type TimeMs, type UsdMicros } from '../../../units.ts'
 
-const HOUR_MS = 3_600_000
 const HOURS_KEPT = 25
 
 interface HourSum {

@@ -1,0 +1,39 @@
+// Lines of text off a socket, each of bounded length: what both ends of the admin socket read by.
+// Not for: what is in a line (admin-socket.ts, admin-client.ts). Upholds ADMIN3.
+
+import { EngineError } from './errors.ts'
+
+const NEWLINE = 10
+
+/**
+ * The lines of a stream of bytes as they come, without their newlines; what follows the last newline is
+ * no line. Throws EngineError BODY_TOO_LARGE when a line has more than `bytesMax` bytes, and what the
+ * stream throws. The stream is left open.
+ */
+export async function* readLines(
+  source: { iterator(options: { destroyOnReturn: boolean }): AsyncIterableIterator<unknown> },
+  bytesMax: number,
+): AsyncIterableIterator<string> {
+  let parts: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('the stream was given an encoding')
+    let from = 0
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      assertFits(bytes + end - from, bytesMax)
+      parts.push(chunk.subarray(from, end))
+      yield Buffer.concat(parts).toString('utf8')
+      parts = []
+      bytes = 0
+      from = end + 1
+    }
+    bytes += chunk.length - from
+    assertFits(bytes, bytesMax)
+    parts.push(chunk.subarray(from))
+  }
+}
+
+function assertFits(bytes: number, bytesMax: number): void {
+  if (bytes < bytesMax) return
+  throw new EngineError('BODY_TOO_LARGE', `a line has at most ${bytesMax} bytes`)
+}

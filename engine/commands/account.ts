@@ -1,0 +1,177 @@
+// `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables and deletes them.
+// Asks the engine that holds the data folder over its socket; without one it opens the folder itself.
+// Exit codes: 0 done, 1 refused or not possible now, 2 for a bad request or setting.
+// Upholds ACCOUNTCMD1 to ACCOUNTCMD4.
+
+import { existsSync } from 'node:fs'
+import { accountHandlers } from '../../actors/account-admin.ts'
+import { AccountDirectory, type GoneReason } from '../../actors/account-directory.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { lockHolder } from '../../storage/lock.ts'
+import { environmentPath } from '../../storage/sentinel.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { connectAdmin } from '../admin-client.ts'
+import type { AdminRequest } from '../admin-socket.ts'
+import { pause, systemClock } from '../clock.ts'
+import { ConfigError, loadConfig } from '../config.ts'
+import { EngineError } from '../errors.ts'
+import type { AccountId } from '../ids.ts'
+import { openLog } from '../log.ts'
+import { Metrics } from '../metrics.ts'
+import { ACCOUNT_USAGE, readAccountArguments } from './account-arguments.ts'
+
+/** An engine that starts or stops holds the folder and has no socket: it is waited for so long. */
+const WAIT_MS_MAX = 5_000
+const LOOK_EVERY_MS = 100
+
+type Ask = (command: string, request: AdminRequest) => Promise<unknown>
+
+/** Runs `action` with whoever can answer: the engine that runs, or the data folder itself. */
+async function withAccounts(dataDir: string, action: (ask: Ask) => Promise<void>): Promise<void> {
+  const endsAtMs = systemClock.monotonicMs() + WAIT_MS_MAX
+  for (;;) {
+    const holder = lockHolder(dataDir)
+    if (holder === null) return withFolder(dataDir, action)
+    const client = await connectAdmin(dataDir, systemClock)
+    if (client !== null) {
+      try {
+        return await action((command, request) => client.ask(command, request))
+      } finally {
+        client.close()
+      }
+    }
+    if (systemClock.monotonicMs() > endsAtMs) {
+      const who = `process ${holder} holds ${dataDir} and does not answer at its engine.sock`
+      throw new EngineError('UNAVAILABLE', `${who}; try again, or stop it`)
+    }
+    await pause(systemClock, LOOK_EVERY_MS)
+  }
+}
+
+async function withFolder(dataDir: string, action: (ask: Ask) => Promise<void>): Promise<void> {
+  // Opening would make one.
+  if (!existsSync(environmentPath(dataDir, 'accounts'))) {
+    const detail = `no engine ever ran in ${dataDir}; set DATA_DIR to the folder of one that did`
+    throw new EngineError('UNAVAILABLE', detail)
+  }
+  const parts = { clock: systemClock, log: openLog('warn'), metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  try {
+    const directory = new AccountDirectory(storage.accounts, systemClock)
+    directory.watch({
+      onAccountGone: (account, reason) => forgetWebhooks(storage, account, reason),
+    })
+    const handlers = accountHandlers(directory)
+    await action(async (command, request) => handlers[command]?.(request))
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Without an engine nobody owns the webhooks: those of a deleted account go with it, in its turn. */
+function forgetWebhooks(storage: Storage, account: AccountId, reason: GoneReason): void {
+  if (reason !== 'deleted') return
+  for (const webhook of [...storage.webhooks.all()]) {
+    // Awaited with the account's own removal, which is behind it in the same transaction.
+    if (webhook.accountId === account) storage.webhooks.remove(webhook).catch(() => undefined)
+  }
+}
+
+/** An account as account-admin.ts answers it. */
+interface Row {
+  readonly email: string
+  readonly tier: string
+  readonly requests_per_minute: number
+  readonly sockets: number
+  readonly keys: number
+  readonly is_disabled: boolean
+  readonly created_at: number
+}
+
+const HEADINGS = ['e-mail', 'tier', 'requests/min', 'streams', 'keys', 'state', 'since']
+
+function cells(row: Row): readonly string[] {
+  const { requests_per_minute: requests, sockets, keys, created_at: seconds } = row
+  const state = row.is_disabled ? 'disabled' : 'active'
+  const since = new Date(seconds * 1_000).toISOString().slice(0, 10)
+  return [printable(row.email), row.tier, `${requests}`, `${sockets}`, `${keys}`, state, since]
+}
+
+async function list(ask: Ask): Promise<void> {
+  const table: (readonly string[])[] = [HEADINGS]
+  for (let after: unknown = null; ; ) {
+    const answer = await ask('account.list', after === null ? {} : { after })
+    if (!isRecord(answer) || !Array.isArray(answer.accounts)) throw new Error('no list came')
+    for (const row of answer.accounts) table.push(cells(rowIn(row)))
+    after = answer.next
+    if (typeof after !== 'string') break
+  }
+  const widths = HEADINGS.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)))
+  for (const row of table) say(row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
+}
+
+async function change(ask: Ask, command: string, request: AdminRequest): Promise<void> {
+  const row = rowIn(await ask(command, request))
+  const [email, tier, requests, sockets, keys, state] = cells(row)
+  if (command === 'account.delete') return say(`${email}: deleted, with ${keys} keys`)
+  say(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
+}
+
+/** An e-mail may hold what a terminal obeys. */
+function printable(text: string): string {
+  return text.replace(/[\p{C}]/gu, '?')
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line.trimEnd()}\n`)
+}
+
+function rowIn(value: unknown): Row {
+  if (!isRow(value)) throw new Error('the answer is no account')
+  return value
+}
+
+function isRow(value: unknown): value is Row {
+  if (!isRecord(value)) return false
+  const { email, tier, requests_per_minute, sockets, keys, is_disabled, created_at } = value
+  const numbers = [requests_per_minute, sockets, keys, created_at]
+  const hasTexts = typeof email === 'string' && typeof tier === 'string'
+  const hasNumbers = numbers.every((number) => typeof number === 'number')
+  return hasTexts && hasNumbers && typeof is_disabled === 'boolean'
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+async function run(): Promise<number> {
+  const asked = readAccountArguments(process.argv.slice(2))
+  if (asked.kind === 'help') {
+    say(ACCOUNT_USAGE)
+    return 0
+  }
+  if (asked.kind === 'problem') {
+    process.stderr.write(`${asked.problem}\n\n${ACCOUNT_USAGE}\n`)
+    return 2
+  }
+  const { dataDir } = loadConfig(process.env)
+  const { command, request } = asked
+  await withAccounts(dataDir, (ask) =>
+    command === 'account.list' ? list(ask) : change(ask, command, request),
+  )
+  return 0
+}
+
+/** Timers of the clock keep no process alive: without this, waiting for an engine would end it. */
+const anchor = new MessageChannel()
+anchor.port1.ref()
+
+if (existsSync('.env')) process.loadEnvFile('.env')
+run().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    const text = error instanceof EngineError ? error.detail : String(error)
+    process.stderr.write(`${error instanceof ConfigError ? error.message : text}\n`)
+    process.exit(error instanceof ConfigError ? 2 : 1)
+  },
+)

@@ -1,0 +1,82 @@
+// What came of a call, in words for the webhook's owner: errors of sockets, TLS and HTTP as reasons.
+// Words are ours and codes are Node's names; messages of errors are never shown, since they hold
+// addresses. Upholds CALL5, CALL6.
+
+import { DAY_MS, type TimeMs } from '../units.ts'
+import { RefusedError } from './guarded-lookup.ts'
+import type { PostOutcome } from './post.ts'
+
+/** How far a call has come: to the name and the address, to TLS, to the request. */
+export type CallPhase = 'connecting' | 'securing' | 'sent'
+export type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
+
+const DETAIL_CHARACTERS_MAX = 200
+const RETRY_AFTER_MAX_MS = DAY_MS
+/** IMF-fixdate, the one form of RFC 9110 section 5.6.7 that may be sent. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
+
+export function failure(reason: Failure['reason'], detail: string): Failure {
+  return { kind: 'failed', reason, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) }
+}
+
+/** The failure that an error means at this point of the call. */
+export function failureOf(error: Error, phase: CallPhase): Failure {
+  if (error instanceof RefusedError) return failure('refused', error.message)
+  const code = codeOf(error)
+  const suffix = code === null ? '' : ` (${code})`
+  if (phase === 'securing' || (code !== null && /^ERR_(SSL|TLS)_/.test(code))) {
+    return failure('tls', `no secure connection${suffix}`)
+  }
+  if (phase === 'connecting') return failure('network', `no connection${suffix}`)
+  const words = code?.startsWith('HPE_') ? 'the answer is not proper HTTP' : 'no whole answer'
+  return failure('network', `${words}${suffix}`)
+}
+
+/** Whether a connection went away, rather than anything else. */
+export function isCutOff(error: Error): boolean {
+  const code = codeOf(error)
+  return code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+/** Node's name of the error, such as ECONNREFUSED; null when it has none. */
+function codeOf(error: Error): string | null {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return CODE.test(code) ? code : null
+}
+
+/** The value of the label `outcome`: the status's class, or the reason. */
+export function outcomeLabel(outcome: PostOutcome): OutcomeLabel {
+  if (outcome.kind === 'failed') return outcome.reason
+  const { status } = outcome
+  if (status >= 200 && status < 300) return '2xx'
+  if (status >= 300 && status < 400) return '3xx'
+  if (status >= 400 && status < 500) return '4xx'
+  return status >= 500 && status < 600 ? '5xx' : 'other'
+}
+
+export type OutcomeLabel = Failure['reason'] | '2xx' | '3xx' | '4xx' | '5xx' | 'other'
+export const OUTCOME_LABELS: readonly OutcomeLabel[] = [
+  '2xx',
+  '3xx',
+  '4xx',
+  '5xx',
+  'other',
+  'refused',
+  'timeout',
+  'network',
+  'tls',
+  'aborted',
+]
+
+/** `Retry-After` as ms from now, 0..86,400,000: seconds or a date; null when it is neither. */
+export function readRetryAfter(header: string | undefined, nowMs: TimeMs): number | null {
+  if (header === undefined) return null
+  const text = header.trim()
+  const askedMs = /^\d{1,15}$/.test(text)
+    ? Number(text) * 1_000
+    : HTTP_DATE.test(text)
+      ? Date.parse(text) - nowMs
+      : Number.NaN
+  return Number.isNaN(askedMs) ? null : Math.min(Math.max(askedMs, 0), RETRY_AFTER_MAX_MS)
+}

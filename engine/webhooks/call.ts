@@ -1,0 +1,168 @@
+// The life of one post: connect, check where it led, send, read the status, let the rest go. It ends
+// once, within its time, and whatever a socket says afterwards is heard and ignored.
+// Not for: what may be called (target-url.ts, guarded-lookup.ts). Upholds CALL2, CALL4, CALL5, CALL7.
+
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Clock, StopTimer } from '../clock.ts'
+import { type CallPhase, failure, failureOf, isCutOff, readRetryAfter } from './call-outcome.ts'
+import { RefusedError } from './guarded-lookup.ts'
+import type { PostOutcome, PostRequest } from './post.ts'
+import { isPublicAddress } from './public-address.ts'
+import type { ReceiverAgents } from './receiver-agents.ts'
+
+/** Name, connection and TLS. */
+const CONNECT_MS = 5_000
+/** From the beginning to the status. */
+const TOTAL_MS = 15_000
+/** For the rest of the answer, which nobody reads: kept short, so that it holds up nothing. */
+const BODY_MS = 1_000
+const ANSWER_BYTES_MAX = 65_536
+const HEADER_BYTES_MAX = 16_384
+const DEFAULT_HEADERS = { 'content-type': 'application/json', 'user-agent': 'twinbook-webhooks' }
+
+export interface CallParts {
+  readonly agents: ReceiverAgents
+  readonly clock: Clock
+  readonly allowsPrivate: boolean
+  /** Called once. */
+  readonly onEnd: (outcome: PostOutcome) => void
+}
+
+/** One post under way; `start` first. */
+export class Call {
+  readonly #parts: CallParts
+  readonly #url: URL
+  readonly #post: PostRequest
+  readonly #timers: StopTimer[] = []
+  #stopConnectTimer: StopTimer = () => undefined
+  #request: ClientRequest | null = null
+  #phase: CallPhase = 'connecting'
+  #answer: PostOutcome | null = null
+  #isEnded = false
+
+  /** `url` is one that `readTargetUrl` gave. */
+  constructor(url: string, post: PostRequest, parts: CallParts) {
+    this.#url = new URL(url)
+    this.#post = post
+    this.#parts = parts
+  }
+
+  /** Ends the call by its outcome, in another turn of the event loop than this one. */
+  start(): void {
+    const { clock } = this.#parts
+    this.#stopConnectTimer = clock.after(CONNECT_MS, () =>
+      this.#end(failure('timeout', `no connection within ${CONNECT_MS / 1_000} s`)),
+    )
+    this.#timers.push(
+      this.#stopConnectTimer,
+      clock.after(TOTAL_MS, () =>
+        this.#end(this.#answer ?? failure('timeout', `no answer within ${TOTAL_MS / 1_000} s`)),
+      ),
+    )
+    this.#try(false)
+  }
+
+  /** Ends the call as aborted; does nothing when it has ended. */
+  abort(): void {
+    this.#end(this.#answer ?? failure('aborted', 'ended before an answer'))
+  }
+
+  #try(isFresh: boolean): void {
+    const { body, headers } = this.#post
+    const make = this.#url.protocol === 'https:' ? httpsRequest : httpRequest
+    try {
+      const request = make(this.#url, {
+        method: 'POST',
+        agent: this.#parts.agents.of(this.#url.protocol, isFresh),
+        headers: { ...DEFAULT_HEADERS, ...headers, 'content-length': String(body.byteLength) },
+        maxHeaderSize: HEADER_BYTES_MAX,
+        insecureHTTPParser: false,
+      })
+      this.#request = request
+      request.once('socket', (socket) => this.#onSocket(request, socket))
+      request.once('response', (response) => this.#onResponse(response))
+      request.on('error', (error) => this.#onError(request, error))
+      // Also when the peer switched protocols or left without an error.
+      request.on('close', () => this.#onError(request, new Error('closed')))
+    } catch {
+      // A header of ours that HTTP does not allow: told next turn, as every outcome.
+      setImmediate(() => this.#end(failure('network', 'the request could not be made')))
+    }
+  }
+
+  /** Nothing has been written yet: `end` is called only behind the check of the address. */
+  #onSocket(request: ClientRequest, socket: Socket): void {
+    if (this.#isEnded) return void request.destroy()
+    if (!socket.connecting) return this.#send(request, socket)
+    const isTls = this.#url.protocol === 'https:'
+    // Before the listener that begins the handshake: not even that goes to a wrong address.
+    socket.prependOnceListener('connect', () => {
+      if (!this.#isRightPlace(socket)) return this.#refuse()
+      this.#phase = 'securing'
+      if (!isTls) this.#send(request, socket)
+    })
+    if (isTls) socket.once('secureConnect', () => this.#send(request, socket))
+  }
+
+  #send(request: ClientRequest, socket: Socket): void {
+    if (this.#isEnded) return
+    if (!this.#isRightPlace(socket)) return this.#refuse()
+    this.#stopConnectTimer()
+    this.#phase = 'sent'
+    request.end(this.#post.body)
+  }
+
+  #isRightPlace(socket: Socket): boolean {
+    return this.#parts.allowsPrivate || isPublicAddress(socket.remoteAddress ?? '')
+  }
+
+  #refuse(): void {
+    const refused = new RefusedError('the connection led to an address that is not public')
+    this.#end(failureOf(refused, this.#phase))
+  }
+
+  #onResponse(response: IncomingMessage): void {
+    const { clock } = this.#parts
+    const answer: PostOutcome = {
+      kind: 'answered',
+      status: response.statusCode ?? 0,
+      retryAfterMs: readRetryAfter(response.headers['retry-after'], clock.nowMs()),
+    }
+    this.#answer = answer
+    let byteCount = 0
+    response.on('error', () => this.#end(answer))
+    response.on('data', (chunk: Buffer) => {
+      byteCount += chunk.length
+      if (byteCount >= ANSWER_BYTES_MAX) this.#end(answer)
+    })
+    response.on('end', () => this.#end(answer, true))
+    response.on('close', () => this.#end(answer))
+    this.#timers.push(clock.after(BODY_MS, () => this.#end(answer)))
+  }
+
+  #onError(request: ClientRequest, error: Error): void {
+    // An earlier try of this call, or one that has ended.
+    if (request !== this.#request || this.#isEnded) return
+    if (this.#answer !== null) return this.#end(this.#answer)
+    // An idle connection that the receiver closed just now, most likely before it saw the request.
+    if (request.reusedSocket && isCutOff(error)) {
+      this.#phase = 'connecting'
+      return this.#try(true)
+    }
+    this.#end(failureOf(error, this.#phase))
+  }
+
+  /** `isWhole`: the answer was read to its end, and the connection may serve again. */
+  #end(outcome: PostOutcome, isWhole = false): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    for (const stop of this.#timers) stop()
+    const request = this.#request
+    // Without a socket yet it is destroyed when it gets one: else an unchecked socket would be kept.
+    const mayServeAgain = isWhole && request?.writableFinished === true
+    if (!mayServeAgain && request !== null && request.socket !== null) request.destroy()
+    this.#parts.onEnd(outcome)
+  }
+}

@@ -1,0 +1,99 @@
+// Posts to addresses that users gave us, and to public ones only: the URL is read again at every
+// attempt, every address of its name is checked, and so is the one connected to. No redirect, no
+// proxy, no second attempt: the outcome is told, never thrown. Not for: calls to venues
+// (engine/fetch.ts), schedules (schedule.ts). Upholds CALL1 to CALL10.
+
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Count, Metrics } from '../metrics.ts'
+import { onAbort } from '../on-abort.ts'
+import { Call } from './call.ts'
+import { failure, OUTCOME_LABELS, type OutcomeLabel, outcomeLabel } from './call-outcome.ts'
+import { type AddressesOf, guardedLookup, NameServers } from './guarded-lookup.ts'
+import type { Caller, CallPolicy, PostOutcome, PostRequest } from './post.ts'
+import { ReceiverAgents } from './receiver-agents.ts'
+import { readTargetUrl } from './target-url.ts'
+
+/** Calls under way, twice what the dispatcher asks for; beyond it a call fails at once. */
+export const CALLS_MAX = 2_048
+
+export interface CallerParts {
+  readonly policy: CallPolicy
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly log: Log
+  /** Resolves names; the machine's DNS servers otherwise. */
+  readonly lookup?: AddressesOf
+  /** Certificate authorities trusted instead of the built-in ones, PEM. */
+  readonly ca?: string
+}
+
+/** Opens the one way to receivers; `stop` closes it. */
+export function openCaller(parts: CallerParts): Caller {
+  return new ReceiverCaller(parts)
+}
+
+class ReceiverCaller implements Caller {
+  readonly #parts: CallerParts
+  readonly #names = new NameServers()
+  readonly #agents: ReceiverAgents
+  readonly #running = new Set<Call>()
+  readonly #counts: ReadonlyMap<OutcomeLabel, Count>
+  #isStopped = false
+
+  constructor(parts: CallerParts) {
+    this.#parts = parts
+    const addressesOf = parts.lookup ?? ((host: string) => this.#names.addressesOf(host))
+    const lookup = guardedLookup(addressesOf, parts.policy.allowsPrivate)
+    this.#agents = new ReceiverAgents({ lookup, ca: parts.ca ?? null })
+    const help = 'Posts to receivers by what came of them'
+    this.#counts = new Map(
+      OUTCOME_LABELS.map((outcome) => [
+        outcome,
+        parts.metrics.count('webhook_posts_total', help, { outcome }),
+      ]),
+    )
+  }
+
+  async post(request: PostRequest): Promise<PostOutcome> {
+    const outcome = await this.#outcomeOf(request)
+    this.#counts.get(outcomeLabel(outcome))?.inc()
+    if (outcome.kind === 'failed') {
+      const { reason, detail } = outcome
+      this.#parts.log.debug({ reason, detail }, 'a post to a receiver failed')
+    }
+    return outcome
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const call of [...this.#running]) call.abort()
+    this.#names.stop()
+    this.#agents.stop()
+  }
+
+  async #outcomeOf(request: PostRequest): Promise<PostOutcome> {
+    const { policy, clock } = this.#parts
+    if (this.#isStopped || request.signal.aborted) {
+      return failure('aborted', 'ended before it was sent')
+    }
+    const target = readTargetUrl(request.url, policy)
+    if ('problem' in target) return failure('refused', target.problem)
+    if (this.#running.size >= CALLS_MAX) return failure('network', 'too many calls at once')
+    return new Promise((resolve) => {
+      const call = new Call(target.url, request, {
+        agents: this.#agents,
+        clock,
+        allowsPrivate: policy.allowsPrivate,
+        onEnd: (outcome) => {
+          ignoreSignal()
+          this.#running.delete(call)
+          resolve(outcome)
+        },
+      })
+      this.#running.add(call)
+      const ignoreSignal = onAbort(request.signal, () => call.abort())
+      call.start()
+    })
+  }
+}

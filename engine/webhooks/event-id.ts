@@ -1,0 +1,34 @@
+// The name of an event: made from what happened, so that the same thing seen again (a venue that
+// replays, a restart) is the same event, and a receiver can tell. Upholds EVENTID1 to EVENTID3.
+
+import { createHash } from 'node:crypto'
+import type { WebhookEventType } from './webhook.ts'
+
+const PREFIX = 'evt_'
+/** 130 bits of the hash: two events of one name are not to be met with. */
+const CHARACTERS = 26
+/** RFC 4648 section 6, in lower case: no '.', which separates what is signed. */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/**
+ * `evt_` and 26 characters of a-z2-7: the SHA-256 of type and parts joined by '|'. The parts say which
+ * event it is (market id and native trade id, both ids of a match sorted, …); at most the last of them
+ * may hold a '|'.
+ */
+export function eventId(type: WebhookEventType, ...parts: readonly string[]): string {
+  const digest = createHash('sha256')
+    .update([type, ...parts].join('|'))
+    .digest()
+  let text = PREFIX
+  let bits = 0
+  let bitCount = 0
+  for (const byte of digest) {
+    bits = (bits << 8) | byte
+    for (bitCount += 8; bitCount >= 5; bitCount -= 5) {
+      text += ALPHABET[(bits >>> (bitCount - 5)) & 31]
+      if (text.length === PREFIX.length + CHARACTERS) return text
+    }
+    bits &= (1 << bitCount) - 1
+  }
+  return text
+}

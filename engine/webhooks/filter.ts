@@ -1,0 +1,68 @@
+// Whether a webhook wants an event, by its filters. A filter asks for a fact; an event that does not
+// have the fact does not fit. Not for: which webhooks are asked (the index of actors/webhooks.ts).
+// On the path of every trade. Upholds FILTER1 to FILTER4.
+
+import type { TradeSide } from '../events.ts'
+import type { VenueKey } from '../ids.ts'
+import { type PriceMicros, priceMicros, type UsdMicros, usdMicros } from '../units.ts'
+import type { WebhookEventType, WebhookFilters } from './webhook.ts'
+
+/** What `minUsd` is for whale.alert when not said: 5,000 dollars. */
+export const whaleAlertUsdDefault: UsdMicros = usdMicros(5_000_000_000)
+/** What `minChange` is for price.changed when not said: 5 cents. */
+export const minChangeDefault: PriceMicros = priceMicros(50_000)
+
+/** What filters may ask of an event; null: the event has no such fact. */
+export interface EventFacts {
+  /** Unified id, lower case. */
+  readonly marketId: string
+  readonly venue: VenueKey
+  /** Maker and taker, as far as known; lower case. */
+  readonly wallets: readonly string[]
+  readonly usd: UsdMicros | null
+  /** The taker's. */
+  readonly side: TradeSide | null
+  /** How far the price is from the one last sent, ≥ 0; of price.changed only. */
+  readonly change: PriceMicros | null
+  readonly eventSlug: string | null
+  readonly category: string | null
+}
+
+/**
+ * Whether an event of these facts passes every filter; bounds are inclusive. `minChange` concerns
+ * price.changed alone. A webhook.test is asked for by hand and passes always. Whether the webhook
+ * asked for the type at all is not looked at.
+ */
+export function wants(filters: WebhookFilters, type: WebhookEventType, facts: EventFacts): boolean {
+  if (type === 'webhook.test') return true
+  const { marketIds, venue, wallets, side, eventSlugs, categories } = filters
+  const minUsd = filters.minUsd ?? (type === 'whale.alert' ? whaleAlertUsdDefault : null)
+  if (venue !== null && venue !== facts.venue) return false
+  if (minUsd !== null && (facts.usd === null || facts.usd < minUsd)) return false
+  if (side !== null && side !== facts.side) return false
+  if (type === 'price.changed') {
+    if (facts.change === null || facts.change < (filters.minChange ?? minChangeDefault))
+      return false
+  }
+  if (marketIds !== null && !marketIds.includes(facts.marketId)) return false
+  if (wallets !== null && !sharesOne(wallets, facts.wallets)) return false
+  return isAmong(facts.eventSlug, eventSlugs) && isAmong(facts.category, categories)
+}
+
+/** Equal without regard to case, as in every list of markets and events. */
+function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
+  if (wanted === null) return true
+  if (fact === null) return false
+  for (const text of wanted) if (isSameFolded(text, fact)) return true
+  return false
+}
+
+function isSameFolded(one: string, other: string): boolean {
+  if (one === other) return true
+  return one.length === other.length && one.toLowerCase() === other.toLowerCase()
+}
+
+function sharesOne(wanted: readonly string[], facts: readonly string[]): boolean {
+  for (const fact of facts) if (wanted.includes(fact)) return true
+  return false
+}

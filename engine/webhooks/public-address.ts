@@ -1,0 +1,53 @@
+// Whether an IP address is one of the public internet: everything that the IANA special-purpose
+// registries (RFC 6890 and its updates) give to hosts, sites, tunnels, tests or the future is not, and
+// neither is what clouds answer from inside. Not for: names (caller.ts). Upholds TARGET1.
+
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  // A cloud's own services, at an address that looks public but is answered by the host.
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+]
+
+/** All that is given to the public so far; mapped, compatible and translated IPv4 lie outside. */
+const GLOBAL_V6: readonly [network: string, bits: number] = ['2000::', 3]
+const NOT_PUBLIC_V6: readonly (readonly [network: string, bits: number])[] = [
+  // Protocol assignments, Teredo among them: an IPv4 address may hide inside, as in 6to4 below.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+
+// One list per family: an IPv6 rule that covers mapped addresses would match plain IPv4 ones too.
+const notPublicV4 = new BlockList()
+for (const [network, bits] of NOT_PUBLIC_V4) notPublicV4.addSubnet(network, bits, 'ipv4')
+const globalV6 = new BlockList()
+globalV6.addSubnet(...GLOBAL_V6, 'ipv6')
+const notPublicV6 = new BlockList()
+for (const [network, bits] of NOT_PUBLIC_V6) notPublicV6.addSubnet(network, bits, 'ipv6')
+
+/**
+ * Of an IPv4 address in dotted decimals or an IPv6 address without brackets. False for every other
+ * text, and for IPv6 with a zone.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !notPublicV4.check(address, 'ipv4')
+  if (!isIPv6(address) || address.includes('%')) return false
+  return globalV6.check(address, 'ipv6') && !notPublicV6.check(address, 'ipv6')
+}

@@ -1,0 +1,47 @@
+// Secrets at rest: AES-256-GCM (NIST SP 800-38D), bound to their webhook, so that a row copied to
+// another webhook does not open. Not for: making or using secrets (signature.ts).
+// Upholds SECRET1 to SECRET3.
+
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import type { SealedSecret } from './webhook.ts'
+
+const ALGORITHM = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Seals and opens with one key. */
+export class SecretBox {
+  readonly #key: Buffer
+
+  /** `key`: 64 hexadecimal digits are the key itself; of any other text it is the SHA-256. */
+  constructor(key: string) {
+    this.#key = /^[0-9a-f]{64}$/i.test(key)
+      ? Buffer.from(key, 'hex')
+      : createHash('sha256').update(key).digest()
+  }
+
+  /** Base64 of nonce, tag and ciphertext; different each time. `owner` is the webhook's id. */
+  seal(secret: string, owner: string): SealedSecret {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
+    cipher.setAAD(Buffer.from(owner))
+    const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
+  }
+
+  /** Throws Error when it is damaged, was sealed with another key, or belongs to another owner. */
+  open(sealed: SealedSecret, owner: string): string {
+    const bytes = Buffer.from(sealed, 'base64')
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed secret is cut off')
+    const nonce = bytes.subarray(0, NONCE_BYTES)
+    const decipher = createDecipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
+    decipher.setAAD(Buffer.from(owner))
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+    const opened = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES))
+    try {
+      return Buffer.concat([opened, decipher.final()]).toString('utf8')
+    } catch (cause) {
+      throw new Error('a sealed secret does not open: damaged, or of another key', { cause })
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// Signing by Standard Webhooks 1.0.0 (symmetric, v1): secrets, and the three headers of an attempt.
+// The npm package `standardwebhooks` is the judge in the tests. Not for: keeping secrets
+// (secret-box.ts). Upholds SIGN1 to SIGN4.
+
+import { createHmac, randomBytes } from 'node:crypto'
+
+const PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+/** What the standard allows of others' secrets. */
+const SECRET_BYTES_MIN = 24
+const SECRET_BYTES_MAX = 64
+
+export interface SignatureHeaders {
+  readonly 'webhook-id': string
+  readonly 'webhook-timestamp': string
+  readonly 'webhook-signature': string
+}
+
+/** A new secret: `whsec_` and the base64 of 32 random bytes. */
+export function makeSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+}
+
+/**
+ * Whether a text is a secret: `whsec_` and the base64 of 24..64 bytes. Base64 in its canonical form
+ * only (padded, standard alphabet): receivers' libraries disagree about the others.
+ */
+export function isSecret(text: string): boolean {
+  if (!text.startsWith(PREFIX)) return false
+  const encoded = text.slice(PREFIX.length)
+  const key = Buffer.from(encoded, 'base64')
+  const isLongEnough = key.length >= SECRET_BYTES_MIN && key.length <= SECRET_BYTES_MAX
+  return isLongEnough && key.toString('base64') === encoded
+}
+
+/**
+ * The headers of one attempt. One signature per secret, separated by spaces: receivers accept any
+ * that fits, so that a secret can be replaced without a gap. `timeSeconds` is the attempt's time,
+ * Unix seconds; `eventId` has no '.'; `secrets` are texts that `isSecret` accepts, at least one.
+ */
+export function signatureHeaders({
+  secrets,
+  eventId,
+  timeSeconds,
+  body,
+}: {
+  readonly secrets: readonly string[]
+  readonly eventId: string
+  readonly timeSeconds: number
+  readonly body: Uint8Array
+}): SignatureHeaders {
+  const head = `${eventId}.${timeSeconds}.`
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(head).update(body).digest('base64')}`
+  })
+  return {
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timeSeconds),
+    'webhook-signature': signatures.join(' '),
+  }
+}

@@ -1,0 +1,103 @@
+// Whether a URL may be a webhook's: scheme, host, port and form, after `new URL` has normalised what
+// people and attackers write (2130706433, 0x7f.1, full-width digits are all 127.0.0.1). Read at
+// registration and again at every attempt. Not for: what a name resolves to (caller.ts).
+// Upholds TARGET2 to TARGET4.
+
+import { isIPv4 } from 'node:net'
+import type { CallPolicy } from './post.ts'
+import { isPublicAddress } from './public-address.ts'
+
+const URL_CHARACTERS_MAX = 2_048
+const HOST_CHARACTERS_MAX = 253
+const PORT_FREE_MIN = 1_024
+
+/**
+ * Ports from 1,024 on where something else than HTTP is at home, so that our POST is no message to
+ * it: the Fetch standard's bad ports, and databases, queues, brokers, desktops and container engines.
+ */
+const PORTS_DENIED: ReadonlySet<number> = new Set([
+  1080, 1099, 1194, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379,
+  2380, 2483, 2484, 3128, 3260, 3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5222, 5269,
+  5432, 5433, 5672, 5900, 5901, 6000, 6379, 6380, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  7199, 8125, 9042, 9092, 9093, 9160, 9300, 10080, 10250, 10255, 11211, 15672, 26379, 27017, 27018,
+  27019, 28015,
+])
+
+/** Names of this machine or this network, by RFC 6761, RFC 6762, RFC 8375 and custom. */
+const INSIDE_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/
+const NAME = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
+
+/**
+ * The URL as it is kept and called (normalised, without its fragment), or what is wrong with it, in
+ * words that say what is accepted; they repeat nothing of the text. Resolves no name.
+ */
+export function readTargetUrl(
+  text: string,
+  policy: CallPolicy,
+): { readonly url: string } | { readonly problem: string } {
+  if (text.length > URL_CHARACTERS_MAX) return { problem: TOO_LONG }
+  // The parser removes or turns these; what a person reads and what is called would differ.
+  if (hasHiddenCharacter(text)) {
+    return { problem: 'the URL must hold no spaces, control characters or backslashes' }
+  }
+  if (!URL.canParse(text)) return { problem: `must be a URL such as ${EXAMPLE}` }
+  const url = new URL(text)
+  const problem = problemOf(url, policy)
+  if (problem !== null) return { problem }
+  url.hash = ''
+  return url.href.length > URL_CHARACTERS_MAX ? { problem: TOO_LONG } : { url: url.href }
+}
+
+const EXAMPLE = 'https://example.com/hooks'
+const TOO_LONG = `a URL has at most ${URL_CHARACTERS_MAX} characters, after encoding too`
+
+function problemOf(url: URL, policy: CallPolicy): string | null {
+  const isScheme = url.protocol === 'https:' || (url.protocol === 'http:' && policy.allowsHttp)
+  if (!isScheme) {
+    const schemes = policy.allowsHttp ? 'https:// or http://' : 'https://'
+    return `the URL must begin with ${schemes}`
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'the URL must hold no user name or password'
+  }
+  return hostProblem(url.hostname, policy) ?? portProblem(url, policy)
+}
+
+function hostProblem(host: string, policy: CallPolicy): string | null {
+  const notPublic = `the host must be a public name or address, such as in ${EXAMPLE}`
+  if (host.startsWith('[') || isIPv4(host)) {
+    const isAllowed = policy.allowsPrivate || isPublicAddress(bareHost(host))
+    return isAllowed ? null : notPublic
+  }
+  if (host.length > HOST_CHARACTERS_MAX || !NAME.test(host)) {
+    return 'the host must be a name of letters, digits, hyphens and dots, without a dot at its end'
+  }
+  if (policy.allowsPrivate) return null
+  return INSIDE_NAME.test(host) || !host.includes('.') ? notPublic : null
+}
+
+function portProblem(url: URL, policy: CallPolicy): string | null {
+  const port = portOf(url)
+  if (port === 443 || (port === 80 && policy.allowsHttp)) return null
+  if (port >= PORT_FREE_MIN && !PORTS_DENIED.has(port)) return null
+  const known = policy.allowsHttp ? '443, 80' : '443'
+  return `the port must be ${known} or one from ${PORT_FREE_MIN} on that no other protocol is known for`
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port)
+  return url.protocol === 'https:' ? 443 : 80
+}
+
+/** A URL's host as sockets know it: IPv6 without its brackets. */
+function bareHost(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host
+}
+
+function hasHiddenCharacter(text: string): boolean {
+  for (let position = 0; position < text.length; position += 1) {
+    const code = text.charCodeAt(position)
+    if (code <= 0x20 || code === 0x7f || code === 0x5c /* \ */) return true
+  }
+  return false
+}

@@ -1,0 +1,125 @@
+// The vocabulary of webhooks: event types, filters, a registered webhook, one delivery of one event to
+// one webhook. Shared by storage, actors and http. Not for: rules (filter.ts, schedule.ts, event.ts).
+
+import type { TradeSide } from '../events.ts'
+import type { AccountId, MarketId, VenueKey, WebhookId } from '../ids.ts'
+import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
+
+/** What a webhook may be told of; canonical names (decisions.md section 7). */
+export const EVENT_TYPES = [
+  'trade.created',
+  'whale.alert',
+  'price.changed',
+  'market.resolved',
+  'match.created',
+  'webhook.test',
+] as const
+export type WebhookEventType = (typeof EVENT_TYPES)[number]
+
+/** What an event must fit to be told; null: anything fits. Lists hold 1..100 entries. */
+export interface WebhookFilters {
+  /** Unified ids, lower case. */
+  readonly marketIds: readonly string[] | null
+  readonly venue: VenueKey | null
+  /** Maker or taker, lower-case addresses. */
+  readonly wallets: readonly string[] | null
+  /** Null: the default of the event type (whale.alert 5,000 dollars, others none). */
+  readonly minUsd: UsdMicros | null
+  /** Of price.changed, against the price last sent; null: 0.05. */
+  readonly minChange: PriceMicros | null
+  readonly side: TradeSide | null
+  readonly eventSlugs: readonly string[] | null
+  readonly categories: readonly string[] | null
+}
+
+/** Why a webhook is inactive without its owner having asked for it. */
+export type DisabledReason = 'gone' | 'failing'
+
+/** A secret as it is stored: encrypted (secret-box.ts), base64. */
+export type SealedSecret = string
+
+/** A registered webhook, as stored. */
+export interface Webhook {
+  readonly id: WebhookId
+  /** Short name of it in the outbox's keys: 1.., never given twice. */
+  readonly number: WebhookNumber
+  readonly accountId: AccountId
+  /** Normalised by `new URL`, at most 2,048 characters. */
+  readonly url: string
+  readonly eventTypes: readonly WebhookEventType[]
+  readonly filters: WebhookFilters
+  readonly description: string | null
+  readonly isActive: boolean
+  readonly disabledReason: DisabledReason | null
+  readonly createdAtMs: TimeMs
+  readonly secret: SealedSecret
+  /** Signs as well until its time is over. */
+  readonly previousSecret: { readonly secret: SealedSecret; readonly untilMs: TimeMs } | null
+}
+
+declare const webhookNumberKind: unique symbol
+/** A webhook in the outbox's keys, u32. */
+export type WebhookNumber = number & { readonly [webhookNumberKind]: true }
+export const webhookNumber = (value: number): WebhookNumber => value as WebhookNumber
+
+/**
+ * 'pending': an attempt is due or under way. 'delivered': a 2xx came. 'exhausted': every attempt
+ * failed. 'dropped': given up without that (too old, too many, disabled for long).
+ */
+export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'dropped'
+export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
+  'pending',
+  'delivered',
+  'exhausted',
+  'dropped',
+]
+
+/** What came of the last attempt. */
+export interface AttemptOutcome {
+  readonly atMs: TimeMs
+  readonly durationMs: number
+  /** The receiver's status; null when none came. */
+  readonly status: number | null
+  /** At most 200 characters; null after a 2xx. */
+  readonly error: string | null
+}
+
+/** One event for one webhook. */
+export interface Delivery {
+  /** Its place among the webhook's deliveries, from 1, in order of making. */
+  readonly number: number
+  /** `webhook-id`: the same for every attempt, and for the same event made again. */
+  readonly eventId: string
+  readonly eventType: WebhookEventType
+  readonly createdAtMs: TimeMs
+  readonly status: DeliveryStatus
+  /** When the next attempt is due; null when there is none. */
+  readonly dueAtMs: TimeMs | null
+  readonly attempts: number
+  readonly last: AttemptOutcome | null
+}
+
+/** A delivery with what is posted: the same bytes at every attempt. */
+export interface StoredDelivery extends Delivery {
+  readonly body: Uint8Array
+}
+
+/** created = delivered + exhausted + dropped + pending, always. */
+export interface DeliveryCounts {
+  readonly created: number
+  readonly delivered: number
+  readonly exhausted: number
+  readonly dropped: number
+  readonly pending: number
+}
+
+/** Something that happened, before it is known who wants to hear of it. */
+export interface WebhookEvent {
+  readonly type: WebhookEventType
+  /** Deterministic (event.ts), so that the same thing seen again is the same event. */
+  readonly id: string
+  /** When it happened. */
+  readonly timeMs: TimeMs
+  readonly marketId: MarketId | null
+  readonly body: Uint8Array
+}

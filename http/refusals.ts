@@ -1,0 +1,86 @@
+// What is said of a value that its schema does not admit, in the words of pydantic 2: of a query's text
+// (parameter.ts) as of a body's value (body-problems.ts). Not for: where it stood, and how much of it
+// is repeated. Upholds VALID1, VALID3.
+
+import type { TSchema } from '@sinclair/typebox'
+
+/** A problem without its place and its input. */
+export interface Refusal {
+  readonly type: string
+  readonly msg: string
+  readonly ctx?: Readonly<Record<string, unknown>>
+}
+
+/** The texts of a schema that admits only a few; null for any other. */
+export function choicesOf(schema: TSchema): readonly string[] | null {
+  if (schema.const !== undefined) return [String(schema.const)]
+  const options: unknown = schema.anyOf
+  if (!Array.isArray(options)) return null
+  return options.map((option: TSchema) => String(option.const))
+}
+
+/** What is said of a value that is none of these. */
+export function choiceRefusal(choices: readonly string[]): Refusal {
+  const quoted = choices.map((choice) => `'${choice}'`)
+  const last = quoted[quoted.length - 1] ?? ''
+  const expected = quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`
+  return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } }
+}
+
+/**
+ * What is said of a number outside of its schema's bounds; null inside. Pydantic compares with the
+ * upper bound first, and NaN fails the first comparison.
+ */
+export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refusal | null {
+  const most: unknown = maximum
+  if (typeof most === 'number' && !(value <= most)) {
+    const msg = `Input should be less than or equal to ${most}`
+    return { type: 'less_than_equal', msg, ctx: { le: most } }
+  }
+  const least: unknown = minimum
+  if (typeof least === 'number' && !(value >= least)) {
+    const msg = `Input should be greater than or equal to ${least}`
+    return { type: 'greater_than_equal', msg, ctx: { ge: least } }
+  }
+  return null
+}
+
+/** What is said of a text that has not its schema's length or pattern; null when it has. */
+export function textRefusal(text: string, schema: TSchema): Refusal | null {
+  // Lengths count code points: an emoji is one character.
+  const length = text.length > 1 ? Array.from(text).length : text.length
+  const least: unknown = schema.minLength
+  if (typeof least === 'number' && length < least) {
+    const msg = `String should have at least ${least} character${least === 1 ? '' : 's'}`
+    return { type: 'string_too_short', msg, ctx: { min_length: least } }
+  }
+  const most: unknown = schema.maxLength
+  if (typeof most === 'number' && length > most) {
+    const msg = `String should have at most ${most} character${most === 1 ? '' : 's'}`
+    return { type: 'string_too_long', msg, ctx: { max_length: most } }
+  }
+  const pattern: unknown = schema.pattern
+  if (typeof pattern === 'string' && !new RegExp(pattern).test(text)) {
+    const msg = `String should match pattern '${pattern}'`
+    return { type: 'string_pattern_mismatch', msg, ctx: { pattern } }
+  }
+  return null
+}
+
+/** What is said of a list with so many items; null when its schema admits as many. */
+export function countRefusal(count: number, { maxItems, minItems }: TSchema): Refusal | null {
+  const most: unknown = maxItems
+  if (typeof most === 'number' && count > most) {
+    const msg = `List should have at most ${most} items after validation, not ${count}`
+    const ctx = { field_type: 'List', max_length: most, actual_length: count }
+    return { type: 'too_long', msg, ctx }
+  }
+  const least: unknown = minItems
+  if (typeof least === 'number' && count < least) {
+    const items = least === 1 ? 'item' : 'items'
+    const msg = `List should have at least ${least} ${items} after validation, not ${count}`
+    const ctx = { field_type: 'List', min_length: least, actual_length: count }
+    return { type: 'too_short', msg, ctx }
+  }
+  return null
+}

@@ -1,0 +1,167 @@
+// An account's webhooks: make, list, read, change, delete, test, re-key, and what came of their
+// deliveries. Whose they are, how many there may be and what is sent is the owner's; here are only
+// shapes. Another account's webhook is as unknown as one that never was. Upholds HOOKROUTE1 to HOOKROUTE7.
+
+import { Type } from '@sinclair/typebox'
+import type { Caller } from '../../actors/views.ts'
+import type { WebhooksView } from '../../actors/webhook-views.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { AccountId, VenueNames } from '../../engine/ids.ts'
+import type { CallPolicy } from '../../engine/webhooks/post.ts'
+import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
+import { type Answer, json, nothing } from '../reply.ts'
+import { bodyRoute, type Method, type Route, type RouteDocument, route } from '../route.ts'
+import { choice, parameters } from '../schemas.ts'
+import { webhookDocuments } from '../webhook-documents.ts'
+import {
+  deliveryCursor,
+  deliveryNumber,
+  deliveryRecord,
+  webhookRecord,
+} from '../webhook-records.ts'
+import { changeOf, requestOf, webhookBodies } from '../webhook-requests.ts'
+
+const NoQuery = Type.Object({})
+
+const DeliveriesQuery = Type.Object({
+  status: Type.Optional(choice(DELIVERY_STATUSES)),
+  limit: parameters.limit(200, 50),
+  cursor: parameters.cursor(),
+})
+
+interface WebhookParts {
+  readonly webhooks: WebhooksView
+  readonly names: VenueNames
+  readonly policy: CallPolicy
+}
+
+/** The routes under /v1/webhooks. */
+export function webhookRoutes(parts: WebhookParts): readonly Route[] {
+  const documents = webhookDocuments(parts.names)
+  return [...collectionRoutes(parts, documents), ...deliveryRoutes(parts, documents)]
+}
+
+type Documents = ReturnType<typeof webhookDocuments>
+
+function basics(method: Method, pattern: string, document: RouteDocument) {
+  return { method, pattern, document, isPrivate: true }
+}
+
+const COLLECTION = '/v1/webhooks'
+const ONE = `${COLLECTION}/{webhook_id}`
+
+function collectionRoutes(parts: WebhookParts, documents: Documents): readonly Route[] {
+  const { webhooks, names } = parts
+  const bodies = webhookBodies(parts)
+  return [
+    bodyRoute(
+      basics('POST', COLLECTION, documents.create),
+      bodies.create,
+      async ({ caller, body }) => {
+        const made = await webhooks.create(accountOf(caller), requestOf(body, parts))
+        return json({ ...webhookRecord(made.webhook, names), secret: made.secret }, 201)
+      },
+    ),
+    route(basics('GET', COLLECTION, documents.list), NoQuery, ({ caller }) => {
+      const rows = webhooks.list(accountOf(caller)).map((row) => webhookRecord(row, names))
+      return json({ webhooks: rows, total: rows.length })
+    }),
+    route(basics('GET', ONE, documents.read), NoQuery, ({ caller, path }) => {
+      const webhook = found(webhooks.get(accountOf(caller), path('webhook_id')))
+      return json(webhookRecord(webhook, names))
+    }),
+    bodyRoute(
+      basics('PATCH', ONE, documents.change),
+      bodies.change,
+      async ({ caller, path, body }) => {
+        const [account, id] = [accountOf(caller), path('webhook_id')]
+        const webhook = await webhooks.change(account, id, changeOf(body, parts))
+        return json(webhookRecord(found(webhook), names))
+      },
+    ),
+    route(basics('DELETE', ONE, documents.remove), NoQuery, async ({ caller, path }) => {
+      if (await webhooks.remove(accountOf(caller), path('webhook_id'))) return nothing()
+      throw unknownWebhook()
+    }),
+    bodyRoute(
+      basics('POST', `${ONE}/rotate-secret`, documents.rotate),
+      bodies.rotate,
+      async ({ caller, path, body }) => {
+        const [account, id] = [accountOf(caller), path('webhook_id')]
+        const rotated = await webhooks.rotateSecret(account, id, body.secret ?? null)
+        const { webhook, secret } = found(rotated)
+        return json({ ...webhookRecord(webhook, names), secret })
+      },
+    ),
+  ]
+}
+
+function deliveryRoutes({ webhooks }: WebhookParts, documents: Documents): readonly Route[] {
+  return [
+    route(basics('POST', `${ONE}/test`, documents.test), NoQuery, async ({ caller, path }) => {
+      const delivery = await webhooks.test(accountOf(caller), path('webhook_id'))
+      return json(deliveryRecord(found(delivery)), 202)
+    }),
+    route(
+      basics('GET', `${ONE}/deliveries`, documents.deliveries),
+      DeliveriesQuery,
+      ({ caller, path, query }) => {
+        return deliveriesPage(webhooks, accountOf(caller), path('webhook_id'), query)
+      },
+    ),
+    route(
+      basics('POST', `${ONE}/deliveries/{delivery_id}/retry`, documents.retry),
+      NoQuery,
+      async ({ caller, path }) => {
+        const account = accountOf(caller)
+        const number = deliveryNumber(path('delivery_id'))
+        const delivery =
+          number === null ? null : await webhooks.retry(account, path('webhook_id'), number)
+        if (delivery === null) throw new EngineError('NOT_FOUND', 'no such webhook or delivery')
+        return json(deliveryRecord(delivery), 202)
+      },
+    ),
+  ]
+}
+
+interface PageQuery {
+  readonly status?: (typeof DELIVERY_STATUSES)[number]
+  readonly limit: number
+  readonly cursor?: string
+}
+
+function deliveriesPage(
+  webhooks: WebhooksView,
+  account: AccountId,
+  id: string,
+  { status, limit, cursor }: PageQuery,
+): Answer {
+  const before = cursor === undefined ? null : deliveryCursor(cursor)
+  if (cursor !== undefined && before === null) {
+    throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
+  }
+  // One more than is shown, so that `has_more` is no guess.
+  const wanted = { status: status ?? null, before, limit: limit + 1 }
+  const rows = found(webhooks.deliveries(account, id, wanted))
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return json({
+    deliveries: shown.map(deliveryRecord),
+    cursor: last === undefined ? null : String(last.number),
+    has_more: last !== undefined,
+  })
+}
+
+function found<T>(value: T | null): T {
+  if (value === null) throw unknownWebhook()
+  return value
+}
+
+function unknownWebhook(): EngineError {
+  return new EngineError('NOT_FOUND', 'no such webhook')
+}
+
+function accountOf(caller: Caller | null): AccountId {
+  if (caller === null) throw new Error('the wrapper lets nobody in without a caller')
+  return caller.accountId
+}

@@ -1,0 +1,353 @@
+// The outbox: deliveries with their bodies, by webhook and number, and beside them which are due
+// (by lane and time), which are finished, which events were taken, and one row of totals a webhook. All
+// rows of a change are put in one turn, or none when the disk no longer takes them, so that after a
+// crash the totals fit the rows. A delivery costs four small puts, one read, and no decoding.
+// Not for: when to attempt (actors/), or what is sent. Upholds OUTBOX1 to OUTBOX10.
+
+import type { MarketNumber } from '../engine/market.ts'
+import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
+import {
+  type Delivery,
+  type StoredDelivery,
+  type WebhookNumber,
+  webhookNumber,
+} from '../engine/webhooks/webhook.ts'
+import type { Environment } from './environment.ts'
+import { groupKey, KEY_END, KEY_START, numberKey, readInteger } from './keys.ts'
+import { chunkedRows } from './markets.ts'
+import {
+  DUE_NUMBER_AT,
+  DUE_TIME_AT,
+  dueKey,
+  dueRange,
+  eventKey,
+  lastPriceKey,
+  webhookRange,
+} from './outbox-keys.ts'
+import {
+  changedDelivery,
+  countsOf,
+  DELIVERY_SCHEMA,
+  deliveryFields,
+  deliverySchemas,
+  finishedValue,
+  LAST_PRICE_SCHEMA,
+  lastPriceBody,
+  lastPriceSchemas,
+  noTotals,
+  type OutboxTotals,
+  readFinished,
+  STATE_SCHEMA,
+  stateBody,
+  stateSchemas,
+  storedFinished,
+  withoutBody,
+} from './outbox-record.ts'
+import type { KeyRange, Table } from './table.ts'
+import { TABLES } from './tables.ts'
+import type { DeliveryLane, OutboxState, OutboxTable } from './webhook-contract.ts'
+
+const PRESENT = Buffer.of(1)
+const LANES: readonly DeliveryLane[] = ['first', 'retry']
+/** No change of one delivery puts or removes more rows. */
+const ROWS_A_CHANGE = 6
+
+/** What is remembered of a webhook: as many as there are, about 300 bytes each. */
+interface Known {
+  readonly key: Buffer
+  readonly totals: OutboxTotals
+  /** Below it no delivery is pending: the search for the oldest one begins here. */
+  pendingFrom: number
+}
+
+export class Outbox implements OutboxTable {
+  readonly #environment: Environment
+  readonly #deliveries: Table
+  readonly #due: Table
+  readonly #finished: Table
+  readonly #events: Table
+  readonly #totals: Table
+  readonly #prices: Table
+  readonly #known = new Map<WebhookNumber, Known>()
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+    this.#deliveries = environment.table(TABLES.deliveries)
+    this.#due = environment.table(TABLES.dueDeliveries)
+    this.#finished = environment.table(TABLES.finishedDeliveries)
+    this.#events = environment.table(TABLES.deliveryEvents)
+    this.#totals = environment.table(TABLES.outboxTotals)
+    this.#prices = environment.table(TABLES.lastPrices)
+  }
+
+  create(
+    webhook: WebhookNumber,
+    { eventId, eventType, createdAtMs, dueAtMs, body }: Parameters<OutboxTable['create']>[1],
+  ): StoredDelivery | null {
+    const idKey = eventKey(webhook, eventId)
+    if (this.#events.has(idKey) || !this.#environment.accepts(ROWS_A_CHANGE)) return null
+    const known = this.#load(webhook)
+    const number = known.totals.lastNumber + 1
+    const delivery: StoredDelivery = {
+      number,
+      eventId,
+      eventType,
+      createdAtMs,
+      status: 'pending',
+      dueAtMs,
+      attempts: 0,
+      body,
+      last: null,
+    }
+    const key = groupKey(webhook, number)
+    this.#write(key, delivery)
+    this.#due.put(dueKey(webhook, 'first', { dueAtMs, number }), PRESENT)
+    this.#events.put(idKey, key.subarray(4))
+    known.totals.lastNumber = number
+    known.totals.pending += 1
+    this.#putTotals(known)
+    return delivery
+  }
+
+  get(webhook: WebhookNumber, number: number): StoredDelivery | null {
+    const key = groupKey(webhook, number)
+    const value = this.#deliveries.get(key)
+    if (value === null) return null
+    const delivery = this.#deliveries.decode({ key, value }, deliverySchemas(key))
+    if (delivery === null) this.#giveUp(webhook, number)
+    return delivery
+  }
+
+  update(webhook: WebhookNumber, change: Delivery): void {
+    const stored = this.get(webhook, change.number)
+    if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return
+    const changed = changedDelivery(stored, change)
+    const known = this.#load(webhook)
+    const key = groupKey(webhook, stored.number)
+    const wasDue = placeOf(webhook, stored)
+    if (wasDue !== null) this.#due.remove(wasDue)
+    if (stored.status !== 'pending') this.#finished.remove(key)
+    this.#write(key, changed)
+    const isDue = placeOf(webhook, changed)
+    if (isDue !== null) this.#due.put(isDue, PRESENT)
+    if (changed.status === 'pending') {
+      known.pendingFrom = Math.min(known.pendingFrom, changed.number)
+    } else this.#finished.put(key, finishedValue(changed.status, changed.createdAtMs))
+    if (stored.status === changed.status) return
+    known.totals[stored.status] -= 1
+    known.totals[changed.status] += 1
+    this.#putTotals(known)
+  }
+
+  due({
+    webhook,
+    lane,
+    after,
+    limit,
+  }: Parameters<OutboxTable['due']>[0]): ReturnType<OutboxTable['due']> {
+    const found: { readonly dueAtMs: TimeMs; readonly number: number }[] = []
+    if (limit < 1) return found
+    this.#due.scan(dueRange(webhook, lane, after), ({ key }) => {
+      const dueAtMs = timeMs(readInteger(key, DUE_TIME_AT))
+      found.push({ dueAtMs, number: readInteger(key, DUE_NUMBER_AT) })
+      return found.length < limit
+    })
+    return found
+  }
+
+  /**
+   * Of a finished status, only the index and the rows found are read; for pending ones also the
+   * finished rows that lie between them, of which `prune` keeps no more than its bound.
+   */
+  list({
+    webhook,
+    status,
+    before,
+    limit,
+  }: Parameters<OutboxTable['list']>[0]): readonly Delivery[] {
+    const found: Delivery[] = []
+    if (limit < 1) return found
+    const range: KeyRange = {
+      from: groupKey(webhook, 0),
+      to: groupKey(webhook, before ?? Number.MAX_SAFE_INTEGER),
+      isReverse: true,
+    }
+    const take = (key: Buffer, value: Buffer | null): boolean => {
+      const delivery =
+        value === null ? null : this.#deliveries.decode({ key, value }, deliverySchemas(key))
+      const fits = delivery !== null && (status === null || delivery.status === status)
+      if (fits) found.push(withoutBody(delivery))
+      return found.length < limit
+    }
+    if (status === null || status === 'pending') {
+      this.#deliveries.scan(range, ({ key, value }) => take(key, value))
+    } else {
+      this.#finished.scan(range, ({ key, value }) => {
+        return readFinished(value).status !== status || take(key, this.#deliveries.get(key))
+      })
+    }
+    return found
+  }
+
+  oldestPending(webhook: WebhookNumber): Delivery | null {
+    const known = this.#load(webhook)
+    if (known.totals.pending === 0) return null
+    const from = groupKey(webhook, known.pendingFrom)
+    const found: StoredDelivery[] = []
+    this.#deliveries.scan({ from, to: groupKey(webhook, Number.MAX_SAFE_INTEGER) }, (row) => {
+      const delivery = this.#deliveries.decode(row, deliverySchemas(row.key))
+      if (delivery?.status === 'pending') found.push(delivery)
+      return found.length === 0
+    })
+    const [oldest] = found
+    if (oldest === undefined) return null
+    known.pendingFrom = oldest.number
+    return withoutBody(oldest)
+  }
+
+  state(webhook: WebhookNumber): OutboxState {
+    const { totals } = this.#load(webhook)
+    return { counts: countsOf(totals), failingSinceMs: totals.failingSinceMs }
+  }
+
+  putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void {
+    const known = this.#load(webhook)
+    if (known.totals.failingSinceMs === sinceMs || !this.#environment.accepts(1)) return
+    known.totals.failingSinceMs = sinceMs
+    this.#putTotals(known)
+  }
+
+  *lastPrices(webhook: WebhookNumber): ReturnType<OutboxTable['lastPrices']> {
+    for (const row of chunkedRows(this.#prices, webhookRange(webhook))) {
+      const price = this.#prices.decodePacked(row, lastPriceSchemas)
+      if (price !== null) yield { market: row.key.readUInt32BE(4), price }
+    }
+  }
+
+  putLastPrice(webhook: WebhookNumber, market: MarketNumber, price: PriceMicros): void {
+    if (!this.#environment.accepts(2)) return
+    const key = lastPriceKey(webhook, market)
+    this.#prices.put(key, this.#prices.encodePacked(key, LAST_PRICE_SCHEMA, lastPriceBody(price)))
+    const known = this.#load(webhook)
+    // Whoever has rows has a row of totals, so that `webhooks` names it.
+    if (!this.#totals.has(known.key)) this.#putTotals(known)
+  }
+
+  prune(query: Parameters<OutboxTable['prune']>[0]): boolean {
+    const { webhook, finishedMax, beforeMs, rowsMax } = query
+    const known = this.#load(webhook)
+    let excess = storedFinished(known.totals) - finishedMax
+    const numbers: number[] = []
+    this.#finished.scan(webhookRange(webhook), ({ key, value }) => {
+      if (excess <= 0 && readFinished(value).createdAtMs >= beforeMs) return false
+      numbers.push(readInteger(key, 4))
+      excess -= 1
+      return numbers.length <= rowsMax
+    })
+    const isMore = numbers.length > rowsMax
+    if (isMore) numbers.pop()
+    for (const number of numbers) {
+      // Asked first, since reading a damaged one already gives it up.
+      const eventId = this.get(webhook, number)?.eventId
+      if (!this.#environment.accepts(ROWS_A_CHANGE)) return isMore
+      const key = groupKey(webhook, number)
+      if (eventId !== undefined) this.#events.remove(eventKey(webhook, eventId))
+      if (this.#finished.has(key)) known.totals.prunedCount += 1
+      this.#finished.remove(key)
+      this.#deliveries.remove(key)
+      this.#putTotals(known)
+    }
+    return isMore
+  }
+
+  clear(webhook: WebhookNumber, rowsMax: number): boolean {
+    if (!this.#environment.accepts(rowsMax)) return true
+    const whole = webhookRange(webhook)
+    let rowsLeft = rowsMax
+    // What is due goes first, so that nothing half gone is attempted.
+    for (const lane of LANES) {
+      rowsLeft -= this.#due.removeRange(dueRange(webhook, lane, null), rowsLeft).rowCount
+    }
+    for (const table of [this.#deliveries, this.#finished, this.#events, this.#prices]) {
+      rowsLeft -= table.removeRange(whole, rowsLeft).rowCount
+    }
+    if (rowsLeft <= 0) return this.#totals.has(numberKey(webhook))
+    this.#totals.remove(numberKey(webhook))
+    this.#known.delete(webhook)
+    return false
+  }
+
+  *webhooks(): Iterable<WebhookNumber> {
+    for (const { key } of chunkedRows(this.#totals)) yield webhookNumber(key.readUInt32BE(0))
+  }
+
+  /** The highest number that has rows; 0 when none has. */
+  lastWebhook(): number {
+    const last = this.#totals.first({ from: KEY_START, to: KEY_END, isReverse: true })
+    return last === null ? 0 : last.key.readUInt32BE(0)
+  }
+
+  #write(key: Buffer, delivery: StoredDelivery): void {
+    const fields = deliveryFields(delivery)
+    this.#deliveries.put(key, this.#deliveries.encode(key, DELIVERY_SCHEMA, fields))
+  }
+
+  #putTotals({ key, totals }: Known): void {
+    this.#totals.put(key, this.#totals.encodePacked(key, STATE_SCHEMA, stateBody(totals)))
+  }
+
+  #load(webhook: WebhookNumber): Known {
+    const known = this.#known.get(webhook)
+    if (known !== undefined) return known
+    const key = numberKey(webhook)
+    const value = this.#totals.get(key)
+    const totals = value === null ? null : this.#totals.decodePacked({ key, value }, stateSchemas)
+    const made: Known = { key, totals: totals ?? this.#recount(webhook), pendingFrom: 0 }
+    this.#known.set(webhook, made)
+    return made
+  }
+
+  /** The totals of the rows that are there: for a new webhook, or one whose totals are damaged. */
+  #recount(webhook: WebhookNumber): OutboxTotals {
+    const totals = noTotals()
+    for (const row of chunkedRows(this.#deliveries, webhookRange(webhook))) {
+      const delivery = this.#deliveries.decode(row, deliverySchemas(row.key))
+      const isFinished = this.#finished.has(row.key)
+      totals[delivery?.status ?? (isFinished ? 'dropped' : 'pending')] += 1
+      totals.lastNumber = readInteger(row.key, 4)
+    }
+    return totals
+  }
+
+  /** Removes a delivery whose row is damaged; a pending one is counted as dropped. */
+  #giveUp(webhook: WebhookNumber, number: number): void {
+    if (!this.#environment.accepts(ROWS_A_CHANGE)) return
+    const { totals } = this.#load(webhook)
+    const key = groupKey(webhook, number)
+    if (!this.#finished.has(key)) {
+      for (const lane of LANES) this.#removeDue(webhook, lane, number)
+      totals.pending -= 1
+      totals.dropped += 1
+    }
+    totals.prunedCount += 1
+    this.#finished.remove(key)
+    this.#deliveries.remove(key)
+    this.#putTotals(this.#load(webhook))
+  }
+
+  #removeDue(webhook: WebhookNumber, lane: DeliveryLane, number: number): void {
+    const found: Buffer[] = []
+    this.#due.scan(dueRange(webhook, lane, null), ({ key }) => {
+      if (readInteger(key, DUE_NUMBER_AT) === number) found.push(key)
+      return found.length === 0
+    })
+    for (const key of found) this.#due.remove(key)
+  }
+}
+
+/** Where a delivery waits; null when it does not. */
+function placeOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | null {
+  const { status, attempts, dueAtMs, number } = delivery
+  if (status !== 'pending' || dueAtMs === null) return null
+  return dueKey(webhook, attempts > 0 ? 'retry' : 'first', { dueAtMs, number })
+}

@@ -1,0 +1,71 @@
+// The table of webhooks, in order of their numbers; every change is on the platter before its promise
+// resolves. The last number given has a row of its own, written in the turn of the webhook that got it,
+// so that neither a removal nor a crash lets it be given again. Not for: deliveries (outbox.ts).
+// Upholds HOOKTABLE1 to HOOKTABLE3, R31, R32, R38.
+
+import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
+import type { Environment } from './environment.ts'
+import { KEY_END, KEY_START, numberKey, textKey } from './keys.ts'
+import { chunkedRows } from './markets.ts'
+import type { Table } from './table.ts'
+import { TABLES } from './tables.ts'
+import type { WebhookTable } from './webhook-contract.ts'
+import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './webhook-record.ts'
+
+/** How long the disk may take before the user is told that it failed. */
+const TIMEOUT_MS = 5_000
+const LAST_NUMBER = textKey('last_webhook_number')
+const MARK_SCHEMA = 1
+
+export class Webhooks implements WebhookTable {
+  readonly #environment: Environment
+  readonly #webhooks: Table
+  readonly #marks: Table
+  #last: number
+
+  /**
+   * `usedUpTo`: the highest number that rows elsewhere bear. After a restore of older accounts the
+   * outbox may hold deliveries of webhooks that are no longer known; no new one may inherit them.
+   */
+  constructor(environment: Environment, usedUpTo: number) {
+    this.#environment = environment
+    this.#webhooks = environment.table(TABLES.webhooks)
+    this.#marks = environment.table(TABLES.accountMarks)
+    const newest = this.#webhooks.first({ from: KEY_START, to: KEY_END, isReverse: true })
+    const given = this.#marks.getRecord(LAST_NUMBER, { 1: (fields) => fields.number() })
+    this.#last = Math.max(newest?.key.readUInt32BE(0) ?? 0, given ?? 0, usedUpTo)
+  }
+
+  /** In order of making. */
+  *all(): Iterable<Webhook> {
+    for (const row of chunkedRows(this.#webhooks)) {
+      const webhook = this.#webhooks.decode(row, webhookSchemas(row.key))
+      if (webhook !== null) yield webhook
+    }
+  }
+
+  async create(webhook: Omit<Webhook, 'number'>): Promise<Webhook> {
+    this.#last += 1
+    const stored = { ...webhook, number: webhookNumber(this.#last) }
+    this.#marks.put(LAST_NUMBER, this.#marks.encode(LAST_NUMBER, MARK_SCHEMA, [this.#last]))
+    this.#write(stored)
+    await this.#environment.committedWithin(TIMEOUT_MS)
+    return stored
+  }
+
+  /** Does nothing for one that was removed: a late change brings none back. */
+  put(webhook: Webhook): Promise<void> {
+    if (this.#webhooks.has(numberKey(webhook.number))) this.#write(webhook)
+    return this.#environment.committedWithin(TIMEOUT_MS)
+  }
+
+  remove(webhook: Webhook): Promise<void> {
+    this.#webhooks.remove(numberKey(webhook.number))
+    return this.#environment.committedWithin(TIMEOUT_MS)
+  }
+
+  #write(webhook: Webhook): void {
+    const key = numberKey(webhook.number)
+    this.#webhooks.put(key, this.#webhooks.encode(key, WEBHOOK_SCHEMA, webhookFields(webhook)))
+  }
+}

@@ -1,0 +1,138 @@
+// `npm run account` as an operator runs it: on the data folder of an engine that is stopped, over the
+// socket of one that runs (here: this process, with the engine's own parts), and while one starts.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { accountHandlers } from '../../../actors/account-admin.ts'
+import { AccountDirectory } from '../../../actors/account-directory.ts'
+import { AdminSocket } from '../../../engine/admin-socket.ts'
+import { systemClock } from '../../../engine/clock.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-account-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+async function run(dataDir: string, ...words: readonly string[]) {
+  const command = [import.meta.resolve('tsx'), 'engine/commands/account.ts', ...words]
+  const child = spawn(process.execPath, ['--import', ...command], {
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [out, error] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    error += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, out, error }
+}
+
+/** What holds a data folder: its storage, and the accounts in it. */
+async function openFolder(dataDir: string) {
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
+}
+
+test('[ACCOUNTCMD2] without an engine the data folder is changed, and the next engine sees it', async () => {
+  const dataDir = join(folder, 'stopped')
+  const first = await openFolder(dataDir)
+  const ann = await first.directory.add({
+    email: 'ann@example.com',
+    passwordHash: null,
+    tier: 'free',
+  })
+  const { key } = await first.directory.addKey(ann.id, 'one')
+  await first.storage.close()
+  const words = ['set-tier', 'Ann@Example.com', 'enterprise', '--rpm', '9']
+  const set = await run(dataDir, ...words)
+  assert.deepEqual(set, {
+    code: 0,
+    out: 'ann@example.com: enterprise, 9 requests a minute, 100000 streams, active\n',
+    error: '',
+  })
+  assert.match((await run(dataDir, 'disable', 'ann@example.com')).out, /, disabled\n$/)
+  const unknown = await run(dataDir, 'enable', 'nobody@example.com')
+  assert.deepEqual(unknown, {
+    code: 1,
+    out: '',
+    error: 'no account has the e-mail nobody@example.com\n',
+  })
+  const second = await openFolder(dataDir)
+  const kept = second.directory.findByEmail('ann@example.com')
+  assert.deepEqual(
+    [kept?.tier, kept?.requestsPerMinute, kept?.socketsMax, kept?.isDisabled],
+    ['enterprise', 9, null, true],
+  )
+  await second.storage.close()
+  const listed = await run(dataDir, 'list')
+  assert.match(listed.out, /^e-mail +tier +requests\/min +streams +keys +state +since\n/)
+  assert.match(
+    listed.out,
+    /^ann@example.com +enterprise +9 +100000 +1 +disabled +\d{4}-\d\d-\d\d$/m,
+  )
+  assert.equal((await run(dataDir, 'delete', 'ann@example.com')).code, 0)
+  const third = await openFolder(dataDir)
+  assert.deepEqual([third.directory.list(null, 10), third.directory.use(key)], [[], null])
+  await third.storage.close()
+})
+
+test('[ACCOUNTCMD3] a running engine is asked over its socket, and what it has in memory changes at once', async () => {
+  const dataDir = join(folder, 'running')
+  const { storage, directory } = await openFolder(dataDir)
+  const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
+  const { key } = await directory.addKey(ann.id, 'one')
+  const gone: string[] = []
+  directory.watch({ onAccountGone: (_, reason) => void gone.push(reason) })
+  const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
+  socket.register(accountHandlers(directory))
+  // It holds the folder already and listens a moment later, as an engine does that starts.
+  const asking = run(dataDir, 'disable', 'ann@example.com')
+  await socket.start()
+  assert.deepEqual(await asking, {
+    code: 0,
+    out: 'ann@example.com: free, 60 requests a minute, 2 streams, disabled\n',
+    error: '',
+  })
+  assert.equal(directory.isActive(ann.id), false)
+  assert.match((await run(dataDir, 'delete', 'ann@example.com')).out, /deleted, with 1 keys/)
+  assert.deepEqual([gone, directory.use(key)], [['disabled', 'deleted'], null])
+  const missing = await run(dataDir, 'delete', 'ann@example.com')
+  assert.deepEqual([missing.code, missing.out], [1, ''])
+  assert.match(missing.error, /^no account has the e-mail/)
+  await socket.stop()
+  await storage.close()
+})
+
+test('[ACCOUNTCMD4] a holder that does not answer, and a folder without an engine, are told and change nothing', async () => {
+  const dataDir = join(folder, 'mute')
+  const { storage } = await openFolder(dataDir)
+  const nowhere = join(folder, 'nowhere')
+  const [mute, none, wrong, help] = await Promise.all([
+    run(dataDir, 'list'),
+    run(nowhere, 'list'),
+    run(dataDir, 'set-tier', 'ann@example.com', 'gold'),
+    run(dataDir, '--help'),
+  ])
+  assert.deepEqual([mute.code, mute.out], [1, ''])
+  assert.match(
+    mute.error,
+    /^process \d+ holds .* and does not answer at its engine.sock; try again/,
+  )
+  assert.equal(none.code, 1)
+  assert.match(none.error, /^no engine ever ran in .*nowhere; set DATA_DIR/)
+  assert.equal(existsSync(nowhere), false)
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.error, /^TIER is gold; it accepts free, pro, enterprise\n/)
+  assert.deepEqual([help.code, help.error], [0, ''])
+  await storage.close()
+})

@@ -1,0 +1,69 @@
+// Waiting for the end of a signal that outlives what waits: one listener a signal, and nothing left
+// behind by what has ended.
+
+import assert from 'node:assert/strict'
+import { getEventListeners, once } from 'node:events'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { pause, systemClock } from '../../engine/clock.ts'
+import { HttpClient } from '../../engine/fetch.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { onAbort } from '../../engine/on-abort.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+const listenersOf = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length
+
+test('[FETCH10] however many wait for a signal, it has one listener, and each is told once', async () => {
+  const ending = new AbortController()
+  const clock = new ManualClock()
+  const told: number[] = []
+  const off = Array.from({ length: 50 }, (_, index) =>
+    onAbort(ending.signal, () => void told.push(index)),
+  )
+  const pauses = Array.from({ length: 50 }, () => pause(clock, 60_000, ending.signal))
+  assert.equal(listenersOf(ending), 1)
+  off[7]?.()
+  ending.abort()
+  await Promise.all(pauses)
+  assert.equal(clock.timerCount, 0)
+  assert.deepEqual(
+    told,
+    Array.from({ length: 50 }, (_, index) => index).filter((index) => index !== 7),
+  )
+  onAbort(ending.signal, () => void told.push(99))
+  assert.equal(told.at(-1), 99, 'at once when it has ended already')
+})
+
+test('[FETCH10] any number of calls at once puts one listener on the caller’s signal', async () => {
+  const server = createServer((_request, response) => void response.end('{"is":1}'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const client = new HttpClient({
+    ...{ baseUrl: `http://127.0.0.1:${address.port}`, clock: systemClock, log: silentLog },
+    ...{ random: seededRandom(1), metrics: new Metrics(), retries: 0 },
+    ...{ timeoutMs: 60_000, bodyBytesMax: 100 },
+  })
+  const [caller, warnings] = [new AbortController(), [] as string[]]
+  const note = (warning: Error) => void warnings.push(warning.name)
+  process.on('warning', note)
+  try {
+    const withSignal = Array.from({ length: 40 }, () =>
+      client.getJson('/x', {}, { signal: caller.signal }),
+    )
+    const without = Array.from({ length: 40 }, () => client.getJson('/x'))
+    assert.equal(listenersOf(caller), 1)
+    await Promise.all([...withSignal, ...without])
+    assert.equal(listenersOf(caller), 1)
+    // Warnings are told in a turn of their own.
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(warnings, [])
+  } finally {
+    process.off('warning', note)
+    client.stop()
+    server.close()
+  }
+})

@@ -1,0 +1,45 @@
+// Names of events: the same for the same thing, different for different things.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { eventId } from '../../../engine/webhooks/event-id.ts'
+import { EVENT_TYPES } from '../../../engine/webhooks/webhook.ts'
+
+/** RFC 4648 base32 by BigInt, as a judge. */
+function naiveId(parts: readonly string[]): string {
+  const hex = createHash('sha256').update(parts.join('|')).digest('hex')
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+  // 256 bits and four zeros make 52 letters.
+  const number = BigInt(`0x${hex}`) << 4n
+  const text = Array.from({ length: 52 }, (_, index) => {
+    return letters[Number((number >> BigInt(5 * (51 - index))) & 31n)]
+  })
+  return `evt_${text.join('').slice(0, 26)}`
+}
+
+test('[EVENTID1] the same thing has the same name, for good', () => {
+  const id = eventId('trade.created', 'venue_a_0xabc', '0xdef-1')
+  assert.equal(id, 'evt_yj6jhl4iamblkkd3t2wklxcodm')
+  assert.equal(id, eventId('trade.created', 'venue_a_0xabc', '0xdef-1'))
+  for (let round = 0; round < 500; round += 1) {
+    const parts = [`market ${round}`, `trade ${round * 7}`]
+    assert.equal(eventId('whale.alert', ...parts), naiveId(['whale.alert', ...parts]))
+  }
+})
+
+test('[EVENTID2] different things have different names, by type and by every part', () => {
+  const ids = new Set<string>()
+  for (const type of EVENT_TYPES) {
+    for (const market of ['venue_a_1', 'venue_a_2', 'venue_b_1', '']) {
+      for (const native of ['1', '2', '11', '', 'a|b', 'ü']) ids.add(eventId(type, market, native))
+    }
+  }
+  assert.equal(ids.size, EVENT_TYPES.length * 24)
+})
+
+test('[EVENTID3] a name is evt_ and 26 of a-z and 2-7: no dot, which separates what is signed', () => {
+  for (let round = 0; round < 500; round += 1) {
+    assert.match(eventId('price.changed', String(round)), /^evt_[a-z2-7]{26}$/)
+  }
+})

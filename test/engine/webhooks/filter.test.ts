@@ -1,0 +1,172 @@
+// Filters of webhooks, against a naive reading of the same rules.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { priceMicros, usdMicros } from '../../../engine/units.ts'
+import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
+import {
+  EVENT_TYPES,
+  type WebhookEventType,
+  type WebhookFilters,
+} from '../../../engine/webhooks/webhook.ts'
+
+const noFilters: WebhookFilters = {
+  marketIds: null,
+  venue: null,
+  wallets: null,
+  minUsd: null,
+  minChange: null,
+  side: null,
+  eventSlugs: null,
+  categories: null,
+}
+const allFacts: EventFacts = {
+  marketId: 'venue_a_0xabc',
+  venue: 'a',
+  wallets: ['0x01', '0x02'],
+  usd: usdMicros(6_000_000_000),
+  side: 'buy',
+  change: priceMicros(60_000),
+  eventSlug: 'Some-Event',
+  category: 'Sports',
+}
+const noFacts: EventFacts = {
+  ...allFacts,
+  wallets: [],
+  usd: null,
+  side: null,
+  change: null,
+  eventSlug: null,
+  category: null,
+}
+
+test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
+  const is = (filters: Partial<WebhookFilters>) =>
+    wants({ ...noFilters, ...filters }, 'trade.created', allFacts)
+  assert.ok(is({}))
+  assert.ok(is({ marketIds: ['x', 'venue_a_0xabc'] }))
+  assert.ok(!is({ marketIds: ['x'] }))
+  assert.ok(is({ venue: 'a' }))
+  assert.ok(!is({ venue: 'b' }))
+  assert.ok(is({ wallets: ['0x09', '0x02'] }), 'maker or taker')
+  assert.ok(!is({ wallets: ['0x09'] }))
+  assert.ok(is({ side: 'buy' }))
+  assert.ok(!is({ side: 'sell' }))
+  assert.ok(is({ eventSlugs: ['some-event'] }), 'without regard to case')
+  assert.ok(!is({ eventSlugs: ['some-other'] }))
+  assert.ok(is({ categories: ['POLITICS', 'SPORTS'] }))
+  assert.ok(!is({ categories: ['politics'] }))
+  assert.ok(is({ minUsd: usdMicros(6_000_000_000) }), 'bounds are inclusive')
+  assert.ok(!is({ minUsd: usdMicros(6_000_000_001) }))
+  assert.ok(is({ venue: 'a', side: 'buy', wallets: ['0x01'] }))
+  assert.ok(!is({ venue: 'a', side: 'sell', wallets: ['0x01'] }))
+})
+
+test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
+  const whale = (micros: number, minUsd: number | null = null) =>
+    wants({ ...noFilters, minUsd: minUsd === null ? null : usdMicros(minUsd) }, 'whale.alert', {
+      ...allFacts,
+      usd: usdMicros(micros),
+    })
+  assert.ok(whale(5_000_000_000))
+  assert.ok(!whale(4_999_999_999))
+  assert.ok(whale(1_000_000, 1_000_000))
+  assert.ok(!whale(9_000_000_000, 10_000_000_000))
+  const change = (micros: number, minChange: number | null = null) =>
+    wants(
+      { ...noFilters, minChange: minChange === null ? null : priceMicros(minChange) },
+      'price.changed',
+      { ...noFacts, change: priceMicros(micros) },
+    )
+  assert.ok(change(50_000))
+  assert.ok(!change(49_999))
+  assert.ok(change(10_000, 10_000))
+  assert.ok(!change(60_000, 70_000))
+  assert.ok(wants(noFilters, 'trade.created', { ...allFacts, usd: usdMicros(1) }), 'others none')
+  const strict = { ...noFilters, minChange: priceMicros(900_000) }
+  assert.ok(wants(strict, 'trade.created', noFacts), 'minChange concerns price.changed alone')
+})
+
+test('[FILTER3] a filter whose fact an event does not have does not fit', () => {
+  const asking: readonly Partial<WebhookFilters>[] = [
+    { wallets: ['0x01'] },
+    { minUsd: usdMicros(0) },
+    { side: 'buy' },
+    { eventSlugs: ['some-event'] },
+    { categories: ['sports'] },
+  ]
+  for (const filters of asking) {
+    assert.ok(wants({ ...noFilters, ...filters }, 'trade.created', allFacts))
+    assert.ok(!wants({ ...noFilters, ...filters }, 'trade.created', noFacts))
+  }
+  assert.ok(!wants(noFilters, 'price.changed', noFacts))
+  assert.ok(!wants(noFilters, 'whale.alert', noFacts))
+  assert.ok(wants(noFilters, 'match.created', noFacts))
+})
+
+test('[FILTER4] a test event passes whatever the filters say', () => {
+  const strict = { ...noFilters, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
+  assert.ok(wants(strict, 'webhook.test', noFacts))
+})
+
+/** The rules once more, as a list of questions. */
+function naiveWants(filters: WebhookFilters, type: WebhookEventType, facts: EventFacts): boolean {
+  if (type === 'webhook.test') return true
+  const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase())
+  const minUsd = filters.minUsd ?? (type === 'whale.alert' ? 5_000_000_000 : null)
+  return [
+    filters.marketIds === null || new Set<string>(filters.marketIds).has(facts.marketId),
+    filters.venue === null || filters.venue === facts.venue,
+    filters.wallets === null || filters.wallets.some((wallet) => facts.wallets.includes(wallet)),
+    minUsd === null || (facts.usd ?? -1) >= minUsd,
+    type !== 'price.changed' || (facts.change ?? -1) >= (filters.minChange ?? 50_000),
+    filters.side === null || filters.side === facts.side,
+    filters.eventSlugs === null ||
+      lower(filters.eventSlugs).includes(facts.eventSlug?.toLowerCase() ?? '-'),
+    filters.categories === null ||
+      lower(filters.categories).includes(facts.category?.toLowerCase() ?? '-'),
+  ].every((isPassed) => isPassed)
+}
+
+function some<T>(random: Random, items: readonly T[]): T | null {
+  return random.below(2) === 0 ? null : random.pick(items)
+}
+
+function someOf(random: Random, items: readonly string[]): readonly string[] | null {
+  return random.below(3) > 0 ? null : items.filter(() => random.below(2) === 0)
+}
+
+test('[FILTER1] 20,000 random filters and events, as the naive reading has it', () => {
+  const random = seededRandom('filters')
+  let wanted = 0
+  for (let round = 0; round < 20_000; round += 1) {
+    const usds = [0, 4_999_999_999, 5_000_000_000, 9_000_000_000].map(usdMicros)
+    const prices = [0, 49_999, 50_000, 200_000].map(priceMicros)
+    const filters: WebhookFilters = {
+      marketIds: someOf(random, ['m1', 'm2', 'm3']),
+      venue: some(random, ['a', 'b'] as const),
+      wallets: someOf(random, ['w1', 'w2']),
+      minUsd: some(random, usds),
+      minChange: some(random, prices),
+      side: some(random, ['buy', 'sell'] as const),
+      eventSlugs: someOf(random, ['E1', 'e2']),
+      categories: someOf(random, ['c1', 'C2']),
+    }
+    const facts: EventFacts = {
+      marketId: random.pick(['m1', 'm2', 'm3']),
+      venue: random.pick(['a', 'b'] as const),
+      wallets: ['w1', 'w2', 'w3'].filter(() => random.below(2) === 0),
+      usd: some(random, usds),
+      side: some(random, ['buy', 'sell'] as const),
+      change: some(random, prices),
+      eventSlug: some(random, ['e1', 'E2', 'e3']),
+      category: some(random, ['C1', 'c2', 'c33']),
+    }
+    const type = random.pick(EVENT_TYPES)
+    const is = wants(filters, type, facts)
+    assert.equal(is, naiveWants(filters, type, facts), JSON.stringify({ filters, type, facts }))
+    if (is) wanted += 1
+  }
+  assert.ok(wanted > 2_000 && wanted < 18_000, `${wanted} wanted`)
+})

@@ -1,0 +1,553 @@
+// Webhooks through HTTP, on a Map of them: every route and status, hostile bodies, pages of deliveries.
+// Every answer is held against the specification document.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type TimeMs, timeMs } from '../../../engine/units.ts'
+import type { Delivery } from '../../../engine/webhooks/webhook.ts'
+import { ACCOUNT, type DescribedFace, openDescribedFace } from '../../support/described-face.ts'
+import { DocumentJudge } from '../../support/document-judge.ts'
+import { type Face, openFace } from '../../support/face.ts'
+import { type RawAnswer, RawConnection } from '../../support/raw-http.ts'
+
+let face: DescribedFace
+let judge: DocumentJudge
+let connection: RawConnection
+before(async () => {
+  face = await openDescribedFace()
+  face.engine.accounts.make('eve', { requestsPerMinute: 1e9 })
+  judge = new DocumentJudge(face.document)
+  connection = new RawConnection(face.port)
+})
+after(async () => {
+  connection.close()
+  await face.stop()
+})
+
+const ALL = '/v1/webhooks'
+const ONE = `${ALL}/{webhook_id}`
+const RETRY = `${ONE}/deliveries/{delivery_id}/retry`
+const ROUTES = [
+  ['POST', ALL],
+  ['GET', ALL],
+  ['GET', ONE],
+  ['PATCH', ONE],
+  ['DELETE', ONE],
+  ['POST', `${ONE}/test`],
+  ['POST', `${ONE}/rotate-secret`],
+  ['GET', `${ONE}/deliveries`],
+  ['POST', RETRY],
+] as const
+const URL_OK = 'https://example.com/hooks'
+const GOOD = { url: URL_OK, event_types: ['trade.created'] }
+const SECRET = `whsec_${'a1b2'.repeat(8)}`
+
+interface Asked {
+  readonly id?: string
+  readonly delivery?: string
+  readonly query?: string
+  readonly body?: unknown
+  readonly raw?: string | Buffer
+  readonly headers?: readonly (readonly [string, string])[]
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Asks a route, and holds its answer against the document. */
+async function ask(method: string, pattern: string, asked: Asked = {}): Promise<RawAnswer> {
+  const { id = 'wh_none', delivery = 'dlv_1', query = '', body, raw } = asked
+  const path = pattern.replace('{webhook_id}', id).replace('{delivery_id}', delivery)
+  const headers = asked.headers ?? [['X-API-Key', `${ACCOUNT}-key`]]
+  const sent = raw ?? (body === undefined ? null : JSON.stringify(body))
+  const answer = await connection.exchange({ method, target: path + query, headers, body: sent })
+  assert.ok(answer !== null, `${method} ${path}: closed`)
+  assert.equal(judge.problem({ method, pattern, ...answer }), null, answer.body)
+  return answer
+}
+
+async function got(status: number, ...asked: Parameters<typeof ask>): Promise<Json> {
+  const answer = await ask(...asked)
+  assert.equal(answer.status, status, `${asked[0]} ${asked[1]}: ${answer.body}`)
+  if (status !== 204) assert.equal(answer.headers.get('cache-control'), 'no-store')
+  return answer.body === '' ? {} : JSON.parse(answer.body)
+}
+
+async function make(set: Json = {}): Promise<Json & { readonly id: string }> {
+  const made = await got(201, 'POST', ALL, { body: { ...GOOD, ...set } })
+  return { ...made, id: String(made.id) }
+}
+
+/** Where and how each failure of a refused body is, and that nothing of it that is secret comes back. */
+async function failures(body: unknown, method = 'POST', pattern = ALL, id = 'wh_none') {
+  const raw = typeof body === 'string' ? { raw: body } : { body }
+  const { status, body: text } = await ask(method, pattern, { id, ...raw })
+  assert.equal(status, 422, `${JSON.stringify(body).slice(0, 200)}: ${text}`)
+  assert.doesNotMatch(text, /hunter2|whsec_a/, text)
+  assert.ok(text.length < 60_000, `${text.length} characters`)
+  const { detail }: { detail: { loc: unknown[]; type: string; msg: string }[] } = JSON.parse(text)
+  return detail.map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`)
+}
+
+describe('webhooks', () => {
+  test('[HOOKROUTE1] a webhook is made, listed, read, changed and deleted; its secret is shown when it is made or replaced, and then no more', async () => {
+    const filters = { market_ids: ['venue_a_a0'], min_usd: 12.345678, side: 'sell' }
+    const made = await make({ filters, description: 'a bot', secret: SECRET })
+    const { secret, ...record } = made
+    assert.equal(secret, SECRET)
+    const none = { platform: null, wallets: null, min_change: null, event_slugs: null }
+    assert.deepEqual(record, {
+      id: made.id,
+      url: URL_OK,
+      event_types: ['trade.created'],
+      filters: { ...none, categories: null, ...filters },
+      description: 'a bot',
+      active: true,
+      disabled_reason: null,
+      created_at: Math.floor(face.engine.clock.nowMs() / 1000),
+      failing_since: null,
+      previous_secret_until: null,
+      counts: { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 },
+    })
+    const { id } = made
+    assert.deepEqual(await got(200, 'GET', ONE, { id }), record)
+    const other = await make()
+    assert.match(String(other.secret), /^whsec_[A-Za-z0-9+/]{43}=$/, 'one is made')
+    const listed = await ask('GET', ALL)
+    assert.doesNotMatch(listed.body, /whsec_/)
+    const { webhooks, total }: { webhooks: Json[]; total: number } = JSON.parse(listed.body)
+    assert.deepEqual([webhooks.length, webhooks.at(-1)?.id], [total, other.id])
+    const change = { active: false, event_types: ['price'], filters: null, description: null }
+    const changed = await got(200, 'PATCH', ONE, { id, body: change })
+    const wanted = { active: false, event_types: ['price.changed'], description: null, url: URL_OK }
+    assert.deepEqual({ ...changed, ...wanted }, changed)
+    assert.deepEqual(new Set(Object.values(Object(changed.filters))), new Set([null]))
+    assert.deepEqual(await got(200, 'PATCH', ONE, { id, body: {} }), changed, 'nothing changes')
+    const same = { filters: changed.filters }
+    assert.deepEqual(await got(200, 'PATCH', ONE, { id, body: same }), changed, 'as it is read')
+    assert.deepEqual(await got(204, 'DELETE', ONE, { id }), {})
+    await got(404, 'GET', ONE, { id })
+    await got(404, 'DELETE', ONE, { id })
+  })
+
+  test('[HOOKROUTE1] a secret is replaced by one that is given or made, with or without a body', async () => {
+    const { id, secret } = await make()
+    const seen = new Set([secret])
+    const path = `${ONE}/rotate-secret`
+    for (const sent of [{}, { raw: '' }, { body: {} }, { body: { secret: null } }]) {
+      const rotated = await got(200, 'POST', path, { id, ...sent })
+      assert.ok(!seen.has(rotated.secret), 'another each time')
+      seen.add(rotated.secret)
+      const day = Math.floor(face.engine.clock.nowMs() / 1000) + 86_400
+      assert.equal(rotated.previous_secret_until, day)
+    }
+    const own = await got(200, 'POST', path, { id, body: { secret: SECRET } })
+    assert.equal(own.secret, SECRET)
+    assert.deepEqual(await failures({ secret: 'whsec_a' }, 'POST', path, id), [
+      'secret value_error',
+    ])
+  })
+
+  test('[HOOKROUTE2] another account’s webhook is as unknown as one that never was, and key and token open the same', async () => {
+    const { id } = await make()
+    const account = face.engine.webhooks.rows.get(id)?.webhook.accountId
+    assert.ok(account !== undefined)
+    face.engine.webhooks.deliver(id)
+    const eve = [['X-API-Key', 'eve-key']] as const
+    for (const [method, pattern] of ROUTES) {
+      const body = method === 'PATCH' ? { body: { active: false } } : {}
+      await got(401, method, pattern, { id, ...body, headers: [] })
+      if (pattern === ALL) continue
+      const unknown = await got(404, method, pattern, { ...body })
+      assert.deepEqual(await got(404, method, pattern, { id, ...body, headers: eve }), unknown)
+    }
+    const { total } = await got(200, 'GET', ALL, { headers: eve })
+    assert.equal(total, 0)
+    const bearer = [['Authorization', `Bearer ${ACCOUNT}-token`]] as const
+    await got(200, 'GET', ONE, { id, headers: bearer })
+    await got(201, 'POST', ALL, { body: GOOD, headers: bearer })
+    assert.deepEqual(face.engine.webhooks.get(account, id)?.isActive, true, 'eve changed nothing')
+  })
+
+  test('[HOOKROUTE6] an owner’s refusal is the answer: an account has so many webhooks and no more', async () => {
+    const own = await openFace()
+    own.engine.webhooks.countMax = 2
+    const post = () => own.get(ALL, { method: 'POST', body: JSON.stringify(GOOD) })
+    assert.deepEqual([(await post()).status, (await post()).status], [201, 201])
+    const refused = await post()
+    assert.equal(refused.status, 400)
+    assert.deepEqual(refused.body, { detail: 'an account may have 2 webhooks' })
+    await own.stop()
+  })
+})
+
+describe('bodies of webhooks', () => {
+  test('[HOOKROUTE3] every failure is told at its place, however deep, in the order of the fields', async () => {
+    const body = {
+      more: { hunter2: 'hunter2' },
+      description: 5,
+      secret: 'hunter2',
+      filters: {
+        wallets: ['0x12', `0x${'a'.repeat(40)}`, 7],
+        market_ids: [],
+        platform: 'venue_c',
+        min_usd: -1,
+        min_change: 1.5,
+        side: 'long',
+        event_slugs: 'one',
+        categories: Array.from({ length: 101 }, () => 'x'),
+        market_id: 'venue_a_a0',
+      },
+      event_types: ['trade', 'trades', null],
+    }
+    assert.deepEqual(await failures(body), [
+      'url missing',
+      'event_types.1 enum',
+      'event_types.2 enum',
+      'filters.market_ids too_short',
+      'filters.platform enum',
+      'filters.wallets.0 string_pattern_mismatch',
+      'filters.wallets.2 string_type',
+      'filters.min_usd greater_than_equal',
+      'filters.min_change less_than_equal',
+      'filters.side enum',
+      'filters.event_slugs list_type',
+      'filters.categories too_long',
+      'filters.market_id extra_forbidden',
+      'description string_type',
+      'more extra_forbidden',
+    ])
+  })
+
+  test('[HOOKROUTE3] hostile bodies are refused without a secret, and make nothing', async () => {
+    const before = face.engine.webhooks.rows.size
+    for (const [body, wanted] of hostile()) {
+      const found = await failures(body)
+      assert.equal(found.join(), wanted, JSON.stringify(body).slice(0, 200))
+    }
+    const fields = Array.from({ length: 1_500 }, (_, index) => [`f${index}`, 1])
+    const unknown = await failures({ ...GOOD, ...Object.fromEntries(fields) })
+    assert.equal(unknown.length, 100, 'a refusal is not many times as long as the body')
+    assert.ok(hostile().length >= 60, `${hostile().length} cases`)
+    await got(413, 'POST', ALL, {
+      raw: JSON.stringify({ ...GOOD, description: 'x'.repeat(16_384) }),
+    })
+    await got(400, 'POST', ALL, { raw: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]) })
+    assert.equal(face.engine.webhooks.rows.size, before)
+    const clean: object = {}
+    assert.equal(Reflect.get(clean, 'url'), undefined, 'no prototype was touched')
+  })
+
+  test('[HOOKROUTE4] short names of event types are answered with the whole name, each type once; of others it is said what is accepted', async () => {
+    const names = [
+      ['trade', 'trade_created', 'trade.created'],
+      ['whale', 'whale_alert', 'whale.alert'],
+      ['price', 'price_change', 'price_changed', 'price.changed'],
+      ['resolved', 'market_resolved', 'market.resolved'],
+      ['match', 'match_created', 'match.created'],
+      ['test', 'webhook_test', 'webhook.test'],
+    ]
+    for (const forms of names) {
+      for (const form of forms) {
+        const { event_types: types } = await make({ event_types: [form] })
+        assert.deepEqual(types, [forms.at(-1)])
+        if (form === forms.at(-1)) continue
+        const twice = await failures({ url: URL_OK, event_types: [forms.at(-1), form] })
+        assert.deepEqual(twice, ['event_types.1 value_error'])
+      }
+    }
+    const all = await make({ event_types: names.map(([short]) => short) })
+    assert.deepEqual(
+      all.event_types,
+      names.map((forms) => forms.at(-1)),
+    )
+    const { body } = await ask('POST', ALL, { body: { url: URL_OK, event_types: ['candle'] } })
+    assert.match(body, /'trade\.created', .*'webhook\.test'.* or 'webhook_test'/)
+  })
+
+  test('[HOOKROUTE5] ids and addresses are kept in lower case and once, money exactly, and a URL as it is called', async () => {
+    const wallet = `0x${'Ab'.repeat(20)}`
+    const { url, filters } = await make({
+      url: 'HTTPS://Example.COM:443/a%20b#part',
+      filters: {
+        market_ids: ['Venue_A_0xAB', 'venue_a_0xab', 'VENUE_B_KX-NOT-KNOWN'],
+        platform: 'venue_b',
+        wallets: [wallet, wallet.toLowerCase()],
+        min_usd: 0,
+        min_change: 0.000001,
+        event_slugs: ['One', 'one'],
+        categories: ['Politics', 'Politics'],
+      },
+    })
+    assert.equal(url, 'https://example.com/a%20b')
+    assert.deepEqual(filters, {
+      market_ids: ['venue_a_0xab', 'venue_b_kx-not-known'],
+      platform: 'venue_b',
+      wallets: [wallet.toLowerCase()],
+      min_usd: 0,
+      min_change: 0.000001,
+      side: null,
+      event_slugs: ['One', 'one'],
+      categories: ['Politics'],
+    })
+    const many = Array.from({ length: 100 }, (_, index) => `venue_a_${index}`)
+    const { filters: kept } = await make({ filters: { market_ids: many } })
+    assert.deepEqual(Reflect.get(Object(kept), 'market_ids'), many)
+  })
+
+  test('[HOOKROUTE5] where a URL may point is the operator’s to say', async () => {
+    const body = (url: string) => ({ method: 'POST', body: JSON.stringify({ ...GOOD, url }) })
+    const open = await openFace({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
+    const shut: Face = await openFace()
+    for (const url of ['http://example.com/', 'https://127.0.0.1:9000/', 'http://[::1]:8443/x']) {
+      assert.equal((await open.get(ALL, body(url))).status, 201, url)
+      const refused = await shut.get(ALL, body(url))
+      assert.equal(refused.status, 422, url)
+      assert.match(refused.text, /"loc":\["body","url"\],"msg":"Value error, the /)
+    }
+    await open.stop()
+    await shut.stop()
+  })
+})
+
+describe('the document', () => {
+  test('[HOOKROUTE8] the bodies to copy out of the document are taken as they stand', async () => {
+    const examples = face.routes.flatMap(({ method, pattern, document }) =>
+      Object.entries(document.bodyExamples ?? {}).map(([name, body]) => ({
+        ...{ method, pattern, name, body },
+        status: document.status ?? 200,
+      })),
+    )
+    assert.ok(examples.length >= 6)
+    for (const { method, pattern, name, body, status } of examples) {
+      const { id } = await make()
+      const shown: unknown = Reflect.get(Object(face.document.paths), pattern)[method.toLowerCase()]
+        .requestBody.content['application/json'].examples[name].value
+      assert.deepEqual(shown, body)
+      await got(status, method, pattern, { id, body })
+    }
+  })
+})
+
+describe('deliveries', () => {
+  const attempt = (at: TimeMs, status: number | null): Delivery['last'] => ({
+    atMs: at,
+    durationMs: 12.6,
+    status,
+    error: status === 200 ? null : 'HTTP 500',
+  })
+
+  test('[HOOKROUTE7] deliveries come newest first, in pages without loss or repeat, of one status or all', async () => {
+    const { id } = await make()
+    const statuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const
+    const nowMs = face.engine.clock.nowMs()
+    for (let index = 0; index < 23; index += 1) {
+      const status = statuses[index % 4] ?? 'pending'
+      const isDue = status === 'pending'
+      const last = index % 3 === 0 ? null : attempt(nowMs, status === 'delivered' ? 200 : null)
+      face.engine.webhooks.deliver(id, { status, ...(isDue ? {} : { dueAtMs: null }), last })
+    }
+    const path = `${ONE}/deliveries`
+    for (const [filter, count] of [
+      ['', 23],
+      ['&status=pending', 6],
+      ['&status=dropped', 5],
+    ] as const) {
+      for (const limit of [1, 5, 6, 22, 23, 200]) {
+        const ids: string[] = []
+        let next: unknown = null
+        do {
+          const at = next === null ? '' : `&cursor=${next}`
+          const page: Json = await got(200, 'GET', path, {
+            id,
+            query: `?limit=${limit}${filter}${at}`,
+          })
+          const { deliveries } = page
+          assert.ok(Array.isArray(deliveries))
+          ids.push(...deliveries.map((row: Json) => String(row.id)))
+          assert.equal(page.has_more, page.cursor !== null)
+          assert.equal(page.has_more, ids.length < count, 'has_more is no guess')
+          // What is made meanwhile is newer than any page.
+          next = page.cursor
+        } while (next !== null)
+        const numbers = ids.map((one) => Number(one.slice('dlv_'.length)))
+        assert.equal(new Set(numbers).size, count)
+        assert.deepEqual(
+          numbers,
+          [...numbers].sort((one, two) => two - one),
+        )
+      }
+    }
+    for (const cursor of ['0', '-1', '1.5', 'dlv_3', '99999999999', '4294967296', '', 'x']) {
+      await got(400, 'GET', path, { id, query: `?cursor=${cursor}` })
+    }
+    await got(422, 'GET', path, { id, query: '?status=lost' })
+    await got(422, 'GET', path, { id, query: '?limit=201' })
+  })
+
+  test('[HOOKROUTE7] a delivery says when and how it was tried; a test and a retry answer 202 with theirs', async () => {
+    const { id } = await make()
+    const atMs = timeMs(face.engine.clock.nowMs() - 5_000)
+    const set = {
+      status: 'exhausted',
+      dueAtMs: null,
+      attempts: 8,
+      last: attempt(atMs, 503),
+    } as const
+    face.engine.webhooks.deliver(id, set)
+    const created = Math.floor(face.engine.clock.nowMs() / 1000)
+    const record = {
+      id: 'dlv_1',
+      event_id: 'evt_1',
+      event_type: 'trade.created',
+      status: 'exhausted',
+      created_at: created,
+      next_attempt_at: null,
+      attempts: 8,
+      last_attempt: { at: created - 5, duration_ms: 13, status: 503, error: 'HTTP 500' },
+    }
+    const { deliveries } = await got(200, 'GET', `${ONE}/deliveries`, { id })
+    assert.deepEqual(deliveries, [record])
+    const retried = await got(202, 'POST', RETRY, { id, delivery: 'dlv_1' })
+    assert.deepEqual(
+      [retried.id, retried.status, retried.next_attempt_at],
+      ['dlv_1', 'pending', created],
+    )
+    const tested = await got(202, 'POST', `${ONE}/test`, { id })
+    assert.deepEqual([tested.id, tested.event_type, tested.attempts], ['dlv_2', 'webhook.test', 0])
+    const { counts } = await got(200, 'GET', ONE, { id })
+    assert.deepEqual(counts, { created: 2, delivered: 0, exhausted: 0, dropped: 0, pending: 2 })
+    for (const delivery of [
+      'dlv_3',
+      'dlv_0',
+      'dlv_01',
+      '1',
+      'dlv_4294967297',
+      'dlv_1e0',
+      'dlv_-1',
+    ]) {
+      await got(404, 'POST', RETRY, { id, delivery })
+    }
+    // A body where none is read does not spoil the connection.
+    await got(202, 'POST', `${ONE}/test`, { id, body: { event: 'x'.repeat(9_000) } })
+    await got(200, 'GET', ONE, { id })
+  })
+})
+
+/** Bodies that make no webhook, and what is said of each. */
+function hostile(): readonly (readonly [body: unknown, failures: string])[] {
+  const url = (text: unknown, wanted = 'url value_error') =>
+    [{ ...GOOD, url: text }, wanted] as const
+  const types = (value: unknown, wanted: string) =>
+    [{ ...GOOD, event_types: value }, wanted] as const
+  const filter = (value: unknown, wanted: string) => [{ ...GOOD, filters: value }, wanted] as const
+  const secret = (value: unknown) => [{ ...GOOD, secret: value }, 'secret value_error'] as const
+  const half = '\ud800'
+  return [
+    ['', ' missing'],
+    ['{', '1 json_invalid'],
+    [`${'['.repeat(8_000)}`, '8000 json_invalid'],
+    ['{"a":'.repeat(3_000), '15000 json_invalid'],
+    ['[]', ' model_type'],
+    ['null', ' model_type'],
+    ['"whsec_abcdefgh hunter2"', ' model_type'],
+    ['5', ' model_type'],
+    ['{}', 'url missing,event_types missing'],
+    [{ url: URL_OK }, 'event_types missing'],
+    [{ URL: URL_OK, ...GOOD }, 'URL extra_forbidden'],
+    [
+      `{"__proto__":${JSON.stringify(GOOD)}}`,
+      'url missing,event_types missing,__proto__ extra_forbidden',
+    ],
+    [
+      `{"constructor":{"prototype":{"url":"x"}},"url":"${URL_OK}","event_types":["trade"]}`,
+      'constructor extra_forbidden',
+    ],
+    [{ ...GOOD, toString: 'hunter2' }, 'toString extra_forbidden'],
+    [{ ...GOOD, id: 'wh_1' }, 'id extra_forbidden'],
+    [{ ...GOOD, active: true }, 'active extra_forbidden'],
+    [{ ...GOOD, secrte: SECRET }, 'secrte extra_forbidden'],
+    [{ ...GOOD, [SECRET]: 1 }, '[redacted] extra_forbidden'],
+    [{ ...GOOD, ['x'.repeat(9_000)]: 'hunter2'.repeat(500) }, `${'x'.repeat(256)} extra_forbidden`],
+    url(null, 'url string_type'),
+    url(5, 'url string_type'),
+    url({ href: 'https://u:hunter2@example.com' }, 'url string_type'),
+    url(['https://u:hunter2@example.com'], 'url string_type'),
+    url(''),
+    url('example.com'),
+    url('javascript:alert(1)'),
+    url('file:///etc/passwd'),
+    url('http://example.com/'),
+    url('https://user:hunter2@example.com/'),
+    url('https://hunter2@example.com/'),
+    url('https://127.0.0.1/'),
+    url('https://2130706433/'),
+    url('https://0x7f.1/'),
+    url('https://[::ffff:127.0.0.1]/'),
+    url('https://169.254.169.254/latest/meta-data'),
+    url('https://localhost/'),
+    url('https://example.com:22/'),
+    url('https://example.com/\r\nX-Injected: 1'),
+    url(`https://example.com/${'a'.repeat(2_048)}`),
+    url('😀'.repeat(2_000)),
+    types([], 'event_types too_short'),
+    types(null, 'event_types list_type'),
+    types('trade.created', 'event_types list_type'),
+    types({ 0: 'trade.created', length: 1 }, 'event_types list_type'),
+    types(['Trade.Created'], 'event_types.0 enum'),
+    types(['*'], 'event_types.0 enum'),
+    types(['__proto__'], 'event_types.0 enum'),
+    types([['trade']], 'event_types.0 enum'),
+    types(['trade', 'trade'], 'event_types.1 value_error'),
+    types(
+      Array.from({ length: 7 }, () => 'trade'),
+      'event_types too_long',
+    ),
+    types(
+      Array.from({ length: 1_500 }, () => 'trade'),
+      'event_types too_long',
+    ),
+    filter([], 'filters dict_type'),
+    filter('all', 'filters dict_type'),
+    filter({ market_ids: ['a0'] }, 'filters.market_ids.0 value_error'),
+    filter({ market_ids: ['venue_a_'] }, 'filters.market_ids.0 value_error'),
+    filter(
+      { market_ids: ['venue_c_a0', 'venue_a_a0', ''] },
+      'filters.market_ids.2 string_too_short',
+    ),
+    filter({ market_ids: [`venue_a_${'x'.repeat(256)}`] }, 'filters.market_ids.0 string_too_long'),
+    filter({ market_ids: [`venue_a_${half}`] }, 'filters.market_ids.0 string_unicode'),
+    filter(
+      { market_ids: Array.from({ length: 101 }, () => 'venue_a_1') },
+      'filters.market_ids too_long',
+    ),
+    filter({ market_ids: { 0: 'venue_a_1' } }, 'filters.market_ids list_type'),
+    filter({ wallets: [`0x${'g'.repeat(40)}`] }, 'filters.wallets.0 string_pattern_mismatch'),
+    filter({ wallets: [`0x${'a'.repeat(40)}\n`] }, 'filters.wallets.0 string_pattern_mismatch'),
+    filter({ platform: 'a' }, 'filters.platform enum'),
+    filter({ min_usd: '5000' }, 'filters.min_usd float_type'),
+    filter({ min_usd: 1e300 }, 'filters.min_usd less_than_equal'),
+    [
+      `{"url":"${URL_OK}","event_types":["trade"],"filters":{"min_usd":1e400}}`,
+      'filters.min_usd less_than_equal',
+    ],
+    filter({ min_change: 0 }, 'filters.min_change greater_than_equal'),
+    filter({ min_change: 1e-9 }, 'filters.min_change greater_than_equal'),
+    filter({ min_change: true }, 'filters.min_change float_type'),
+    filter({ event_slugs: [''] }, 'filters.event_slugs.0 string_too_short'),
+    filter({ event_slugs: [half] }, 'filters.event_slugs.0 string_unicode'),
+    filter({ categories: [{}] }, 'filters.categories.0 string_type'),
+    filter({ minUsd: 5 }, 'filters.minUsd extra_forbidden'),
+    filter({ filters: { filters: { filters: {} } } }, 'filters.filters extra_forbidden'),
+    secret(''),
+    secret('hunter2'),
+    secret('whsec_a'),
+    secret(`whsec_${Buffer.alloc(23).toString('base64')}`),
+    secret(`whsec_${Buffer.alloc(65).toString('base64')}`),
+    secret(`${SECRET}\n`),
+    secret(SECRET.replace('whsec_', '')),
+    [{ ...GOOD, secret: { hunter2: SECRET } }, 'secret string_type'],
+    [{ ...GOOD, description: 'x'.repeat(257) }, 'description string_too_long'],
+    [{ ...GOOD, description: half }, 'description string_unicode'],
+    [{ ...GOOD, description: ['hunter2 is long'] }, 'description string_type'],
+  ]
+}

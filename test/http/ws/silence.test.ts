@@ -1,0 +1,56 @@
+// A peer that says nothing: pinged, and cut after a minute, so that its place comes back. The minute is
+// the library's own, so the whole of it is only waited for under TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../../../engine/clock.ts'
+import { socketIdleSeconds } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { PeerAddresses } from '../../../http/peer-address.ts'
+import { streamBehavior } from '../../../http/ws/upgrade.ts'
+import { openFace } from '../../support/face.ts'
+import { RawReader } from '../../support/raw-reader.ts'
+import { StreamClient } from '../../support/stream-client.ts'
+
+const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
+
+test('[WS25] the library is told to ping, and to cut who is silent for a minute', async () => {
+  const face = await openFace()
+  const behavior = streamBehavior({
+    ...{ hub: face.server.hub, accounts: face.engine.accounts, clock: systemClock },
+    ...{ log: silentLog, corsOrigins: [], peers: new PeerAddresses([]), isDraining: () => false },
+  })
+  assert.equal(socketIdleSeconds, 60)
+  assert.equal(behavior.idleTimeout, socketIdleSeconds)
+  assert.equal(behavior.sendPingsAutomatically, true)
+  await face.stop()
+})
+
+const skip = process.env.TEST_LONG === '1' ? false : 'a minute of silence: TEST_LONG=1'
+test('[WS25] a peer that is silent for a minute is cut and its place comes back, one that answers pings stays', {
+  skip,
+}, async (t) => {
+  const face = await openFace()
+  face.engine.accounts.make('free', { requestsPerMinute: 1_000, socketsMax: 2 })
+  const places = () =>
+    [...face.engine.accounts.accounts.values()].find(({ caller }) => caller.socketsMax === 2)
+      ?.socketCount
+  const startMs = performance.now()
+  // Never answers a ping: it is a bare TCP connection.
+  const silent = await RawReader.open(face.port, 'api_key=free-key', [COMMAND])
+  const answering = await StreamClient.open(face.port, 'api_key=free-key')
+  await answering.ask(COMMAND, 'synced')
+  assert.equal(places(), 2)
+  await silent.closed
+  const seconds = (performance.now() - startMs) / 1_000
+  t.diagnostic(`cut after ${seconds.toFixed(1)} s`)
+  assert.equal(silent.closeCode, 1006)
+  assert.ok(seconds > socketIdleSeconds - 5, 'not before its time')
+  while (places() !== 1) await pause(10)
+  const again = await StreamClient.open(face.port, 'api_key=free-key')
+  assert.equal(places(), 2, 'another one is let in')
+  await answering.ask({ action: 'ping', id: 'still here' }, 'pong')
+  for (const client of [answering, again]) await client.close()
+  await face.stop()
+})

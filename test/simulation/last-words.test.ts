@@ -1,0 +1,112 @@
+// What the running service says and what it must not: keys and tokens stand in no log line, error
+// answer or metric, however talkative it is (R15 of reference/reliability.md), and at its end every
+// stream is told why, and the process ends well (R16).
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { TestProcess } from '../support/processes.ts'
+import { RawReader } from '../support/raw-reader.ts'
+import { type Places, Rig, read } from '../support/rig.ts'
+import { refusedUpgrade, StreamClient } from '../support/stream-client.ts'
+
+const STREAMS = 100
+const rig = new Rig()
+let engine: TestProcess
+let places: Places
+let port = 0
+before(async () => {
+  await rig.startVenues({ messagesPerSecond: 200, marketsPerVenue: 20, faults: 'off' })
+  ;({ engine, places } = await rig.startEngine({ LOG_LEVEL: 'trace' }))
+  port = Number(new URL(places.api).port)
+})
+after(() => rig.close())
+
+test('[LOG4] no key, password or token stands in a log line, an error answer or a metric', async (t) => {
+  const password = 'correct-horse-7-battery'
+  const said: string[] = []
+  const post = async (path: string, body: unknown, token?: string) => {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const headers = { 'content-type': 'application/json', ...authorization }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return fetch(`${places.api}${path}`, init)
+  }
+  const account = { email: 'loose@example.org', password }
+  const session: { access_token: string } = JSON.parse(
+    await (await post('/v1/auth/signup', account)).text(),
+  )
+  const token = session.access_token
+  const made = await post('/v1/keys', { label: 'stream' }, token)
+  const { id, key }: { id: string; key: string } = JSON.parse(await made.text())
+  assert.ok(key.startsWith('pmk_') && token.length > 20)
+  const secrets = [key, token, password, places.key]
+  const hostile = [`pmk_${'x'.repeat(30)}`, `${token}x`]
+  const query = `api_key=${key}`
+  // The key in everything that may be repeated in an answer.
+  for (const wrong of [
+    `${query}&encoding=${key}`,
+    `${query}&x=%zz`,
+    `access_token=${hostile[1]}`,
+  ]) {
+    said.push((await refusedUpgrade(port, wrong)).body)
+  }
+  for (const path of [
+    `/v1/markets?${query}&limit=nope`,
+    `/v1/markets/nothing?${query}`,
+    `/v1/nowhere?${query}`,
+    `/v1/markets?api_key=${hostile[0]}`,
+  ]) {
+    said.push(await (await fetch(`${places.api}${path}`)).text())
+  }
+  said.push(await (await post('/v1/auth/login', { ...account, password: `${password}!` })).text())
+  said.push(await (await post('/v1/auth/signup', account)).text())
+  const client = await StreamClient.open(port, query)
+  client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
+  client.send('{"action":')
+  client.send({ action: 'dance', id: 2, api_key: key })
+  const error = await client.next(({ code }) => code === 'UNKNOWN_ACTION')
+  said.push(JSON.stringify(error))
+  const authorization = `Bearer ${token}`
+  const gone = await fetch(`${places.api}/v1/keys/${id}`, {
+    ...{ method: 'DELETE', headers: { authorization } },
+  })
+  assert.equal(gone.status, 204)
+  assert.equal((await client.closed).code, 4010)
+  said.push((await refusedUpgrade(port, query)).body)
+  said.push(await (await fetch(`${places.api}/metrics`)).text())
+  const log = engine.stderr()
+  t.diagnostic(`${log.length} characters of log, ${said.length} answers`)
+  for (const [index, secret] of [...secrets, ...hostile].entries()) {
+    assert.ok(!log.includes(secret), `secret ${index} is in the log`)
+    for (const text of said) assert.ok(!text.includes(secret), `secret ${index}: ${text}`)
+  }
+})
+
+test('[SERVER4] SIGTERM under load: every stream is told 1001, and the process ends with 0', async (t) => {
+  const commands = [
+    { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids: ['*'] },
+  ]
+  const readers = await Promise.all(
+    Array.from({ length: STREAMS }, () => RawReader.open(port, `api_key=${places.key}`, commands)),
+  )
+  const watching = await StreamClient.open(port, `api_key=${places.key}`)
+  await watching.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')
+  const last = await watching.ofType('trade')
+  const startMs = performance.now()
+  // Above 15 s it gives up, and would end with a failure.
+  assert.equal(await engine.end('SIGTERM'), 0)
+  t.diagnostic(`${STREAMS} streams, ended after ${(performance.now() - startMs).toFixed(0)} ms`)
+  await Promise.all(readers.map(({ closed }) => closed))
+  assert.deepEqual(
+    readers.map(({ closeCode }) => closeCode),
+    readers.map(() => 1001),
+  )
+  assert.equal((await watching.closed).code, 1001)
+  // What was told is on disk.
+  ;({ engine, places } = await rig.startEngine())
+  const id = encodeURIComponent(String(last.market_id))
+  const url = `${places.api}/v1/markets/${id}/trades?limit=500`
+  const { trades } = await read<{ trades: { id: string }[] }>(url, places.key)
+  const told: unknown =
+    typeof last.data === 'object' && last.data !== null && 'id' in last.data ? last.data.id : null
+  assert.ok(trades.some((trade) => trade.id === told))
+})

@@ -1,0 +1,191 @@
+// More trades missed than one command brings, over kills of the server: they lie in the database under
+// the epoch of the run that told them last. The table is filled between two runs, so that nobody waits
+// for 25,000 trades; everything else is the real engine, killed once more in the middle of the replay.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { timeMs } from '../../engine/units.ts'
+import { type StreamClient as Client, connect } from '../../http/client/connect.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { ClientLedger, type TrueTrade } from '../support/client-ledger.ts'
+import { freePorts } from '../support/processes.ts'
+import { type Places, Rig, truthOfTrades } from '../support/rig.ts'
+import { trade } from '../support/stored.ts'
+import { StreamClient } from '../support/stream-client.ts'
+
+const MISSED = 25_000
+/** A safety net, not a measure: a slow machine only takes longer. */
+const WITHIN_MS = 300_000
+
+/** Waits for what a real process does. */
+async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const startedMs = performance.now()
+  while (!(await isTrue())) {
+    assert.ok(performance.now() - startedMs < WITHIN_MS, what)
+    await pause(50)
+  }
+}
+
+/** What the user heard before the kill. */
+interface Heard {
+  readonly position: { readonly epoch: string; readonly offset: number }
+  /** By market. */
+  readonly seqs: ReadonlyMap<string, number>
+  /** Time of the newest trade. */
+  readonly newestMs: number
+}
+
+/**
+ * Trades that the killed run told after those, and nobody heard; their seqs follow. Their time is not
+ * later, so that the engine asks the venues for the trades of its absence as it always does.
+ */
+async function tellUnheard(dataDir: string, heard: Heard): Promise<TrueTrade[]> {
+  const { position: from, seqs: heardSeqs, newestMs } = heard
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  const run = storage.runs.all().find(({ epoch }) => epoch === from.epoch) ?? assert.fail()
+  const markets = [...storage.markets.all()].slice(0, 10)
+  const ahead = { offset: from.offset, limit: 10_000 }
+  const seqs = new Map(
+    markets.map(({ number, summary }) => {
+      const id = `venue_${summary.venue}_${summary.nativeId}`.toLowerCase()
+      return [number, { id, seq: heardSeqs.get(id) ?? 0 }]
+    }),
+  )
+  // Told and written, but not heard any more.
+  for (const row of storage.trades.rangeByOffset({ ...ahead, run: run.number })) {
+    const place = seqs.get(row.market)
+    if (place !== undefined) place.seq = Math.max(place.seq, row.trade.seq ?? 0)
+  }
+  let offset = Math.max(from.offset, storage.trades.newestOffset(run.number))
+  const told: TrueTrade[] = []
+  for (let index = 0; index < MISSED; index += 1) {
+    const market = markets[index % markets.length] ?? assert.fail()
+    const place = seqs.get(market.number) ?? assert.fail()
+    offset += 1
+    place.seq += 1
+    const [id, atMs] = [`unheard-${index}`, timeMs(newestMs)]
+    const places = { run: run.number, offset, seq: place.seq }
+    const row = trade(id, { timeMs: atMs, receivedAtMs: atMs, ...places })
+    storage.trades.put({ number: market.number, venue: market.summary.venue }, row)
+    told.push({ market: place.id, id, offset: null, seq: null, atMs })
+  }
+  await storage.close()
+  return told
+}
+
+/** The same resume by hand: what each command brings, and how it ends. */
+async function partsOf(port: number, key: string, from: Heard['position']) {
+  const client = await StreamClient.open(port, `api_key=${key}`)
+  const parts: { readonly type: unknown; readonly trades: number }[] = []
+  const ids: string[] = []
+  for (let since = from; parts.at(-1)?.type !== 'resumed'; ) {
+    const [id, read] = [parts.length, client.messages.length]
+    client.send({ action: 'subscribe', id, channel: 'trades', market_ids: ['*'], since })
+    const end = await client.next(
+      (message) => message.id === id && String(message.type).startsWith('resume'),
+    )
+    const came = client.messages.slice(read, client.messages.indexOf(end))
+    const trades = came.filter(({ type }) => type === 'trade')
+    assert.equal(came.filter(({ type }) => type === 'gap').length, 0)
+    ids.push(...trades.map(({ data }) => idOf(data)))
+    parts.push({ type: end.type, trades: trades.length })
+    since = { epoch: String(end.epoch), offset: Number(end.offset) }
+  }
+  await client.close()
+  return { parts, ids }
+}
+
+function idOf(data: unknown): string {
+  assert.ok(typeof data === 'object' && data !== null)
+  return String(Reflect.get(data, 'native_trade_id') ?? Reflect.get(data, 'id'))
+}
+
+/** Everything that truly was: the simulator's trades and those put into the table. */
+async function truthOf(places: Places, unheard: readonly TrueTrade[]): Promise<TrueTrade[]> {
+  const venues = [...(await truthOfTrades(places))].map(([name, atMs]): TrueTrade => {
+    const [market = '', id = ''] = name.split(' ')
+    return { market, id, offset: null, seq: null, atMs }
+  })
+  return [...venues, ...unheard]
+}
+
+test('[KILL3] 25,000 missed trades come over kills of the server, each once, in parts of 10,000', async (t) => {
+  const rig = new Rig()
+  let client: Client | null = null
+  try {
+    await rig.startVenues({ messagesPerSecond: 60, marketsPerVenue: 20, faults: 'off' })
+    const port = await freePorts(1)
+    const start = () => rig.startEngine({ PORT: String(port) })
+    let { engine, places } = await start()
+    const ledger = new ClientLedger('user')
+    const seqs = new Map<string, number>()
+    let newestMs = 0
+    let onTrade: () => void = () => undefined
+    const user = connect({
+      ...{ url: `http://127.0.0.1:${port}`, apiKey: places.key, WebSocket },
+      onEvent: (event) => {
+        ledger.take(event)
+        if (event.type !== 'trade') return
+        seqs.set(event.market_id.toLowerCase(), event.seq)
+        newestMs = Math.max(newestMs, event.timestamp_ms ?? 0)
+        onTrade()
+      },
+    })
+    client = user
+    await user.subscribe({ channel: 'trades', all: true }).ready
+    const begunMs = () => ledger.starts.get('trades')?.atMs ?? Number.POSITIVE_INFINITY
+    await until(() => newestMs > begunMs(), 'trades are told')
+    assert.equal(await engine.end('SIGKILL'), null)
+    await until(() => user.state !== 'live', 'the client sees it')
+    const from = user.position('trades') ?? assert.fail()
+    const unheard = await tellUnheard(rig.dataDir, { position: from, seqs, newestMs })
+    // Killed again while the second part is on its way.
+    const before = ledger.counts.trades
+    const killed = new Promise<void>((resolve) => {
+      onTrade = () => {
+        if (ledger.counts.trades - before >= 12_000) resolve()
+      }
+    })
+    ;({ engine, places } = await start())
+    await killed
+    assert.equal(await engine.end('SIGKILL'), null)
+    t.diagnostic(`killed after ${ledger.counts.trades - before} of ${MISSED}`)
+    ;({ engine, places } = await start())
+    const found = { missing: ['all'], announced: 0, due: 0, handed: 0, extra: [] as string[] }
+    await rig.flow('pause')
+    const startedMs = performance.now()
+    await until(async () => {
+      Object.assign(
+        found,
+        ledger.compare(await truthOf(places, unheard), () => true),
+      )
+      return found.missing.length === 0 && user.state === 'live'
+    }, 'trades are missing')
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0)
+    t.diagnostic(
+      `${found.handed} of ${found.due} handed ${seconds} s after the last start, over ${ledger.counts.resumes} resumes`,
+    )
+    assert.deepEqual(ledger.faults, [], 'none came twice')
+    assert.deepEqual([found.announced, found.extra, [...ledger.gaps]], [0, [], []])
+    assert.ok(found.due >= MISSED)
+    const { parts, ids } = await partsOf(port, places.key, from)
+    t.diagnostic(`by hand: ${JSON.stringify(parts)}`)
+    assert.deepEqual(
+      parts.slice(0, -1),
+      [1, 2].map(() => ({ type: 'resume_limited', trades: 10_000 })),
+    )
+    const wanted = unheard.map(({ id }) => id)
+    const told = ids.filter((id) => id.startsWith('unheard-'))
+    assert.deepEqual(told, wanted, 'each once, in the order in which they were told')
+    assert.equal(await engine.end('SIGTERM'), 0)
+  } finally {
+    client?.close()
+    await rig.close()
+  }
+})

@@ -1,0 +1,206 @@
+// The whole engine, used with passwords, keys, tokens and webhook secrets in all the right and wrong
+// places, at its most talkative; then a search for each of them in everything it wrote: both databases,
+// both outputs, its metrics. Only `local-key` and `secrets` may hold what they are for.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { startProcess } from '../support/processes.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-secrets-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const ALLOWED = ['local-key', 'secrets']
+
+/** Secrets by what they are, as they come up. */
+class Used {
+  readonly secrets = new Map<string, string>()
+
+  /** Notes a secret and returns it. */
+  add(name: string, secret: unknown): string {
+    assert.ok(typeof secret === 'string' && secret.length >= 12, name)
+    this.secrets.set(name, secret)
+    return secret
+  }
+
+  /** The forms in which each could have been written. */
+  *needles(): Iterable<readonly [name: string, needle: Buffer]> {
+    for (const [name, secret] of this.secrets) {
+      const bytes = Buffer.from(secret)
+      const forms = [
+        secret,
+        encodeURIComponent(secret),
+        bytes.toString('base64').replace(/=+$/, ''),
+        bytes.toString('base64url'),
+        bytes.toString('hex'),
+      ]
+      // The parts that are secret by themselves: a key behind its shown prefix, a token's signature.
+      if (secret.startsWith('pmk_')) forms.push(secret.slice(10))
+      if (secret.startsWith('eyJ')) forms.push(secret.split('.')[2] ?? secret)
+      if (secret.startsWith('whsec_')) forms.push(secret.slice(6))
+      for (const form of new Set(forms)) yield [name, Buffer.from(form)]
+    }
+  }
+
+  /** The names of those that stand somewhere. */
+  foundIn(bytes: Buffer): string[] {
+    const found = [...this.needles()].filter(([, needle]) => bytes.includes(needle))
+    return [...new Set(found.map(([name]) => name))]
+  }
+}
+
+function filesUnder(path: string): string[] {
+  return readdirSync(path).flatMap((name) => {
+    const inner = join(path, name)
+    if (statSync(inner).isDirectory()) return filesUnder(inner)
+    return statSync(inner).isFile() ? [inner] : []
+  })
+}
+
+type Headers = Readonly<Record<string, string>>
+type Send = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Headers,
+) => Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
+
+function sender(origin: string): Send {
+  return async (method, path, body, headers = {}) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await fetch(origin + path, {
+      method,
+      headers: { ...headers },
+      ...(body === undefined ? {} : { body: text }),
+    })
+    const answer = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    return { status: response.status, body: isJson && answer !== '' ? JSON.parse(answer) : {} }
+  }
+}
+
+const newPassword = () => `pass ${randomBytes(12).toString('hex')} wörd`
+
+/** Opens a stream, well or badly, and closes it. */
+async function stream(origin: string, query: string): Promise<void> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/v1/ws?${query}`)
+  await new Promise<void>((done) => {
+    socket.on('error', () => done())
+    socket.on('message', () => done())
+  })
+  socket.terminate()
+}
+
+/** Everything that people do with secrets, and where they put them by mistake. */
+async function useSecrets(origin: string, used: Used): Promise<{ keyHash: string; email: string }> {
+  const send = sender(origin)
+  const email = 'ann-of-the-scan@example.com'
+  const password = used.add('password', newPassword())
+  const made = await send('POST', '/v1/auth/signup', { email, password })
+  assert.equal(made.status, 201)
+  used.add('token of sign-up', made.body.access_token)
+  const session = await send('POST', '/v1/auth/login', { email, password })
+  const token = used.add('token of log-in', session.body.access_token)
+  const bearer = { authorization: `Bearer ${token}` }
+  const wrong = used.add('wrong password', newPassword())
+  assert.equal((await send('POST', '/v1/auth/login', { email, password: wrong })).status, 401)
+  await send('POST', '/v1/auth/login', { email: password, password: email })
+  await send('POST', '/v1/auth/login', `{"email":"${email}","password":"${password}"`)
+  await send('POST', '/v1/auth/signup', { email, passwort: password })
+  await send('POST', '/v1/auth/signup', [password])
+  const keys: string[] = []
+  const ids: string[] = []
+  for (const label of ['one', 'two', 'three']) {
+    const { status, body } = await send('POST', '/v1/keys', { label }, bearer)
+    assert.equal(status, 201)
+    keys.push(used.add(`key ${label}`, body.key))
+    ids.push(String(body.id))
+  }
+  const [key = '', second = ''] = keys
+  assert.equal((await send('GET', '/v1/markets', undefined, { 'x-api-key': key })).status, 200)
+  await send('GET', `/v1/markets?api_key=${key}&search=${key}`, undefined, { 'x-api-key': second })
+  await send('GET', `/v1/markets/${key}`, undefined, { 'x-api-key': key })
+  await send('GET', `/v1/nowhere/${token}`, undefined, bearer)
+  await send('GET', '/v1/markets', undefined, {
+    'x-api-key': token,
+    authorization: `Bearer ${key}`,
+  })
+  await send('POST', '/v1/keys', { label: key.repeat(3) }, bearer)
+  const mistyped = used.add('mistyped key', `${key.slice(0, -1)}_`)
+  await send('GET', '/v1/markets', undefined, { 'x-api-key': mistyped })
+  await stream(origin, `api_key=${key}`)
+  await stream(origin, `access_token=${token}`)
+  await stream(origin, `api_key=${mistyped}&encoding=${password}`)
+  assert.equal((await send('DELETE', `/v1/keys/${ids[0]}`, undefined, bearer)).status, 204)
+  assert.equal((await send('GET', '/v1/markets', undefined, { 'x-api-key': key })).status, 401)
+  await useWebhooks(send, used, second)
+  return { keyHash: createHash('sha256').update(second).digest('hex'), email }
+}
+
+async function useWebhooks(send: Send, used: Used, key: string): Promise<void> {
+  const headers = { 'x-api-key': key }
+  const given = `whsec_${randomBytes(32).toString('base64')}`
+  const body = { url: 'https://example.com/hook', event_types: ['trade.created'] }
+  const own = await send('POST', '/v1/webhooks', { ...body, secret: given }, headers)
+  used.add('webhook secret given', given)
+  if (own.status !== 201) return
+  const made = await send('POST', '/v1/webhooks', body, headers)
+  used.add('webhook secret made', made.body.secret)
+  const path = `/v1/webhooks/${String(made.body.id)}`
+  const rotated = await send('POST', `${path}/rotate-secret`, {}, headers)
+  used.add('webhook secret rotated', rotated.body.secret)
+  await send('GET', '/v1/webhooks', undefined, headers)
+  await send('PATCH', path, { secret: 5, url: given }, headers)
+}
+
+test('[AUTH8] no password, key, token or webhook secret stands in the databases, the logs or the metrics', async (t) => {
+  const used = new Used()
+  const dataDir = join(folder, 'data')
+  const engine = startProcess('engine/main.ts', {
+    VENUES: 'sim',
+    SIM_MARKETS: '20',
+    SIM_RATE: '20',
+    PORT: '0',
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'trace',
+  })
+  let metrics = ''
+  let facts = { keyHash: '', email: '' }
+  try {
+    const [, origin = ''] = await engine.line(/listens at (http:\S+)/, 90_000)
+    facts = await useSecrets(origin, used)
+    metrics = await (await fetch(`${origin}/metrics`)).text()
+    assert.match(metrics, /^# HELP/m)
+  } finally {
+    assert.equal(await engine.end('SIGTERM'), 0, engine.stderr().slice(-500))
+  }
+  // The banner, and nothing else, shows the local key.
+  const secretFiles = ALLOWED.map((name) => readFileSync(join(dataDir, name), 'utf8'))
+  const [localKey = '', secrets = '{}'] = secretFiles
+  assert.deepEqual(used.foundIn(Buffer.from(engine.stdout())), [])
+  used.add('local key', localKey.trim())
+  for (const [name, secret] of Object.entries(JSON.parse(secrets))) used.add(name, secret)
+  const files = filesUnder(dataDir)
+  for (const path of files) {
+    const name = path.slice(dataDir.length + 1)
+    if (ALLOWED.includes(name)) assert.equal(statSync(path).mode & 0o777, 0o600, name)
+    else assert.deepEqual(used.foundIn(readFileSync(path)), [], name)
+  }
+  assert.deepEqual(used.foundIn(Buffer.from(engine.stderr())), [], 'the log')
+  assert.deepEqual(used.foundIn(Buffer.from(metrics)), [], 'the metrics')
+  // The search would find them: what may stand there does, and a planted secret is seen in each form.
+  const all = Buffer.concat(files.map((path) => readFileSync(path)))
+  assert.ok(all.includes(facts.email) && all.includes(facts.keyHash))
+  assert.deepEqual(used.foundIn(Buffer.from(localKey)), ['local key'])
+  for (const [name, needle] of used.needles()) {
+    assert.ok(used.foundIn(Buffer.concat([Buffer.from('x'), needle])).includes(name), name)
+  }
+  const needles = [...used.needles()].length
+  t.diagnostic(
+    `${used.secrets.size} secrets in ${needles} forms, 0 in ${files.length} files of ${all.length} bytes and ${engine.stderr().length} characters of log`,
+  )
+})
