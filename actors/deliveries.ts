@@ -2,7 +2,7 @@
 // when it is committed, and marked only when it was sent, so that a crash repeats and never loses.
 // Everything waits in the outbox; memory holds a window of it. An attempt is bounded in time by the
 // Caller. Not for: what an event is (webhook-events.ts), or who has which webhook (webhooks.ts).
-// Upholds DELIVER1 to DELIVER13.
+// Upholds DELIVER1 to DELIVER16.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/log.ts'

@@ -16,7 +16,7 @@ import { whaleCloseMs } from '../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../engine/market.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { Watcher } from '../engine/publisher.ts'
-import { MINUTE_MS, priceMicros, type TimeMs, timeMs } from '../engine/units.ts'
+import { MINUTE_MS, PRICE_ONE, priceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import type { WebhookBodies } from '../engine/webhooks/bodies.ts'
 import { eventId } from '../engine/webhooks/event-id.ts'
 import { type EventFacts, minChangeDefault, wants } from '../engine/webhooks/filter.ts'
@@ -160,8 +160,9 @@ export class WebhookEvents implements Watcher {
     const { price } = update.price
     const marketId = market.id.toLowerCase()
     const candidates = listeners.candidates(marketId, NO_WALLETS)
-    let known: Omit<EventFacts, 'change'> | null = null
-    const bodies = new Map<number, Uint8Array>()
+    // The first price is kept for every market that could be told, whatever its change.
+    let greatest: EventFacts | null = null
+    let bodies: Map<number, Uint8Array> | null = null
     for (const webhook of candidates) {
       const bases = this.#basesOf(webhook.number)
       const base = bases.get(market.number)
@@ -170,13 +171,13 @@ export class WebhookEvents implements Watcher {
       if (change !== null) {
         if (change === 0 || change < (webhook.filters.minChange ?? minChangeDefault)) continue
       }
-      known ??= this.#factsOf(market, marketId)
-      // The first price is kept for every market that could be told, whatever its change.
-      const facts = { ...known, change: priceMicros(change ?? 1_000_000) }
+      greatest ??= { ...this.#factsOf(market, marketId), change: PRICE_ONE }
+      const facts = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!wants(webhook.filters, 'price.changed', facts)) continue
       if (!isFirst) {
         const parts = [webhook.id, market.id, String(base), String(price)]
         const id = eventId('price.changed', ...parts, String(update.venueTimeMs))
+        bodies ??= new Map()
         const body = bodies.get(base) ?? this.#parts.bodies.priceChanged(update, basePrice(base))
         bodies.set(base, body)
         const event = { eventId: id, eventType: 'price.changed', body } as const

@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { Webhooks } from '../../actors/webhooks.ts'
-import { pause, systemClock } from '../../engine/clock.ts'
+import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { systemRandom } from '../../engine/random.ts'
@@ -30,11 +31,11 @@ function open(storage: Storage, caller: FakeCaller): Webhooks {
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await pause(systemClock, 5)
+  while (!isTrue()) await setTimeout(5)
 }
 
 test('[DELIVER6] on the real tables, what was told and not delivered is delivered by the next run', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'deliveries-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = systemClock.nowMs()
   const tell = (webhooks: Webhooks) => {
     for (let count = 0; count < COUNT; count += 1) {
@@ -43,7 +44,9 @@ test('[DELIVER6] on the real tables, what was told and not delivered is delivere
     }
   }
   try {
-    let storage = openLmdbStorage({ path })
+    const options = { dataDir, clock: systemClock, log: silentLog }
+    const openStorage = () => openLmdbStorage({ ...options, metrics: new Metrics() })
+    let storage = await openStorage()
     const hanging = new FakeCaller(systemClock)
     hanging.answer = () => 'hang'
     let webhooks = open(storage, hanging)
@@ -52,7 +55,7 @@ test('[DELIVER6] on the real tables, what was told and not delivered is delivere
     await until(() => hanging.posts.length === 4)
     webhooks.stop()
     await storage.close()
-    storage = openLmdbStorage({ path })
+    storage = await openStorage()
     const caller = new FakeCaller(systemClock)
     webhooks = open(storage, caller)
     tell(webhooks)
@@ -65,6 +68,6 @@ test('[DELIVER6] on the real tables, what was told and not delivered is delivere
     webhooks.stop()
     await storage.close()
   } finally {
-    rmSync(path, { recursive: true })
+    rmSync(dataDir, { recursive: true })
   }
 })

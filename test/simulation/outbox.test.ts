@@ -1,0 +1,66 @@
+// kill -9 of the whole service at random moments while the venues' trades make some 500 events a second
+// for ten webhooks, of whose receivers one refuses, one hangs and one resets: no event is lost, and the
+// counts add up at every start. Short under `npm test`; 200 rounds under TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { seededRandom } from '../../engine/random.ts'
+import type { Manner } from '../support/event-receivers.ts'
+import { OutboxWitness, TRIAL_ENV } from '../support/outbox-witness.ts'
+import { Rig } from '../support/rig.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 3))
+const seed = process.env.SEED ?? 'outbox'
+/** Some fifty of these are trades. */
+const MESSAGES_PER_SECOND = 600
+const MANNERS: readonly Manner[] = [
+  ...Array.from({ length: 7 }, () => 'accept' as const),
+  'refuse',
+  'hang',
+  'reset',
+]
+
+test('[OUTBOXCRASH1] over kills no event is lost at any webhook, its bytes stay, and the counts add up', async (t) => {
+  const random = seededRandom(seed)
+  const rig = new Rig()
+  let witness: OutboxWitness | null = null
+  try {
+    await rig.startVenues({
+      messagesPerSecond: MESSAGES_PER_SECOND,
+      marketsPerVenue: 40,
+      faults: 'off',
+    })
+    let { engine, places } = await rig.startEngine(TRIAL_ENV)
+    witness = await OutboxWitness.open(places, MANNERS)
+    const startedMs = performance.now()
+    for (let round = 0; round < rounds; round += 1) {
+      // Also while the trades of the meantime are fetched, and before all receivers were asked again.
+      await pause(100 + 1_900 * random.next())
+      assert.equal(await engine.end('SIGKILL'), null)
+      ;({ engine, places } = await rig.startEngine(TRIAL_ENV))
+      await witness.counts(places)
+    }
+    const seconds = (performance.now() - startedMs) / 1_000
+    await rig.flow('pause')
+    await witness.drained(places, 180)
+    const drainedSeconds = (performance.now() - startedMs) / 1_000 - seconds
+    const verdict = await witness.judge(places)
+    const { due, requests, delivered, duplicates, lost, uncounted, faults } = verdict
+    const rate = Math.round((due * MANNERS.length) / seconds)
+    const share = ((100 * duplicates) / Math.max(delivered, 1)).toFixed(2)
+    t.diagnostic(
+      `${rounds} kills in ${seconds.toFixed(0)} s, drained in ${drainedSeconds.toFixed(0)} s, ${due} trades, ${rate} events a second; ${requests} requests, ${delivered} delivered, ${duplicates} of them again (${share} %); ${lost.length} lost`,
+    )
+    t.diagnostic(JSON.stringify(await witness.counts(places)))
+    assert.deepEqual(lost.slice(0, 5), [])
+    assert.deepEqual(uncounted.slice(0, 5), [])
+    assert.deepEqual(faults.slice(0, 5), [], 'every body the same, every signature verified')
+    assert.ok(due > 0 && delivered >= due)
+    assert.equal(await engine.end('SIGTERM'), 0)
+  } finally {
+    await witness?.close()
+    await rig.close()
+  }
+})

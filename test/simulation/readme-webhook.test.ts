@@ -1,0 +1,89 @@
+// The README's webhook in a minute, run as it is written: its receiver, its start line, its shell lines;
+// only the two ports and the folder are others.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { freePorts, startProcess } from '../support/processes.ts'
+
+const WAIT_MS = 120_000
+
+/** The code blocks below a heading of the README, in order. */
+function blocksBelow(heading: string): readonly string[] {
+  const section = readFileSync('README.md', 'utf8').split(`### ${heading}\n`)[1]?.split('\n## ')[0]
+  const blocks = section?.matchAll(/^```\w+\n([\s\S]*?)^```$/gm) ?? []
+  return [...blocks].map((match) => match[1] ?? '')
+}
+
+function hasShellTools(): boolean {
+  try {
+    execFileSync('bash', ['-c', 'command -v curl'])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The first line that a child prints with these words in it. */
+async function lineWith(child: ChildProcess, words: string): Promise<string> {
+  const [lines, stderr]: [string[], string[]] = [[], []]
+  let rest = ''
+  const signal = AbortSignal.timeout(WAIT_MS)
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
+  child.stdout?.setEncoding('utf8')
+  const found = new Promise<string>((done, fail) => {
+    child.stdout?.on('data', (text: string) => {
+      const parts = `${rest}${text}`.split('\n')
+      rest = parts.pop() ?? ''
+      lines.push(...parts)
+      const line = lines.find((each) => each.includes(words))
+      if (line !== undefined) done(line)
+    })
+    const stop = (why: string) =>
+      fail(new Error(`${why}: ${lines.join('\n')} ${stderr.join('').slice(-2_000)}`))
+    child.once('exit', (code) => stop(`ended with ${code}`))
+    signal.addEventListener('abort', () => stop(`no "${words}" in ${WAIT_MS} ms`), { once: true })
+  })
+  return found
+}
+
+test('[README1] the README’s webhook works as written: whales over 10,000 dollars come, signed and verified', async (t) => {
+  if (!hasShellTools()) return t.skip('needs bash and curl')
+  const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  const port = await freePorts(1)
+  assert.ok(receiver.includes('.listen(4100,') && shell.includes('127.0.0.1:4100/'), 'one port')
+  writeFileSync(join(folder, 'receive.mjs'), receiver.replace('4100', String(port)))
+  const settings = [...start.matchAll(/(\w+)=(\S+) /g)].map((match) => [match[1], match[2]])
+  assert.ok(settings.length === 3 && start.trimEnd().endsWith('npm start'), start)
+  const engine = startProcess('engine/main.ts', {
+    ...Object.fromEntries(settings),
+    ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' },
+  })
+  let user: ChildProcess | null = null
+  try {
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/, WAIT_MS)
+    const script = shell
+      .replace('http://127.0.0.1:8080', api)
+      .replace('127.0.0.1:4100', `127.0.0.1:${port}`)
+    // A group of its own, so that the receiver ends with the shell that runs it.
+    user = spawn('bash', ['-c', script], { cwd: folder, detached: true })
+    const line = await lineWith(user, 'verified')
+    const { type, data } = JSON.parse(line.slice('verified '.length))
+    assert.equal(type, 'whale.alert')
+    assert.ok(data.size_usd >= 10_000, String(data.size_usd))
+    t.diagnostic(`a whale of ${data.size_usd} dollars came`)
+  } finally {
+    if (user?.pid !== undefined && user.exitCode === null) {
+      process.kill(-user.pid, 'SIGKILL')
+      await once(user, 'exit')
+    }
+    await engine.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,129 @@
+// Receivers of webhooks on loopback for tests of the whole service: each of an origin of its own, well
+// or ill, keeping of every event what its body was, how often it came and whether a 2xx was sent, and
+// having the reference library verify each delivery. Not for: what a socket may do (receivers.ts).
+
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Webhook } from 'standardwebhooks'
+
+/** What a receiver does with every request. */
+export type Manner = 'accept' | 'refuse' | 'hang' | 'reset'
+
+/** What came of one event at one receiver. */
+interface Received {
+  readonly digest: string
+  count: number
+  accepted: number
+}
+
+/** A secret as owners may bring their own. */
+export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+
+/** One listening receiver; `close` it at the end. */
+export class EventReceiver {
+  readonly manner: Manner
+  /** Deliveries are verified with any of these. */
+  readonly secrets: string[]
+  readonly events = new Map<string, Received>()
+  /** Sentences about deliveries that were not as they should be. */
+  readonly faults: string[] = []
+  readonly #server: Server
+  readonly #verifiers = new Map<string, Webhook>()
+  readonly #listeners: ((body: string) => void)[] = []
+
+  private constructor(manner: Manner, secrets: readonly string[]) {
+    this.manner = manner
+    this.secrets = [...secrets]
+    this.#server = createServer((request, response) => this.#onRequest(request, response))
+    this.#server.on('clientError', (_, socket) => socket.destroy())
+  }
+
+  static async open(manner: Manner, secrets: readonly string[]): Promise<EventReceiver> {
+    const receiver = new EventReceiver(manner, secrets)
+    receiver.#server.listen(0, '127.0.0.1')
+    await once(receiver.#server, 'listening')
+    return receiver
+  }
+
+  get url(): string {
+    const address = this.#server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    return `http://127.0.0.1:${port}/hook`
+  }
+
+  /** Deliveries of events that had been answered with a 2xx before. */
+  get duplicates(): number {
+    let count = 0
+    for (const { accepted } of this.events.values()) count += Math.max(0, accepted - 1)
+    return count
+  }
+
+  get requests(): number {
+    let requests = 0
+    for (const { count } of this.events.values()) requests += count
+    return requests
+  }
+
+  /** Told the body of every delivery that was verified. */
+  onBody(listener: (body: string) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = []
+    request.on('error', () => undefined)
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    // A sender that is killed while it writes ends the request without this.
+    request.on('end', () => {
+      const received = this.#take(request, Buffer.concat(chunks))
+      if (this.manner === 'reset') request.socket.resetAndDestroy()
+      if (this.manner === 'refuse') response.writeHead(500).end()
+      if (this.manner !== 'accept') return
+      received.accepted += 1
+      response.writeHead(204).end()
+    })
+  }
+
+  #take({ headers }: IncomingMessage, body: Buffer): Received {
+    const id = String(headers['webhook-id'])
+    const digest = createHash('sha256').update(body).digest('hex')
+    const received = this.events.get(id) ?? { digest, count: 0, accepted: 0 }
+    this.events.set(id, received)
+    received.count += 1
+    if (received.digest !== digest) this.#fault(`${id}: another body than before`)
+    const text = body.toString()
+    if (this.#isVerified(text, headers)) for (const listener of this.#listeners) listener(text)
+    else this.#fault(`${id}: a signature that no known secret made`)
+    return received
+  }
+
+  #isVerified(body: string, headers: IncomingMessage['headers']): boolean {
+    const named = {
+      'webhook-id': String(headers['webhook-id']),
+      'webhook-timestamp': String(headers['webhook-timestamp']),
+      'webhook-signature': String(headers['webhook-signature']),
+    }
+    return this.secrets.some((secret) => {
+      const verifier = this.#verifiers.get(secret) ?? new Webhook(secret)
+      this.#verifiers.set(secret, verifier)
+      try {
+        verifier.verify(body, named)
+        return true
+      } catch {
+        return false
+      }
+    })
+  }
+
+  #fault(what: string): void {
+    if (this.faults.length < 100) this.faults.push(what)
+  }
+}
