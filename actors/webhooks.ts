@@ -20,6 +20,7 @@ import { makeSecret } from '../engine/webhooks/signature.ts'
 import type { DisabledReason, Webhook, WebhookNumber } from '../engine/webhooks/webhook.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { OutboxTable, WebhookTable } from '../storage/webhook-contract.ts'
+import type { AccountWatcher, GoneReason } from './account-directory.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './webhook-events.ts'
 import { WebhookIndex } from './webhook-index.ts'
@@ -50,11 +51,13 @@ export interface WebhookParts {
   readonly box: SecretBox
   readonly bodies: WebhookBodies
   readonly market: WebhookEventParts['market']
+  /** Webhooks of others are silent: nothing is made for them, and what they have waits. */
+  readonly isAccountActive: (account: AccountId) => boolean
   /** For tests; 100,000 unless given. */
   readonly pendingMax?: number
 }
 
-export class Webhooks implements WebhooksView {
+export class Webhooks implements WebhooksView, AccountWatcher {
   /** To be told of every update by the publisher. */
   readonly watcher: Watcher
   readonly #parts: WebhookParts
@@ -63,6 +66,8 @@ export class Webhooks implements WebhooksView {
   /** Webhooks that are on their way to the platter count as well. */
   readonly #creating = new Map<AccountId, number>()
   readonly #index = new WebhookIndex()
+  /** What the index holds, by id: it wants the same record back. */
+  readonly #told = new Map<string, Webhook>()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
   readonly #upkeep: WebhookUpkeep
@@ -101,11 +106,7 @@ export class Webhooks implements WebhooksView {
   // Looking
 
   list(account: AccountId): readonly WebhookView[] {
-    const found: Webhook[] = []
-    for (const id of this.#byAccount.get(account) ?? []) {
-      const webhook = this.#byId.get(id)
-      if (webhook !== undefined) found.push(webhook)
-    }
+    const found = [...this.#of(account)]
     return found.sort((one, other) => one.number - other.number).map((each) => this.#viewOf(each))
   }
 
@@ -274,12 +275,15 @@ export class Webhooks implements WebhooksView {
   }
 
   #put(webhook: Webhook): void {
-    const before = this.#byId.get(webhook.id)
-    if (before?.isActive === true) this.#index.remove(before)
+    const isTold = webhook.isActive && this.#parts.isAccountActive(webhook.accountId)
+    this.#forgetTold(webhook)
     this.#byId.set(webhook.id, webhook)
-    this.#deliveries.put(webhook)
-    if (webhook.isActive) this.#index.add(webhook)
-    const isToldPrices = webhook.isActive && webhook.eventTypes.includes('price.changed')
+    this.#deliveries.put(isTold ? webhook : { ...webhook, isActive: false })
+    if (isTold) {
+      this.#index.add(webhook)
+      this.#told.set(webhook.id, webhook)
+    }
+    const isToldPrices = isTold && webhook.eventTypes.includes('price.changed')
     if (isToldPrices) this.#events.openBases(webhook.number)
     else this.#events.forgetBases(webhook.number)
   }
@@ -289,9 +293,42 @@ export class Webhooks implements WebhooksView {
     ids?.delete(webhook.id)
     if (ids?.size === 0) this.#byAccount.delete(webhook.accountId)
     this.#byId.delete(webhook.id)
-    if (webhook.isActive) this.#index.remove(webhook)
+    this.#forgetTold(webhook)
     this.#deliveries.close(webhook.number)
     this.#events.forgetBases(webhook.number)
+  }
+
+  #forgetTold({ id }: Webhook): void {
+    const told = this.#told.get(id)
+    if (told !== undefined) this.#index.remove(told)
+    this.#told.delete(id)
+  }
+
+  // Accounts
+
+  /** Silent with a disabled account; gone, in the same turn, with a deleted one. */
+  onAccountGone(account: AccountId, reason: GoneReason): void {
+    for (const webhook of this.#of(account)) {
+      if (reason === 'disabled') this.#put(webhook)
+      else {
+        this.remove(account, webhook.id).catch((error: unknown) => {
+          this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
+        })
+      }
+    }
+  }
+
+  onAccountBack(account: AccountId): void {
+    for (const webhook of this.#of(account)) this.#put(webhook)
+  }
+
+  #of(account: AccountId): readonly Webhook[] {
+    const found: Webhook[] = []
+    for (const id of this.#byAccount.get(account) ?? []) {
+      const webhook = this.#byId.get(id)
+      if (webhook !== undefined) found.push(webhook)
+    }
+    return found
   }
 }
 

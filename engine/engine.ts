@@ -193,7 +193,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const accounts = new AccountsActor({
     ...{ storage: storage.accounts, clock, passwords, jwtSecret, jwtSecretPrevious },
   })
-  const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches })
+  const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
   publisher.watch(webhooks.watcher)
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
@@ -220,7 +220,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
-  { catalog, matches }: { catalog: Catalog; matches: Matches },
+  { catalog, matches, accounts }: Pick<Owners, 'catalog' | 'accounts'> & { matches: Matches },
 ): { caller: Caller; webhooks: Webhooks } {
   const { clock, log, metrics, random, storage } = parts
   const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
@@ -229,7 +229,9 @@ function openWebhooks(
     box: new SecretBox(settings.secretsKey),
     bodies: new EventBodies({ catalog, matches, clock }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
+    isAccountActive: (account) => accounts.directory.isActive(account),
   })
+  accounts.watch(webhooks)
   return { caller, webhooks }
 }
 

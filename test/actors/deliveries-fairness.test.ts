@@ -153,6 +153,7 @@ test('[DELIVER9] of 100,000 pending deliveries a window is read, at the start an
     ...{ clock, caller, box, bodies: new CountingBodies(), log: silentLog, metrics: new Metrics() },
     random: seededRandom('long'),
     market: () => null,
+    isAccountActive: () => true,
   })
   actor.start()
   assert.equal(caller.posts.length, 4)
@@ -176,6 +177,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
     ...{ bodies: new CountingBodies(), log: silentLog, metrics: new Metrics() },
     random: seededRandom('made'),
     market: () => null,
+    isAccountActive: () => true,
   })
   return (await made.create(ALICE, request())).webhook
 }

@@ -25,6 +25,7 @@ function open(storage: Storage, caller: FakeCaller): Webhooks {
     ...{ storage, caller, clock: systemClock, random: systemRandom(), log: silentLog },
     ...{ metrics: new Metrics(), box: new SecretBox('key'), bodies: new CountingBodies() },
     market: () => null,
+    isAccountActive: () => true,
   })
   webhooks.start()
   return webhooks

@@ -244,3 +244,39 @@ test('[HOOK8] a change holds from the next event on, and after a restart', async
   const { disabledReason, description, isActive } = world.webhooks.list(ALICE)[0] ?? view
   assert.deepEqual([disabledReason, description, isActive], [null, null, true])
 })
+
+test('[HOOK9] the webhooks of a disabled account are silent, also after a restart, until it is enabled; those of a deleted one go with it', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await settle()
+  world.silentAccounts.add(ALICE)
+  world.webhooks.onAccountGone(ALICE, 'disabled')
+  world.trade()
+  await world.pass(3_600_000)
+  await world.crash()
+  world.trade()
+  await world.pass(3_600_000)
+  assert.equal(world.caller.posts.length, 1, 'neither new events nor retries')
+  assert.deepEqual([world.counts(view.id).created, world.counts(view.id).pending], [1, 1])
+  world.caller.answer = () => answered(204)
+  world.silentAccounts.delete(ALICE)
+  world.webhooks.onAccountBack(ALICE)
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 2, 'what waited, and what is new')
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isActive, true, 'as its owner left it')
+  const sent = world.caller.posts.length
+  const other = await world.create({}, BOB)
+  world.silentAccounts.add(ALICE)
+  world.webhooks.onAccountGone(ALICE, 'deleted')
+  await settle()
+  world.trade()
+  await settle()
+  assert.deepEqual(
+    [...world.table.all()].map(({ id }) => id),
+    [other.id],
+  )
+  assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
+})

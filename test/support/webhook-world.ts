@@ -76,6 +76,8 @@ export class WebhookWorld {
   /** Whether what is written is committed at once; otherwise `commit` does it. */
   isCommitting = true
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
+  /** Accounts that are disabled or gone. */
+  readonly silentAccounts = new Set<AccountId>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
   readonly #pendingMax: number | undefined
@@ -99,6 +101,7 @@ export class WebhookWorld {
       ...{ clock, caller, box, bodies, log: silentLog, metrics: this.metrics },
       random: seededRandom(this.#seed, clock.monotonicMs()),
       market: (number) => this.summaries.get(number) ?? null,
+      isAccountActive: (account) => !this.silentAccounts.has(account),
       ...(this.#pendingMax === undefined ? {} : { pendingMax: this.#pendingMax }),
     })
     opened.start()
