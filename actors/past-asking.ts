@@ -7,6 +7,7 @@ import type { VenueKey } from '../engine/ids.ts'
 import { pastAskMsMax, pastAsksRunningMax, pastAsksWaitingMax } from '../engine/limits.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import type { Metrics } from '../engine/metrics.ts'
+import { onAbort } from '../engine/on-abort.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { PastMarket, VenueHistory } from '../engine/venues/venue.ts'
 import { Slots } from './slots.ts'
@@ -48,19 +49,20 @@ export class PastAsking {
   deadline({ ref }: MarketView): Deadline {
     const late = new AbortController()
     const stopTimer = this.#parts.clock.after(pastAskMsMax, () => late.abort())
-    const signal = AbortSignal.any([late.signal, this.#stopping.signal])
+    const stopListening = onAbort(this.#stopping.signal, () => late.abort())
+    const { signal } = late
     const refuse = () => unavailable(`${ref.platform} does not answer`)
     return {
       signal,
       wait: (work) =>
         new Promise((resolve, reject) => {
-          const abort = () => reject(refuse())
-          if (signal.aborted) abort()
-          else signal.addEventListener('abort', abort, { once: true })
-          const done = () => signal.removeEventListener('abort', abort)
-          work.then(resolve, reject).finally(done)
+          const forget = onAbort(signal, () => reject(refuse()))
+          work.then(resolve, reject).finally(forget)
         }),
-      end: stopTimer,
+      end: () => {
+        stopTimer()
+        stopListening()
+      },
     }
   }
 

@@ -310,3 +310,16 @@ test('[TIDY16] the handler of dropped messages only notes and defers: a call on 
     /\b(ws|app|socket|connection)\b|\.(send|end|close|publish|subscribe|unsubscribe)\(/
   assert.ok(!forbidden.test(before), before)
 })
+
+test('[TIDY17] one door for venues and one for receivers: nobody else in the engine calls out over HTTP', () => {
+  const doors = ['engine/fetch.ts', 'engine/webhooks/call.ts']
+  const offenders = inHouse.filter((path) => {
+    if (doors.includes(path) || path.startsWith('engine/commands/')) return false
+    const code = codeOf(sources.get(path) ?? '')
+    const names = [...code.matchAll(/import (?:type )?\{([^}]*)\} from 'node:https?'/g)]
+    const isCalling = names.some(([, list = '']) => /\b(request|get)\b/.test(list))
+    const isWhole = /import (?:\* as )?\w+ from 'node:https?'/.test(code)
+    return isCalling || isWhole || /(?:await|return|=|\()\s*fetch\(/.test(code)
+  })
+  assert.deepEqual(offenders, [])
+})

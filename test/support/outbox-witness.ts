@@ -36,6 +36,8 @@ interface DeliveryRow {
 /** What was found in the end. */
 export interface Verdict {
   readonly due: number
+  /** True trades that are not stored yet. */
+  readonly unstored: readonly string[]
   readonly lost: readonly string[]
   readonly uncounted: readonly string[]
   readonly faults: readonly string[]
@@ -89,48 +91,40 @@ export class OutboxWitness {
   }
 
   /**
-   * Waits until every true trade is stored and nothing is pending at those that accept, for so long at
-   * most; the world must be paused. What is not right then is the judge's.
+   * Waits for so long at most until nothing is pending at those that accept and, if `isWhole`, every
+   * true trade is stored, which may take the minute between two looks at a venue's REST. The world must
+   * be paused. What is not right then is the judge's.
    */
-  async drained(places: Places, secondsMax: number): Promise<void> {
+  async drained(places: Places, secondsMax: number, isWhole: boolean): Promise<void> {
     const endsAtMs = performance.now() + secondsMax * 1_000
     while (performance.now() < endsAtMs) {
-      const { missing } = await this.#due(places)
-      const waiting = (await this.counts(places)).some(
-        ({ manner, pending }) => manner === 'accept' && pending > 0,
-      )
-      if (missing.length === 0 && !waiting) return
-      await pause(500)
+      const counts = await this.counts(places)
+      const isDrained = counts.every(({ manner, pending }) => manner !== 'accept' || pending === 0)
+      if (isDrained && !(isWhole && (await this.#due(places)).unstored.length > 0)) return
+      await pause(250)
     }
   }
 
   /** Compares with the venues' own trades; the world must be paused and everything drained. */
   async judge(places: Places): Promise<Verdict> {
-    const { due, missing: lost } = await this.#due(places)
-    const uncounted: string[] = []
-    const counts = await this.counts(places)
-    for (const [index, { id, receiver }] of this.#hooks.entries()) {
-      const listed = await this.#listed(places, id)
-      const known = new Set(listed.keys())
-      for (const [event, { accepted }] of receiver.events) if (accepted > 0) known.add(event)
-      const count = counts[index]
-      const dropped = count?.dropped ?? 0
-      const missing = due.filter((event) => !known.has(event))
-      if (missing.length > dropped)
-        lost.push(...missing.map((event) => `${receiver.manner} ${event}`))
-      const created = count?.created ?? 0
-      // An event made twice, or one that was never counted.
-      if (created !== known.size + dropped) {
-        uncounted.push(`${receiver.manner}: ${created} created, ${known.size} known`)
+    for (let tries = 0; ; tries += 1) {
+      const before = await this.counts(places)
+      const { due, unstored } = await this.#due(places)
+      const lost: string[] = []
+      const uncounted: string[] = []
+      for (const [index, hook] of this.#hooks.entries()) {
+        const listed = await this.#listed(places, hook.id)
+        const found = compare({ hook, due, listed, counts: before[index] })
+        lost.push(...found.lost)
+        uncounted.push(...found.uncounted)
       }
-      for (const [event, status] of listed) {
-        const received = receiver.events.get(event)
-        if (status === 'delivered' && (received?.accepted ?? 0) === 0) {
-          uncounted.push(`${receiver.manner} ${event}: marked as delivered and never accepted`)
-        }
-      }
+      const after = await this.counts(places)
+      // A trade that was fetched meanwhile makes the comparison crooked.
+      const isStill = before.every(({ created }, index) => created === after[index]?.created)
+      if (!isStill && tries < 10) continue
+      const delivered = after.reduce((sum, counts) => sum + counts.delivered, 0)
+      return { due: due.length, unstored, lost, uncounted, delivered, ...this.#received() }
     }
-    return { due: due.length, lost, uncounted, ...this.#received(), ...totals(counts) }
   }
 
   #received() {
@@ -142,18 +136,19 @@ export class OutboxWitness {
     }
   }
 
-  /** Event ids of the true trades that are due, named as the service spells them. */
-  async #due(places: Places): Promise<{ due: string[]; missing: string[] }> {
+  /** Event ids of the true trades that are stored, named as the service spells them. */
+  async #due(places: Places): Promise<{ due: string[]; unstored: string[] }> {
+    const truth = await truthOfTrades(places)
     const spelled = await spelledTrades(places)
     const due: string[] = []
-    const missing: string[] = []
-    for (const [name, atMs] of await truthOfTrades(places)) {
+    const unstored: string[] = []
+    for (const [name, atMs] of truth) {
       if (atMs < this.sinceMs) continue
       const parts = spelled.get(name)
-      if (parts === undefined) missing.push(`never stored: ${name}`)
+      if (parts === undefined) unstored.push(`${name} of ${new Date(atMs).toISOString()}`)
       else due.push(eventId('trade.created', ...parts))
     }
-    return { due, missing }
+    return { due, unstored }
   }
 
   async #listed(places: Places, hook: string): Promise<Map<string, string>> {
@@ -170,8 +165,30 @@ export class OutboxWitness {
   }
 }
 
-function totals(counts: readonly Counts[]): { readonly delivered: number } {
-  return { delivered: counts.reduce((sum, { delivered }) => sum + delivered, 0) }
+/** One webhook: what is due, what its receiver knows, and what the service says of it. */
+function compare(found: {
+  readonly hook: Hook
+  readonly due: readonly string[]
+  readonly listed: ReadonlyMap<string, string>
+  readonly counts: Counts | undefined
+}): { readonly lost: readonly string[]; readonly uncounted: readonly string[] } {
+  const { receiver } = found.hook
+  const { created = 0, dropped = 0 } = found.counts ?? {}
+  const known = new Set(found.listed.keys())
+  for (const [event, { accepted }] of receiver.events) if (accepted > 0) known.add(event)
+  const missing = found.due.filter((event) => !known.has(event))
+  const uncounted: string[] = []
+  // An event made twice, or one that was never counted.
+  if (created !== known.size) {
+    uncounted.push(`${receiver.manner}: ${created} created, ${known.size} known`)
+  }
+  for (const [event, status] of found.listed) {
+    const accepted = receiver.events.get(event)?.accepted ?? 0
+    if (status !== 'delivered' || accepted > 0) continue
+    uncounted.push(`${receiver.manner} ${event}: marked as delivered and never accepted`)
+  }
+  const lost = missing.length > dropped ? missing : []
+  return { lost: lost.map((event) => `${receiver.manner} ${event}`), uncounted }
 }
 
 /** Market id and native trade id of every stored trade, by both in lower case. */
