@@ -17,20 +17,26 @@ interface Received {
   accepted: number
 }
 
+/** A delivery as it came, and whether the reference library finds a secret's signature on it. */
+export interface HeardDelivery {
+  readonly body: string
+  readonly isSignedBy: (secret: string) => boolean
+}
+
 /** A secret as owners may bring their own. */
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /** One listening receiver; `close` it at the end. */
 export class EventReceiver {
   readonly manner: Manner
-  /** Deliveries are verified with any of these. */
+  /** One of these must have signed each delivery; empty: nobody looks. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
   /** Sentences about deliveries that were not as they should be. */
   readonly faults: string[] = []
   readonly #server: Server
   readonly #verifiers = new Map<string, Webhook>()
-  readonly #listeners: ((body: string) => void)[] = []
+  readonly #listeners: ((delivery: HeardDelivery) => void)[] = []
 
   private constructor(manner: Manner, secrets: readonly string[]) {
     this.manner = manner
@@ -65,8 +71,8 @@ export class EventReceiver {
     return requests
   }
 
-  /** Told the body of every delivery that was verified. */
-  onBody(listener: (body: string) => void): void {
+  /** Told of every delivery before it is answered. */
+  onDelivery(listener: (delivery: HeardDelivery) => void): void {
     this.#listeners.push(listener)
   }
 
@@ -100,27 +106,28 @@ export class EventReceiver {
     received.count += 1
     if (received.digest !== digest) this.#fault(`${id}: another body than before`)
     const text = body.toString()
-    if (this.#isVerified(text, headers)) for (const listener of this.#listeners) listener(text)
-    else this.#fault(`${id}: a signature that no known secret made`)
+    const isSignedBy = (secret: string) => this.#isSignedBy(secret, text, headers)
+    for (const listener of this.#listeners) listener({ body: text, isSignedBy })
+    if (this.secrets.length > 0 && !this.secrets.some(isSignedBy)) {
+      this.#fault(`${id}: a signature that no known secret made`)
+    }
     return received
   }
 
-  #isVerified(body: string, headers: IncomingMessage['headers']): boolean {
+  #isSignedBy(secret: string, body: string, headers: IncomingMessage['headers']): boolean {
     const named = {
       'webhook-id': String(headers['webhook-id']),
       'webhook-timestamp': String(headers['webhook-timestamp']),
       'webhook-signature': String(headers['webhook-signature']),
     }
-    return this.secrets.some((secret) => {
-      const verifier = this.#verifiers.get(secret) ?? new Webhook(secret)
-      this.#verifiers.set(secret, verifier)
-      try {
-        verifier.verify(body, named)
-        return true
-      } catch {
-        return false
-      }
-    })
+    const verifier = this.#verifiers.get(secret) ?? new Webhook(secret)
+    this.#verifiers.set(secret, verifier)
+    try {
+      verifier.verify(body, named)
+      return true
+    } catch {
+      return false
+    }
   }
 
   #fault(what: string): void {

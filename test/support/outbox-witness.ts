@@ -76,6 +76,15 @@ export class OutboxWitness {
     for (const { receiver } of this.#hooks) await receiver.close()
   }
 
+  /** Every event that a receiver was sent, as `webhook event`. */
+  sent(): Set<string> {
+    const sent = new Set<string>()
+    for (const { id, receiver } of this.#hooks) {
+      for (const event of receiver.events.keys()) sent.add(`${id} ${event}`)
+    }
+    return sent
+  }
+
   /** The counts of every hook now; throws when those of one do not add up, or one is missing. */
   async counts(places: Places): Promise<readonly (Counts & { readonly manner: Manner })[]> {
     const url = `${places.api}/v1/webhooks`

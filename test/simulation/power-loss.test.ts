@@ -1,0 +1,172 @@
+// The power goes under load while the disk takes up to 300 ms a flush, again and again: the databases
+// hold what was flushed and any part of what was not, and the machine has booted anew. What was
+// acknowledged is so, the outbox adds up, and of the market no more than a second is gone, which the
+// venues send again. Only under TEST_LONG=1; needs a C compiler and no rights (power-loss.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Random, seededRandom } from '../../engine/random.ts'
+import { EventReceiver, type Manner } from '../support/event-receivers.ts'
+import { damagedRecords, judgeCandles, judgePeople, judgeTrades } from '../support/ledger-judge.ts'
+import { MixedLoad } from '../support/mixed-load.ts'
+import { OutboxWitness, TRIAL_ENV } from '../support/outbox-witness.ts'
+import { type Platter, readPlatter } from '../support/platter.ts'
+import { noShimReason, PowerSupply } from '../support/power-loss.ts'
+import type { TestProcess } from '../support/processes.ts'
+import { allMarketIds, type Places, Rig } from '../support/rig.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const rounds = Number(process.env.POWER_ROUNDS ?? 30)
+const seed = process.env.SEED ?? 'power loss'
+const FLUSH_MS = 300
+const LOST_MS_MAX = 1_000
+const skip = isLong ? (noShimReason() ?? false) : 'power losses take minutes: TEST_LONG=1'
+const MANNERS: readonly Manner[] = [
+  ...Array.from({ length: 7 }, () => 'accept' as const),
+  'refuse',
+  'hang',
+  'reset',
+]
+
+test('[POWER1] over power losses nothing acknowledged is lost, and of the market no more than a second', {
+  skip,
+}, async (t) => {
+  const rig = await DarkRig.open(300)
+  const receiver = await EventReceiver.open('accept', [])
+  try {
+    const load = new MixedLoad(rig.random, receiver.url)
+    const problems: string[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const loaded = load.run(rig.places)
+      await pause(200 + 2_800 * rig.random.next())
+      const { problems: torn } = await rig.lose()
+      await loaded
+      await rig.restart()
+      problems.push(...torn)
+      problems.push(...(await judgePeople(rig.places, load, receiver)))
+      const markets = await allMarketIds(rig.places)
+      problems.push(...(await judgeCandles(rig.places, rig.random.pick(markets))))
+      assert.equal(await damagedRecords(rig.places), 0)
+      assert.deepEqual([...problems, ...load.problems].slice(0, 5), [], `round ${round}`)
+    }
+    let missing = await judgeTrades(rig.places, load)
+    // The venues are asked for what they sent meanwhile, at the latest once a minute.
+    for (let tries = 0; missing.length > 0 && tries < 60; tries += 1) {
+      await pause(2_000)
+      missing = await judgeTrades(rig.places, load)
+    }
+    t.diagnostic(rig.said)
+    t.diagnostic(
+      `${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} never answered; ${load.trades.size} trades served, ${missing.length} missing`,
+    )
+    assert.deepEqual(missing.slice(0, 5), [])
+    assert.ok(load.acknowledged > rounds * 5)
+    assert.ok(Math.max(...rig.lostMs) <= LOST_MS_MAX, rig.said)
+  } finally {
+    await receiver.close()
+    await rig.close()
+  }
+})
+
+test('[POWER2] over power losses no event is lost, none was sent that was not kept, and the counts add up', {
+  skip,
+}, async (t) => {
+  const rig = await DarkRig.open(600)
+  const witness = await OutboxWitness.open(rig.places, MANNERS)
+  const unkept: string[] = []
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const before = witness.sent()
+      await pause(200 + 2_800 * rig.random.next())
+      const { deliveries, problems } = await rig.lose()
+      unkept.push(...[...witness.sent()].filter((one) => !before.has(one) && !deliveries.has(one)))
+      await rig.restart()
+      await witness.counts(rig.places)
+      assert.deepEqual(problems.slice(0, 5), [], `round ${round}`)
+    }
+    await rig.pauseWorld()
+    await witness.drained(rig.places, 180, true)
+    const verdict = await witness.judge(rig.places)
+    const { due, unstored, lost, uncounted, faults, delivered, duplicates } = verdict
+    t.diagnostic(rig.said)
+    t.diagnostic(
+      `${due} trades due, ${delivered} delivered, ${duplicates} again, ${lost.length} lost, ${unstored.length} never stored; ${unkept.length} sent and not kept`,
+    )
+    assert.deepEqual(unstored.slice(0, 5), [])
+    assert.deepEqual(lost.slice(0, 5), [])
+    assert.deepEqual(uncounted.slice(0, 5), [])
+    assert.deepEqual(faults.slice(0, 5), [])
+    assert.deepEqual(unkept.slice(0, 5), [])
+    assert.ok(due > 0)
+  } finally {
+    await witness.close()
+    await rig.close()
+  }
+})
+
+interface Running {
+  readonly engine: TestProcess
+  readonly places: Places
+}
+
+/** A service whose power goes. */
+class DarkRig {
+  readonly random: Random = seededRandom(seed)
+  readonly #rig: Rig
+  readonly #supply: PowerSupply
+  #running: Running
+  /** Of each loss: how far the newest stored trade was behind it. */
+  readonly lostMs: number[] = []
+  #sectors = 0
+  #kept = 0
+
+  private constructor(rig: Rig, supply: PowerSupply, running: Running) {
+    this.#rig = rig
+    this.#supply = supply
+    this.#running = running
+  }
+
+  static async open(messagesPerSecond: number): Promise<DarkRig> {
+    const rig = new Rig()
+    await rig.startVenues({ messagesPerSecond, marketsPerVenue: 40, faults: 'off' })
+    const supply = new PowerSupply(rig.dataDir, FLUSH_MS)
+    const running = await rig.startEngine({ ...TRIAL_ENV, ...supply.begin() })
+    return new DarkRig(rig, supply, running)
+  }
+
+  get places(): Places {
+    return this.#running.places
+  }
+
+  get said(): string {
+    const most = Math.max(...this.lostMs)
+    const mean = this.lostMs.reduce((sum, ms) => sum + ms, 0) / this.lostMs.length
+    return `${this.lostMs.length} losses; ${this.#sectors} sectors unflushed, ${this.#kept} of them kept; newest stored trade ${mean.toFixed(0)} ms old, at most ${most} ms`
+  }
+
+  /** Kills the service, and leaves what the disk holds. */
+  async lose(): Promise<Platter> {
+    assert.equal(await this.#running.engine.end('SIGKILL'), null)
+    const lostAtMs = Date.now()
+    const { unflushedSectors, keptSectors } = this.#supply.lose(this.random)
+    this.#sectors += unflushedSectors
+    this.#kept += keptSectors
+    const platter = await readPlatter(this.#rig.dataDir)
+    this.lostMs.push(lostAtMs - platter.newestTradeMs)
+    return platter
+  }
+
+  async restart(): Promise<void> {
+    this.#running = await this.#rig.startEngine({ ...TRIAL_ENV, ...this.#supply.begin() })
+  }
+
+  pauseWorld(): Promise<void> {
+    return this.#rig.flow('pause')
+  }
+
+  async close(): Promise<void> {
+    await this.#rig.close()
+    this.#supply.close()
+  }
+}

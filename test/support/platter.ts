@@ -1,0 +1,64 @@
+// What stands in the databases of a data folder after a crash, read from a copy of it before anybody
+// starts the service again: whether the outbox adds up row by row, which deliveries it knows, and how
+// far the trades reach. Not for: a service that runs (outbox-witness.ts, ledger-judge.ts).
+
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+/** What a copy of the databases holds. */
+export interface Platter {
+  /** Every delivery that is stored, as `webhook event`. */
+  readonly deliveries: ReadonlySet<string>
+  /** Sentences about counts that do not fit each other or the rows. */
+  readonly problems: readonly string[]
+  /** Venue's time of the newest trade; 0 when there is none. */
+  readonly newestTradeMs: number
+}
+
+/** Copies a data folder that no engine holds, and reads the copy. */
+export async function readPlatter(dataDir: string): Promise<Platter> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-platter-'))
+  try {
+    const copy = join(folder, 'data')
+    cpSync(dataDir, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    rmSync(join(copy, 'lock'), { force: true })
+    const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+    const storage = await openLmdbStorage({ dataDir: copy, ...parts })
+    try {
+      return platterOf(storage)
+    } finally {
+      await storage.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function platterOf(storage: Storage): Platter {
+  const deliveries = new Set<string>()
+  const problems: string[] = []
+  for (const { id, number } of storage.webhooks.all()) {
+    const { counts } = storage.outbox.state(number)
+    const { created, delivered, exhausted, dropped, pending } = counts
+    if (created !== delivered + exhausted + dropped + pending) {
+      problems.push(`${id}: ${JSON.stringify(counts)} do not add up`)
+    }
+    const query = { webhook: number, status: null, before: null, limit: 1_000_000 } as const
+    const rows = storage.outbox.list(query)
+    for (const { eventId } of rows) deliveries.add(`${id} ${eventId}`)
+    const pendingRows = rows.filter(({ status }) => status === 'pending').length
+    if (pendingRows !== pending) problems.push(`${id}: ${pendingRows} pending rows, not ${pending}`)
+    const dueRows = (['first', 'retry'] as const)
+      .map((lane) => storage.outbox.due({ webhook: number, lane, after: null, limit: 1_000_000 }))
+      .reduce((sum, due) => sum + due.length, 0)
+    if (dueRows !== pending) problems.push(`${id}: ${dueRows} due rows, not ${pending}`)
+  }
+  const newest = (['a', 'b'] as const).map((venue) => storage.trades.extentOfVenue(venue)?.newestMs)
+  return { deliveries, problems, newestTradeMs: Math.max(...newest.map((ms) => ms ?? 0)) }
+}
