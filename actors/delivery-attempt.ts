@@ -21,10 +21,10 @@ export function headersOf(
   { eventId, body }: Pick<StoredDelivery, 'eventId' | 'body'>,
   { box, nowMs }: { box: SecretBox; nowMs: TimeMs },
 ): Readonly<Record<string, string>> {
-  const { id, secret, previousSecret } = webhook
+  const { id, secret, previousSecrets } = webhook
   const secrets = [box.open(secret, id)]
-  if (previousSecret !== null && nowMs < previousSecret.untilMs) {
-    secrets.push(box.open(previousSecret.secret, id))
+  for (const previous of previousSecrets) {
+    if (nowMs < previous.untilMs) secrets.push(box.open(previous.secret, id))
   }
   const signature = signatureHeaders({ secrets, eventId, timeSeconds: toSeconds(nowMs), body })
   return { 'content-type': 'application/json', 'user-agent': 'Twinbook-Webhooks/1', ...signature }

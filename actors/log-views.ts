@@ -15,6 +15,7 @@ import type { WhaleRow } from '../storage/whale-contract.ts'
 
 export type RunView = Run
 export type TradeLossView = TradeLoss
+export type WhaleRowView = WhaleRow
 
 /** The trades that were told, by run and offset: what a stream resumes from. */
 export interface TradeLogView {

@@ -11,6 +11,8 @@ import type { OutboxTable } from '../storage/webhook-contract.ts'
 const PAGE_BITS = 10
 const PAGE_COUNT = 2 ** PAGE_BITS
 const UNKNOWN = -1
+/** The outbox was not asked yet. */
+const UNREAD = -2
 
 /** The bases of one webhook. */
 export class PriceBases {
@@ -18,39 +20,42 @@ export class PriceBases {
   readonly #outbox: OutboxTable
   readonly #pages = new Map<number, Int32Array>()
 
-  /** Reads what the outbox has kept of it. */
+  /** Reads nothing yet: each market's base is read when its price is first seen. */
   constructor(webhook: WebhookNumber, outbox: OutboxTable) {
     this.#webhook = webhook
     this.#outbox = outbox
-    for (const { market, price } of outbox.lastPrices(webhook)) this.#keep(market, price)
   }
 
   /** The price last told; -1 when none was. */
   get(market: MarketNumber): number {
-    const page = this.#pages.get(market >>> PAGE_BITS)
-    return page?.[market & (PAGE_COUNT - 1)] ?? UNKNOWN
+    const page = this.#pageOf(market)
+    const known = page[market & (PAGE_COUNT - 1)] ?? UNREAD
+    if (known !== UNREAD) return known
+    const read = this.#outbox.lastPrice(this.#webhook, market) ?? UNKNOWN
+    page[market & (PAGE_COUNT - 1)] = read
+    return read
   }
 
   /** The next base, on disk with this turn. */
   put(market: MarketNumber, price: PriceMicros): void {
     this.#outbox.putLastPrice(this.#webhook, market, price)
-    this.#keep(market, price)
+    this.#pageOf(market)[market & (PAGE_COUNT - 1)] = price
   }
 
-  /** The market's number is never used again. */
+  /** The market's number is never used again: its base goes from disk as well. */
   forget(market: MarketNumber): void {
+    this.#outbox.removeLastPrice(this.#webhook, market)
     const page = this.#pages.get(market >>> PAGE_BITS)
     if (page !== undefined) page[market & (PAGE_COUNT - 1)] = UNKNOWN
   }
 
-  #keep(market: MarketNumber, price: PriceMicros): void {
+  #pageOf(market: MarketNumber): Int32Array {
     const number = market >>> PAGE_BITS
-    let page = this.#pages.get(number)
-    if (page === undefined) {
-      page = new Int32Array(PAGE_COUNT).fill(UNKNOWN)
-      this.#pages.set(number, page)
-    }
-    page[market & (PAGE_COUNT - 1)] = price
+    const known = this.#pages.get(number)
+    if (known !== undefined) return known
+    const page = new Int32Array(PAGE_COUNT).fill(UNREAD)
+    this.#pages.set(number, page)
+    return page
   }
 }
 

@@ -19,7 +19,13 @@ import type {
   VenueTrade,
 } from '../storage/storage.ts'
 import type { AccountWatcher } from './account-directory.ts'
-import type { RunView, TradeLogView, TradeLossView, WhaleLogView } from './log-views.ts'
+import type {
+  RunView,
+  TradeLogView,
+  TradeLossView,
+  WhaleLogView,
+  WhaleRowView,
+} from './log-views.ts'
 import type { WebhooksView } from './webhook-views.ts'
 
 /** A book as of now, best first; the arrays are the caller's to keep. */
@@ -313,7 +319,7 @@ export interface PastPricesView {
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
 
-export type { HistoryQuery, RunView, TradeLogView, TradeLossView, WhaleLogView }
+export type { HistoryQuery, RunView, TradeLogView, TradeLossView, WhaleLogView, WhaleRowView }
 
 /** Figures of the database. */
 export interface StatsView {

@@ -12,11 +12,11 @@ import type {
 } from '../engine/webhooks/webhook.ts'
 
 /** A webhook as its owner sees it: without secrets. */
-export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecret' | 'number'> {
+export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' | 'number'> {
   readonly counts: DeliveryCounts
   /** Since when every attempt failed; null while attempts succeed. */
   readonly failingSinceMs: TimeMs | null
-  /** Until when a rotated-out secret signs as well; null: only the present one does. */
+  /** Until when the secret rotated out last signs as well; null: only the present one does. */
   readonly previousSecretUntilMs: TimeMs | null
 }
 

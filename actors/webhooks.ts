@@ -1,7 +1,7 @@
 // The webhooks of all accounts: who has which, their secrets (sealed), and whether they are active; and
 // the one door to events, deliveries and housekeeping. A change is in force at once, and answered when
 // it is on the platter; what could not be stored is taken back.
-// Not for: what the face validates (types, URL, lengths), or HTTP. Upholds HOOK1 to HOOK8.
+// Not for: what the face validates (types, URL, lengths), or HTTP. Upholds HOOK1 to HOOK11.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../engine/clock.ts'
@@ -36,6 +36,8 @@ import type {
 export const webhooksPerAccountMax = 25
 /** A secret that was rotated out signs as well for so long. */
 export const rotationMs = DAY_MS
+/** So many of them at most; beyond, the oldest ends early: each is a signature on every post. */
+export const previousSecretsMax = 8
 
 export interface WebhookParts {
   readonly storage: {
@@ -131,9 +133,9 @@ export class Webhooks implements WebhooksView, AccountWatcher {
   }
 
   #viewOf(webhook: Webhook): WebhookView {
-    const { secret: _, previousSecret, number, ...shown } = webhook
+    const { secret: _, previousSecrets, number, ...shown } = webhook
     const { counts, failingSinceMs } = this.#parts.storage.outbox.state(number)
-    const untilMs = previousSecret?.untilMs ?? null
+    const untilMs = previousSecrets[0]?.untilMs ?? null
     const isOver = untilMs === null || untilMs <= this.#parts.clock.nowMs()
     return { ...shown, counts, failingSinceMs, previousSecretUntilMs: isOver ? null : untilMs }
   }
@@ -157,7 +159,7 @@ export class Webhooks implements WebhooksView, AccountWatcher {
       const webhook = await stored(
         this.#parts.storage.webhooks.create({
           ...{ id, accountId: account, url, eventTypes, filters, description },
-          ...{ isActive: true, disabledReason: null, previousSecret: null },
+          ...{ isActive: true, disabledReason: null, previousSecrets: [] },
           createdAtMs: this.#parts.clock.nowMs(),
           secret: this.#parts.box.seal(secret, id),
         }),
@@ -205,11 +207,14 @@ export class Webhooks implements WebhooksView, AccountWatcher {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
     const secret = given ?? makeSecret()
-    const untilMs = timeMs(this.#parts.clock.nowMs() + rotationMs)
+    const nowMs = this.#parts.clock.nowMs()
+    const old = { secret: webhook.secret, untilMs: timeMs(nowMs + rotationMs) }
+    // One of yesterday's keeps its day: who rotates twice may not have heard the first answer.
+    const older = webhook.previousSecrets.filter(({ untilMs }) => nowMs < untilMs)
     const changed = await this.#replace(webhook, {
       ...webhook,
       secret: this.#parts.box.seal(secret, webhook.id),
-      previousSecret: { secret: webhook.secret, untilMs },
+      previousSecrets: [old, ...older].slice(0, previousSecretsMax),
     })
     return { webhook: this.#viewOf(changed), secret }
   }

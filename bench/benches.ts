@@ -12,6 +12,7 @@ import { bench as orderBook } from './order-book.bench.ts'
 import { bench as search } from './search.bench.ts'
 import { bench as start } from './start.bench.ts'
 import { bench as storage } from './storage.bench.ts'
+import { bench as webhooks } from './webhooks.bench.ts'
 
 export const BENCHES: readonly Bench[] = [
   orderBook,
@@ -23,5 +24,6 @@ export const BENCHES: readonly Bench[] = [
   storage,
   fanOut,
   endToEnd,
+  webhooks,
   start,
 ]

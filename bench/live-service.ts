@@ -14,6 +14,8 @@ export interface ServiceOptions {
   readonly dataDir: string
   readonly marketsPerVenue: number
   readonly messagesPerSecond: number
+  /** Variables beside those that follow from the above. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** How many markets the simulated venues list, and how many of these are open. */
@@ -73,6 +75,7 @@ export class LiveService {
       SIM_MARKETS: String(options.marketsPerVenue),
       SIM_RATE: String(options.messagesPerSecond),
       LOG_LEVEL: 'info',
+      ...options.env,
     })
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/, START_MS_MAX)

@@ -24,6 +24,7 @@ import { sportsRoutes } from './routes/sports.ts'
 import { statusRoutes } from './routes/status.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
+import { whaleRoutes } from './routes/whales.ts'
 
 /** What the routes need of the house. */
 export interface ApiParts {
@@ -55,6 +56,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...sportsRoutes(shared), //                 /v1/sports/{sport}
     ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
+    ...whaleRoutes(shared), //                  /v1/whales  /trades  /v1/markets/{market_id}/whales
     ...webhookRoutes(webhooks), //              /v1/webhooks  /{webhook_id}  /test  /rotate-secret  /deliveries
     ...accountRoutes(engine.accounts), //       /v1/auth/signup  /login  /me  /v1/keys
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats

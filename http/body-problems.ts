@@ -137,7 +137,7 @@ function isOfType(type: unknown, value: unknown): boolean {
 }
 
 /** The schema that stands beside null, or the schema itself. */
-function withoutNull(schema: TSchema): TSchema {
+export function withoutNull(schema: TSchema): TSchema {
   const options: unknown = schema.anyOf
   if (!Array.isArray(options)) return schema
   const others: readonly TSchema[] = options.filter(({ type }: TSchema) => type !== 'null')

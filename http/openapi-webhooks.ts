@@ -24,7 +24,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'webhook-id': 'Of the event: the same at every attempt, by which a repeat is known.',
   'webhook-timestamp': 'Unix seconds of the attempt.',
   'webhook-signature':
-    'One `v1,` signature, or two with a space between them in the day after a rotation.',
+    'A `v1,` signature; in the day after a rotation one of each secret, with spaces between them.',
 }
 
 const ANSWERS: Readonly<Record<string, string>> = {

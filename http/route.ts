@@ -158,6 +158,8 @@ export interface BodyRule<B extends TProperties> {
   readonly schema: TObject<B>
   readonly className: string
   readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
+  /** The same of those fields that have their type, when others have not. */
+  readonly refineParts?: (parts: Partial<Static<TObject<B>>>) => readonly Problem[]
   /** A request may have no body at all; every field is optional. */
   readonly isOptional?: boolean
 }
@@ -170,7 +172,7 @@ export function bodyRoute<B extends TProperties>(
   body: BodyRule<B>,
   handle: (request: ValidRequest<null, Static<TObject<B>>>) => Answer | Promise<Answer>,
 ): Route {
-  const parse = compileBody(body.schema, body.className, body.refine)
+  const parse = compileBody(body.schema, body.className, body.refine, body.refineParts)
   const { isOptional: isBodyOptional = false } = body
   const path = pathOf(basics)
   const pathProblems = compilePath(path)

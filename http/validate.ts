@@ -9,8 +9,10 @@ import {
   type TObject,
   type TProperties,
   type TSchema,
+  Type,
 } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
+import { inFieldOrder, soundFields } from './body-parts.ts'
 import { BodyProblems } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 import type { RawQuery } from './query.ts'
@@ -122,13 +124,16 @@ export type ParsedBody<T> =
 
 /**
  * A parser of JSON bodies. `refine` finds what a schema cannot say; it runs only once every field
- * has its type, so that a missing or non-string field is reported alone.
+ * has its type, so that a missing or non-string field is reported alone. `refineParts` is given the
+ * fields that have theirs when others have not, so that every failure is told at once.
  */
 export function compileBody<P extends TProperties>(
   schema: TObject<P>,
   className: string,
   refine: (value: Static<TObject<P>>) => readonly Problem[] = () => [],
+  refineParts?: (parts: Partial<Static<TObject<P>>>) => readonly Problem[],
 ): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
+  const checkParts = ajv.compile<Partial<Static<TObject<P>>>>(Type.Partial(schema))
   const check = ajv.compile<Static<TObject<P>>>(schema)
   const found = new BodyProblems(schema, className)
   return (bytes) => {
@@ -136,12 +141,23 @@ export function compileBody<P extends TProperties>(
     if (json.kind !== 'json') return json
     const { value } = json
     const failures = found.of(value)
-    if (failures.length > 0) return { kind: 'invalid', problems: failures }
+    if (failures.length > 0) {
+      if (refineParts === undefined || !isRecord(value)) {
+        return { kind: 'invalid', problems: failures }
+      }
+      const parts = soundFields(schema, value, failures)
+      const more = checkParts(parts) ? refineParts(parts) : []
+      return { kind: 'invalid', problems: inFieldOrder(schema, [...failures, ...more]) }
+    }
     // As for queries: both must agree.
     if (!check(value)) throw new Error('a body has no problem and fails its schema')
     const problems = refine(value)
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
   }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parseJson(

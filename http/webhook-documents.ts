@@ -47,7 +47,7 @@ export function webhookDocuments(names: VenueNames) {
     change: {
       group: 'Webhooks',
       summary: 'Change a webhook',
-      description: `What is left out stays; \`filters\` are replaced as a whole. \`active\` false pauses: events are still kept, and posted once it is true again, within 72 hours. True also ends a disabling, after which \`disabled_reason\` is null.`,
+      description: `What is left out stays; \`filters\` are replaced as a whole. \`active\` false pauses: nothing new is made for the webhook, and what waits is kept for 72 hours and posted once it is true again. True also ends a disabling, after which \`disabled_reason\` is null.`,
       answer: WebhookSchema,
       refusals: { 404: UNKNOWN },
       bodyExamples: {
@@ -65,7 +65,8 @@ export function webhookDocuments(names: VenueNames) {
     rotate: {
       group: 'Webhooks',
       summary: 'Replace the secret; the old one signs as well for 24 hours',
-      description: 'Posts carry a signature of each secret in that time. A body is not needed.',
+      description:
+        'Posts carry a signature of each secret in that time, of the newest nine when it is rotated more often. A body is not needed.',
       answer: WebhookWithSecretSchema,
       refusals: { 404: UNKNOWN },
       bodyExamples: { made: {} },
@@ -78,7 +79,8 @@ const deliveryDocuments = {
   test: {
     group: 'Webhooks',
     summary: 'Post a `webhook.test` event, whatever types the webhook has',
-    description: 'It goes the way of every event; its delivery says what came of it.',
+    description:
+      'It goes the way of every event, and is posted while the webhook is inactive too; its delivery says what came of it.',
     answer: DeliverySchema,
     status: 202,
     refusals: { 404: UNKNOWN },
@@ -87,13 +89,15 @@ const deliveryDocuments = {
     group: 'Webhooks',
     summary: "A webhook's deliveries, newest first",
     description:
-      'An event that fails is posted again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, then it is `exhausted`. `dropped` ones were given up earlier: too old, too many, or the webhook was disabled for long.',
+      'An event that fails is posted again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, then it is `exhausted`. `dropped` ones were given up earlier: too old, too many, or the webhook was inactive for 72 hours. Finished ones are kept for a week, the newest 1,000 of a webhook.',
     answer: DeliveriesSchema,
     refusals: { 400: 'a foreign cursor', 404: UNKNOWN },
   },
   retry: {
     group: 'Webhooks',
     summary: 'Post a delivery again now, finished or not',
+    description:
+      'The same event with the same id and bytes, also while the webhook is inactive; when it fails, the schedule begins anew.',
     answer: DeliverySchema,
     status: 202,
     refusals: { 404: 'the account has no such webhook, or the webhook no such delivery' },

@@ -1,6 +1,6 @@
 // Bodies that make, change or re-key a webhook: the rules that a schema cannot say, and what the owner
 // gets of a valid one: canonical event types, lower-case ids and addresses, integers for money.
-// Not for: the shapes (webhook-schemas.ts). Upholds HOOKROUTE3 to HOOKROUTE5.
+// Not for: the shapes (webhook-schemas.ts). Upholds HOOKROUTE3 to HOOKROUTE5, HOOKROUTE9.
 
 import type { Static } from '@sinclair/typebox'
 import type { WebhookChange, WebhookRequest } from '../actors/webhook-views.ts'
@@ -36,20 +36,21 @@ export interface RequestFactors {
 /** The rules of the three bodies, for the routes. */
 export function webhookBodies(factors: RequestFactors) {
   const refine = (body: AnyBody) => problemsOf(body, factors)
+  const rules = { refine, refineParts: refine }
   const create = createBody(factors.names)
   const change = changeBody(factors.names)
   const rotate = rotateBody()
   return {
-    create: { schema: create, className: 'Webhook', refine } satisfies BodyRule<
+    create: { schema: create, className: 'Webhook', ...rules } satisfies BodyRule<
       typeof create.properties
     >,
-    change: { schema: change, className: 'WebhookChange', refine } satisfies BodyRule<
+    change: { schema: change, className: 'WebhookChange', ...rules } satisfies BodyRule<
       typeof change.properties
     >,
     rotate: {
       schema: rotate,
       className: 'SecretRotation',
-      refine,
+      ...rules,
       isOptional: true,
     } satisfies BodyRule<typeof rotate.properties>,
   }

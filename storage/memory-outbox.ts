@@ -38,11 +38,13 @@ export class MemoryOutbox implements OutboxTable {
     return this.#stored(webhook).find((one) => one.number === number) ?? null
   }
 
-  update(webhook: WebhookNumber, delivery: Delivery): void {
+  update(webhook: WebhookNumber, delivery: Delivery): boolean {
     const box = this.#box(webhook)
+    const isThere = box.deliveries.some((one) => one.number === delivery.number)
     box.deliveries = box.deliveries.map((one) =>
       one.number === delivery.number ? changedDelivery(one, delivery) : one,
     )
+    return isThere
   }
 
   due({
@@ -95,10 +97,12 @@ export class MemoryOutbox implements OutboxTable {
     if (this.state(webhook).failingSinceMs !== sinceMs) this.#box(webhook).failingSinceMs = sinceMs
   }
 
-  lastPrices(webhook: WebhookNumber): ReturnType<OutboxTable['lastPrices']> {
-    const prices = [...(this.#boxes.get(webhook)?.prices ?? [])]
-    prices.sort(([one], [other]) => one - other)
-    return prices.map(([market, price]) => ({ market, price }))
+  lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
+    return this.#boxes.get(webhook)?.prices.get(market) ?? null
+  }
+
+  removeLastPrice(webhook: WebhookNumber, market: MarketNumber): void {
+    this.#boxes.get(webhook)?.prices.delete(market)
   }
 
   putLastPrice(webhook: WebhookNumber, market: MarketNumber, price: PriceMicros): void {

@@ -118,9 +118,9 @@ export class Outbox implements OutboxTable {
     return delivery
   }
 
-  update(webhook: WebhookNumber, change: Delivery): void {
+  update(webhook: WebhookNumber, change: Delivery): boolean {
     const stored = this.get(webhook, change.number)
-    if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return
+    if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return false
     const changed = changedDelivery(stored, change)
     const known = this.#load(webhook)
     const key = groupKey(webhook, stored.number)
@@ -132,11 +132,15 @@ export class Outbox implements OutboxTable {
     if (isDue !== null) this.#due.put(isDue, PRESENT)
     if (changed.status === 'pending') {
       known.pendingFrom = Math.min(known.pendingFrom, changed.number)
-    } else this.#finished.put(key, finishedValue(changed.status, changed.createdAtMs))
-    if (stored.status === changed.status) return
+    } else {
+      this.#finished.put(key, finishedValue(changed.status, changed.createdAtMs))
+      if (known.pendingFrom === changed.number) known.pendingFrom += 1
+    }
+    if (stored.status === changed.status) return true
     known.totals[stored.status] -= 1
     known.totals[changed.status] += 1
     this.#putTotals(known)
+    return true
   }
 
   due({
@@ -192,6 +196,9 @@ export class Outbox implements OutboxTable {
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const known = this.#load(webhook)
     if (known.totals.pending === 0) return null
+    // Where one after the other is dropped it is the next number: one look-up instead of a range.
+    const next = this.get(webhook, known.pendingFrom)
+    if (next?.status === 'pending') return withoutBody(next)
     const from = groupKey(webhook, known.pendingFrom)
     const found: StoredDelivery[] = []
     this.#deliveries.scan({ from, to: groupKey(webhook, Number.MAX_SAFE_INTEGER) }, (row) => {
@@ -217,11 +224,10 @@ export class Outbox implements OutboxTable {
     this.#putTotals(known)
   }
 
-  *lastPrices(webhook: WebhookNumber): ReturnType<OutboxTable['lastPrices']> {
-    for (const row of chunkedRows(this.#prices, webhookRange(webhook))) {
-      const price = this.#prices.decodePacked(row, lastPriceSchemas)
-      if (price !== null) yield { market: row.key.readUInt32BE(4), price }
-    }
+  lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
+    const key = lastPriceKey(webhook, market)
+    const value = this.#prices.get(key)
+    return value === null ? null : this.#prices.decodePacked({ key, value }, lastPriceSchemas)
   }
 
   putLastPrice(webhook: WebhookNumber, market: MarketNumber, price: PriceMicros): void {
@@ -231,6 +237,11 @@ export class Outbox implements OutboxTable {
     const known = this.#load(webhook)
     // Whoever has rows has a row of totals, so that `webhooks` names it.
     if (!this.#totals.has(known.key)) this.#putTotals(known)
+  }
+
+  removeLastPrice(webhook: WebhookNumber, market: MarketNumber): void {
+    const key = lastPriceKey(webhook, market)
+    if (this.#prices.has(key)) this.#prices.remove(key)
   }
 
   prune(query: Parameters<OutboxTable['prune']>[0]): boolean {

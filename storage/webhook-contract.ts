@@ -41,7 +41,7 @@ export interface OutboxState {
 export interface OutboxTable {
   /**
    * Stores a pending delivery, due at `dueAtMs`, in the 'first' lane, and counts it. Null, and
-   * nothing stored, when the webhook has a delivery of that event already.
+   * nothing stored, when the webhook has a delivery of that event already, or the disk takes no more.
    */
   create(
     webhook: WebhookNumber,
@@ -52,9 +52,10 @@ export interface OutboxTable {
   get(webhook: WebhookNumber, number: number): StoredDelivery | null
   /**
    * Replaces status, dueAtMs, attempts and last of a stored delivery, and moves the counts with the
-   * status; a pending one with attempts is in the 'retry' lane. Does nothing for one that is gone.
+   * status; a pending one with attempts is in the 'retry' lane. False, and nothing changed, for one
+   * that is gone, and while the disk takes no more.
    */
-  update(webhook: WebhookNumber, delivery: Delivery): void
+  update(webhook: WebhookNumber, delivery: Delivery): boolean
   /** Pending deliveries of a lane by due time, then number, strictly behind `after`, at most `limit`. */
   due(query: {
     webhook: WebhookNumber
@@ -73,11 +74,10 @@ export interface OutboxTable {
   oldestPending(webhook: WebhookNumber): Delivery | null
   state(webhook: WebhookNumber): OutboxState
   putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void
-  /** The prices last sent to a webhook, for price.changed. */
-  lastPrices(
-    webhook: WebhookNumber,
-  ): Iterable<{ readonly market: MarketNumber; readonly price: PriceMicros }>
+  /** The price last sent to a webhook of a market, for price.changed; null when none was. */
+  lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null
   putLastPrice(webhook: WebhookNumber, market: MarketNumber, price: PriceMicros): void
+  removeLastPrice(webhook: WebhookNumber, market: MarketNumber): void
   /**
    * Removes finished deliveries beyond the newest `finishedMax` of the webhook or made before
    * `beforeMs`, at most `rowsMax`; the counts stay. True while there are more.

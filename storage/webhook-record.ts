@@ -6,6 +6,7 @@ import { priceMicros, timeMs, usdMicros } from '../engine/units.ts'
 import {
   type DisabledReason,
   EVENT_TYPES,
+  type PreviousSecret,
   type Webhook,
   type WebhookFilters,
   webhookNumber,
@@ -19,11 +20,11 @@ const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
 
 export function webhookFields(webhook: Webhook): readonly unknown[] {
   const { id, accountId: owner, url, eventTypes, filters, description } = webhook
-  const { isActive, disabledReason, createdAtMs, secret, previousSecret } = webhook
+  const { isActive, disabledReason, createdAtMs, secret, previousSecrets } = webhook
   const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
   const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
   const state = [description, isActive, disabledReason, createdAtMs, secret]
-  const previous = previousSecret === null ? [] : [previousSecret.secret, previousSecret.untilMs]
+  const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
   return [id, owner, url, eventTypes, ...kept, ...state, ...previous]
 }
 
@@ -42,11 +43,18 @@ export function webhookSchemas(key: Buffer): Schemas<Webhook> {
       disabledReason: fields.choiceOrNull(DISABLED_REASONS),
       createdAtMs: timeMs(fields.number()),
       secret: fields.text(),
-      previousSecret: fields.isAtEnd()
-        ? null
-        : { secret: fields.text(), untilMs: timeMs(fields.number()) },
+      previousSecrets: readPreviousSecrets(fields),
     }),
   }
+}
+
+/** What is left of the record. */
+function readPreviousSecrets(fields: FieldReader): readonly PreviousSecret[] {
+  const secrets: PreviousSecret[] = []
+  while (!fields.isAtEnd()) {
+    secrets.push({ secret: fields.text(), untilMs: timeMs(fields.number()) })
+  }
+  return secrets
 }
 
 function readFilters(fields: FieldReader): WebhookFilters {

@@ -53,8 +53,13 @@ export interface Webhook {
   readonly disabledReason: DisabledReason | null
   readonly createdAtMs: TimeMs
   readonly secret: SealedSecret
-  /** Signs as well until its time is over. */
-  readonly previousSecret: { readonly secret: SealedSecret; readonly untilMs: TimeMs } | null
+  /** What was rotated out, newest first: each signs as well until its time is over. */
+  readonly previousSecrets: readonly PreviousSecret[]
+}
+
+export interface PreviousSecret {
+  readonly secret: SealedSecret
+  readonly untilMs: TimeMs
 }
 
 declare const webhookNumberKind: unique symbol

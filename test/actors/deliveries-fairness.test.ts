@@ -112,8 +112,9 @@ class LongOutbox extends MemoryOutbox {
     return this.#changed.get(number) ?? made
   }
 
-  override update(webhook: Parameters<OutboxTable['update']>[0], delivery: StoredDelivery): void {
+  override update(webhook: Parameters<OutboxTable['update']>[0], delivery: StoredDelivery): boolean {
     this.#changed.set(delivery.number, { ...this.get(webhook, delivery.number), ...delivery })
+    return true
   }
 
   override due({ lane, limit }: Parameters<OutboxTable['due']>[0]) {

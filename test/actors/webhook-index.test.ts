@@ -36,7 +36,7 @@ function randomWebhook(random: Random, number: number): Webhook {
       categories: some(random, ['x', 'y']),
     },
     ...{ isActive: true, disabledReason: null, createdAtMs: timeMs(0) },
-    ...{ secret: '', previousSecret: null },
+    ...{ secret: '', previousSecrets: [] },
   }
 }
 

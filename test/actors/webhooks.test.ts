@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook as Judge } from 'standardwebhooks'
-import { rotationMs, webhooksPerAccountMax } from '../../actors/webhooks.ts'
+import { previousSecretsMax, rotationMs, webhooksPerAccountMax } from '../../actors/webhooks.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { isSecret, makeSecret } from '../../engine/webhooks/signature.ts'
 import { answered, type Post } from '../support/fake-caller.ts'
@@ -87,6 +87,42 @@ test('[HOOK4] after a rotation both secrets sign for 24 hours, then the new one 
   }
   assert.equal(world.webhooks.get(ALICE, webhook.id)?.previousSecretUntilMs, null)
   assert.equal(world.caller.posts.length, 3)
+})
+
+test('[HOOK11] a second rotation in that time takes none of the first one’s day; the newest eight keep it', async () => {
+  const world = new WebhookWorld()
+  const { webhook, secret } = await world.webhooks.create(ALICE, request())
+  const secrets = [secret]
+  const rotate = async () => {
+    await world.pass(1_000)
+    const rotated = await world.webhooks.rotateSecret(ALICE, webhook.id, null)
+    assert.ok(rotated !== null)
+    secrets.push(rotated.secret)
+    return rotated.webhook.previousSecretUntilMs
+  }
+  /** Of all secrets so far, which the next post is signed with. */
+  const signing = async () => {
+    world.trade()
+    await settle()
+    const post = world.caller.posts.at(-1)
+    assert.ok(post !== undefined)
+    assert.equal(
+      post.headers['webhook-signature']?.split(' ').length,
+      secrets.filter((each) => isSignedWith(post, each)).length,
+    )
+    return secrets.map((each) => isSignedWith(post, each))
+  }
+  await rotate()
+  assert.equal(await rotate(), world.clock.nowMs() + rotationMs)
+  assert.deepEqual(await signing(), [true, true, true])
+  // The first one's day ends a second before the second one's.
+  await world.pass(rotationMs - 1_000)
+  assert.deepEqual(await signing(), [false, true, true])
+  await world.pass(1_000)
+  assert.deepEqual(await signing(), [false, false, true])
+  for (let times = 0; times < 10; times += 1) await rotate()
+  const newest = (await signing()).lastIndexOf(false)
+  assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
 test('[HOOK5] what could not be stored is taken back, and said with an error of ours', async () => {
@@ -279,4 +315,27 @@ test('[HOOK9] the webhooks of a disabled account are silent, also after a restar
     [other.id],
   )
   assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
+})
+
+test('[HOOK10] a webhook that was being made when its account was deleted goes with it', async () => {
+  const world = new WebhookWorld()
+  const making = world.webhooks.create(ALICE, request())
+  world.silentAccounts.add(ALICE)
+  world.webhooks.onAccountGone(ALICE, 'deleted')
+  await assert.rejects(making, { code: 'UNAUTHORIZED' })
+  assert.deepEqual([...world.table.all()], [])
+  assert.deepEqual(world.webhooks.list(ALICE), [])
+  // One that is made for a disabled account stays, and is silent.
+  const other = world.webhooks.create(BOB, request())
+  world.silentAccounts.add(BOB)
+  world.webhooks.onAccountGone(BOB, 'disabled')
+  await other
+  world.trade()
+  await world.pass(1)
+  assert.equal(world.caller.posts.length, 0)
+  world.silentAccounts.delete(BOB)
+  world.webhooks.onAccountBack(BOB)
+  world.trade()
+  await world.pass(1)
+  assert.equal(world.caller.posts.length, 1)
 })

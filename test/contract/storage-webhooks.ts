@@ -35,7 +35,10 @@ function tableContract({ open, settle }: StorageUnderTest): void {
       description: 'my hook',
       isActive: false,
       disabledReason: 'failing',
-      previousSecret: { secret: 'b2xk', untilMs: timeMs(NOON_MS + 1) },
+      previousSecrets: [
+        { secret: 'b2xk', untilMs: timeMs(NOON_MS + 2) },
+        { secret: 'b2xkZXI=', untilMs: timeMs(NOON_MS + 1) },
+      ],
     })
     const [first, second, third] = await Promise.all([
       storage.webhooks.create(webhook('plain')),
@@ -280,7 +283,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.outbox.webhooks()], [2, 9])
     const none = { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
     assert.deepEqual(storage.outbox.state(ONE).counts, none)
-    assert.deepEqual([...storage.outbox.lastPrices(ONE)], [])
+    assert.equal(storage.outbox.lastPrice(ONE, 1), null)
     assert.equal(
       storage.outbox.due({ webhook: ONE, lane: 'first', after: null, limit: 9 }).length,
       0,
@@ -300,16 +303,16 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     storage.outbox.putLastPrice(TWO, 1, priceMicros(1_000_000))
     storage = await settle(storage)
     storage.outbox.putLastPrice(ONE, 2, priceMicros(0))
+    storage.outbox.removeLastPrice(ONE, 3)
+    storage.outbox.removeLastPrice(ONE, 3_001)
     storage.outbox.putFailingSince(TWO, timeMs(5))
     storage.outbox.putFailingSince(TWO, null)
     storage = await settle(storage)
-    const prices = [...storage.outbox.lastPrices(ONE)]
-    assert.equal(prices.length, 3_000)
-    assert.deepEqual(prices.slice(0, 2), [
-      { market: 1, price: 1 },
-      { market: 2, price: 0 },
-    ])
-    assert.deepEqual([...storage.outbox.lastPrices(TWO)], [{ market: 1, price: 1_000_000 }])
+    const markets = [1, 2, 3, 4, 3_000, 3_001]
+    const prices = markets.map((market) => storage.outbox.lastPrice(ONE, market))
+    assert.deepEqual(prices, [1, 0, null, 4, 3_000, null])
+    assert.equal(storage.outbox.lastPrice(TWO, 1), 1_000_000)
+    assert.equal(storage.outbox.lastPrice(TWO, 2), null)
     assert.equal(storage.outbox.state(ONE).failingSinceMs, NOON_MS)
     assert.equal(storage.outbox.state(TWO).failingSinceMs, null)
     await storage.close()

@@ -33,9 +33,9 @@ export class CrashingOutbox extends MemoryOutbox {
     return super.create(...given)
   }
 
-  override update(...given: Parameters<OutboxTable['update']>): void {
+  override update(...given: Parameters<OutboxTable['update']>): boolean {
     this.#writes.push((outbox) => outbox.update(...given))
-    super.update(...given)
+    return super.update(...given)
   }
 
   override putFailingSince(...given: Parameters<OutboxTable['putFailingSince']>): void {
@@ -46,6 +46,11 @@ export class CrashingOutbox extends MemoryOutbox {
   override putLastPrice(...given: Parameters<OutboxTable['putLastPrice']>): void {
     this.#writes.push((outbox) => outbox.putLastPrice(...given))
     super.putLastPrice(...given)
+  }
+
+  override removeLastPrice(...given: Parameters<OutboxTable['removeLastPrice']>): void {
+    this.#writes.push((outbox) => outbox.removeLastPrice(...given))
+    super.removeLastPrice(...given)
   }
 
   override prune(...given: Parameters<OutboxTable['prune']>): boolean {

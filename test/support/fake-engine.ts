@@ -18,6 +18,7 @@ import type { EventListing, MarketListing, MarketRef } from '../../engine/market
 import { Metrics } from '../../engine/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
+import type { WhaleTable } from '../../storage/whale-contract.ts'
 import { eventListing, listing, NAMES } from './builders.ts'
 import { FakeAccounts } from './fake-accounts.ts'
 import { FakeCatalog } from './fake-catalog.ts'
@@ -94,8 +95,10 @@ export class FakeEngine implements EngineView {
   readonly matches = new FakeMatches()
   readonly webhooks: FakeWebhooks
   readonly tradeLog: FakeTradeLog
-  /** Of the present run alone, and empty: what is told of whales stays in the hub's memory. */
+  /** Of the present run alone: what is told of whales stays in the hub's memory. */
   readonly whaleLog: WhaleLog
+  /** Behind the log: for tests to put rows into. */
+  readonly whaleRows: WhaleTable
   /** A market's own ticks; replace it to have a venue remember more, answer late or fail. */
   pastPrices: PastPricesView = { at: (market, atMs) => market.priceAt(atMs) }
   venueViews: VenueView[]
@@ -119,6 +122,7 @@ export class FakeEngine implements EngineView {
     const { runs, whales } = openMemoryStorage()
     const storage = { runs: { ...runs, all: () => [present] }, whales }
     this.whaleLog = new WhaleLog({ run: present, storage })
+    this.whaleRows = whales
     this.accounts = new FakeAccounts(clock)
     this.webhooks = new FakeWebhooks(clock)
   }

@@ -65,7 +65,9 @@ function integers({ minimum, maximum }: TSchema): ParameterValues {
 }
 
 function numbers({ minimum, maximum }: TSchema): ParameterValues {
-  const valid = new Set<string>(['1.5', '1e-400'])
+  const tiny = ['1.5', '1e-400']
+  const isAllowed = (text: string) => !(Number(text) < minimum)
+  const valid = new Set<string>(tiny.filter(isAllowed))
   const invalid = [...NOT_NUMBERS, 'Infinity', '-inf', 'NaN', '1e400']
   if (typeof minimum === 'number') {
     valid.add(String(minimum)).add(String(minimum + 0.5))

@@ -1,13 +1,15 @@
 // What stands in the databases of a data folder after a crash, read from a copy of it before anybody
-// starts the service again: whether the outbox adds up row by row, which deliveries it knows, and how
-// far the trades reach. Not for: a service that runs (outbox-witness.ts, ledger-judge.ts).
+// starts the service again: whether the outbox adds up row by row, which deliveries it knows, and which
+// trades. Not for: a service that runs (outbox-witness.ts, ledger-judge.ts).
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../engine/clock.ts'
+import { VENUE_KEYS } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
+import { timeMs } from '../../engine/units.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 import type { Storage } from '../../storage/storage.ts'
 
@@ -17,8 +19,8 @@ export interface Platter {
   readonly deliveries: ReadonlySet<string>
   /** Sentences about counts that do not fit each other or the rows. */
   readonly problems: readonly string[]
-  /** Venue's time of the newest trade; 0 when there is none. */
-  readonly newestTradeMs: number
+  /** Native ids of all trades. */
+  readonly trades: ReadonlySet<string>
 }
 
 /** Copies a data folder that no engine holds, and reads the copy. */
@@ -59,6 +61,15 @@ function platterOf(storage: Storage): Platter {
       .reduce((sum, due) => sum + due.length, 0)
     if (dueRows !== pending) problems.push(`${id}: ${dueRows} due rows, not ${pending}`)
   }
-  const newest = (['a', 'b'] as const).map((venue) => storage.trades.extentOfVenue(venue)?.newestMs)
-  return { deliveries, problems, newestTradeMs: Math.max(...newest.map((ms) => ms ?? 0)) }
+  return { deliveries, problems, trades: tradesOf(storage) }
+}
+
+function tradesOf(storage: Storage): ReadonlySet<string> {
+  const ids = new Set<string>()
+  const all = { fromMs: timeMs(0), toMs: timeMs(Number.MAX_SAFE_INTEGER), after: null } as const
+  for (const venue of VENUE_KEYS) {
+    const query = { ...all, venue, order: 'asc', limit: 1_000_000 } as const
+    for (const { trade } of storage.trades.rangeOfVenue(query)) ids.add(trade.nativeId)
+  }
+  return ids
 }

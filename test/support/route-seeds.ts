@@ -77,6 +77,10 @@ export const SAMPLES: Readonly<Record<string, string>> = {
 const SEARCH: Ask = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
 const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0') ?? engine
+const whales = (method: 'history' | 'historyOfMarket') => ({
+  owner: (engine: FakeEngine) => engine.whaleLog,
+  method,
+})
 const venueTrades = { owner: (engine: FakeEngine) => engine.catalog, method: 'venueTrades' }
 
 let signUps = 0
@@ -123,6 +127,9 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/venue_b/markets': { unavailable: searching, query: { event_ticker: 'event-b0' } },
   'GET /v1/venue_a/trades': { unavailable: venueTrades },
   'GET /v1/venue_b/trades': { unavailable: venueTrades },
+  'GET /v1/whales': { unavailable: { ...whales('history'), ask: { query: [] } } },
+  'GET /v1/whales/trades': { unavailable: { ...whales('history'), ask: { query: [] } } },
+  'GET /v1/markets/{market_id}/whales': { unavailable: whales('historyOfMarket') },
   'GET /v1/events/{slug}': { path: async () => ({ slug: 'event-a0' }) },
   'GET /v1/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
   'GET /v1/markets/{market_id}/price': {

@@ -47,7 +47,7 @@ export function webhook(id: string, changes: Partial<Webhook> = {}): Omit<Webhoo
     disabledReason: null,
     createdAtMs: timeMs(NOON_MS),
     secret: 'c2VhbGVk',
-    previousSecret: null,
+    previousSecrets: [],
     ...changes,
   }
 }

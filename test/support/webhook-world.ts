@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../actors/webhook-views.ts'
 import { Webhooks } from '../../actors/webhooks.ts'
+import { EngineError } from '../../engine/errors.ts'
 import type { TradeUpdate } from '../../engine/events.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'
@@ -75,6 +76,8 @@ export class WebhookWorld {
   webhooks: Webhooks
   /** Whether what is written is committed at once; otherwise `commit` does it. */
   isCommitting = true
+  /** Whether the disk is full: what is written is not committed, and said so. */
+  isDiskFull = false
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
   /** Accounts that are disabled or gone. */
   readonly silentAccounts = new Set<AccountId>()
@@ -83,11 +86,18 @@ export class WebhookWorld {
   readonly #pendingMax: number | undefined
   #tradeCount = 0
 
-  constructor(set: { seed?: string | number; pendingMax?: number; clock?: ManualClock } = {}) {
+  constructor(
+    set: {
+      seed?: string | number
+      pendingMax?: number
+      clock?: ManualClock
+      outbox?: CrashingOutbox
+    } = {},
+  ) {
     this.clock = set.clock ?? new ManualClock()
     this.caller = new FakeCaller(this.clock)
     this.table = new MemoryWebhooks()
-    this.outbox = new CrashingOutbox()
+    this.outbox = set.outbox ?? new CrashingOutbox()
     this.#seed = set.seed ?? 'webhooks'
     this.#pendingMax = set.pendingMax
     this.webhooks = this.#open()
@@ -109,6 +119,7 @@ export class WebhookWorld {
   }
 
   #committed(outbox: CrashingOutbox): Promise<void> {
+    if (this.isDiskFull) return Promise.reject(new EngineError('INTERNAL', 'the disk is full'))
     return new Promise((resolve) => {
       const settled = () => {
         outbox.commit()

@@ -213,8 +213,47 @@ describe('bodies of webhooks', () => {
       'filters.event_slugs list_type',
       'filters.categories too_long',
       'filters.market_id extra_forbidden',
+      'secret value_error',
       'description string_type',
       'more extra_forbidden',
+    ])
+  })
+
+  test('[HOOKROUTE9] what a schema cannot say is told beside what it can: neither hides the other', async () => {
+    const body = {
+      url: 'http://10.0.0.1/',
+      event_types: ['trade', 'trades'],
+      filters: {
+        market_ids: ['venue_a_a0', 'candle'],
+        platform: 'venue_c',
+        event_slugs: ['\ud800', 'one'],
+        categories: [1],
+        market_id: 'x',
+      },
+      secret: 'whsec_short',
+      description: 'x'.repeat(257),
+    }
+    assert.deepEqual(await failures(body), [
+      'url value_error',
+      'event_types.1 enum',
+      'filters.market_ids.1 value_error',
+      'filters.platform enum',
+      'filters.event_slugs.0 string_unicode',
+      'filters.categories.0 string_type',
+      'filters.market_id extra_forbidden',
+      'secret value_error',
+      'description string_too_long',
+    ])
+    // A list with a failure of its own is judged no further; a name that is redacted hides nothing.
+    const hidden = {
+      url: 'ftp://a.b/',
+      event_types: ['trade', 'trade', 5],
+      [`whsec_${'a'.repeat(40)}`]: 1,
+    }
+    assert.deepEqual(await failures(hidden), [
+      'url value_error',
+      'event_types.2 enum',
+      '[redacted] extra_forbidden',
     ])
   })
 

@@ -1,0 +1,279 @@
+// How long from the moment a whale is known (150 ms after its first fill came) to the first byte of its
+// POST at a receiver, and what does a delivery cost the engine? Real processes as `npm start` runs them;
+// the receivers are bare sockets in this process, each of an origin of its own. A whale's moment is the
+// stream's `received_ms` of its first fill plus 150 ms, in the same machine's clock as the first byte.
+// A delivery's cost is the engine's processor time beyond that of the same load without webhooks.
+// Excluded: networks and TLS (loopback, http), the receivers' own work.
+// Precision: stamps are whole milliseconds; on two cores receivers and venues take part of the machine.
+
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { systemClock } from '../engine/clock.ts'
+import { whaleCloseMs } from '../engine/limits.ts'
+import {
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  newTimes,
+  type Row,
+  record,
+  timesRow,
+} from './harness.ts'
+import { LiveService } from './live-service.ts'
+
+const DRAIN_MS_MAX = 60_000
+const POLL_MS = 100
+/** What is left out at the beginning: the compiler, and markets that were just subscribed. */
+const WARM_UP_MS = 2_000
+const ANSWER = 'HTTP/1.1 204 No Content\r\n\r\n'
+
+export const bench: Bench = {
+  name: 'webhooks',
+  question:
+    'How long from a whale’s close to the first byte of its POST, and what does a delivery cost?',
+  excludes: 'networks beyond loopback, TLS, the receivers’ own work',
+  run: (setting) => inFolder((folder) => measure(folder, setting)),
+}
+
+async function measure(dataDir: string, setting: BenchSetting) {
+  const { isSmall, say } = setting
+  const messagesPerSecond = isSmall ? 200 : 5_000
+  const service = await LiveService.start({
+    ...{ dataDir, messagesPerSecond, marketsPerVenue: isSmall ? 20 : 200 },
+    env: { WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' },
+  })
+  const load = new WebhookLoad(service, isSmall ? 500 : 15_000)
+  try {
+    await service.catalogsLoaded()
+    await service.booksLive(0)
+    if (!isSmall) await pause(WARM_UP_MS)
+    const bareShare = await load.processorShare()
+    const rows: Row[] = [...(await load.whales(`${messagesPerSecond} venue messages/s`))]
+    for (const hookCount of isSmall ? [2] : [1, 5]) {
+      const { text, row } = await load.deliveries(hookCount, bareShare)
+      say(text)
+      rows.push(row)
+    }
+    await service.pauseWorld()
+    const lines = await load.settled()
+    await service.stop()
+    const checked = `what ${lines.length} receivers accepted is what the service says it delivered, nothing pending`
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
+  } finally {
+    await load.close()
+    await service.kill()
+  }
+}
+
+interface HookRecord {
+  readonly id: string
+  readonly counts: {
+    readonly created: number
+    readonly delivered: number
+    readonly pending: number
+    readonly exhausted: number
+    readonly dropped: number
+  }
+}
+
+/** Webhooks of a running service and their receivers. */
+class WebhookLoad {
+  readonly #service: LiveService
+  readonly #measureMs: number
+  readonly #receivers = new Map<string, FirstBytes>()
+
+  constructor(service: LiveService, measureMs: number) {
+    this.#service = service
+    this.#measureMs = measureMs
+  }
+
+  /** Processor seconds of the engine a second, over the time of a measurement. */
+  async processorShare(): Promise<number> {
+    const fromSeconds = this.#service.processorSeconds()
+    const startedMs = systemClock.monotonicMs()
+    await pause(this.#measureMs)
+    const elapsedSeconds = (systemClock.monotonicMs() - startedMs) / 1_000
+    return (this.#service.processorSeconds() - fromSeconds) / elapsedSeconds
+  }
+
+  /** One webhook on whales, from 5,000 dollars as the stream has them. */
+  async whales(load: string): Promise<readonly Row[]> {
+    const receivedMs = await this.#followWhales()
+    const receiver = await this.#hook({ event_types: ['whale.alert'] })
+    await pause(2 * this.#measureMs)
+    await this.#change(receiver, { active: false })
+    const times = newTimes()
+    for (const { atMs, body } of receiver.posts) {
+      const { data }: { data: WhaleData } = JSON.parse(body)
+      const firstFillMs = receivedMs.get(`${data.market_id} ${data.native_trade_id}`)
+      if (firstFillMs !== undefined) record(times, atMs - firstFillMs - whaleCloseMs)
+    }
+    if (times.totalCount === 0) return [figureRow('whales', 'none in so short a time')]
+    return [timesRow(`${load}: whale closed → first byte of its POST`, times)]
+  }
+
+  /** So many webhooks on every trade. */
+  async deliveries(hookCount: number, bareShare: number): Promise<{ text: string; row: Row }> {
+    const hooks: FirstBytes[] = []
+    for (let count = 0; count < hookCount; count += 1) {
+      hooks.push(await this.#hook({ event_types: ['trade.created'] }))
+    }
+    const sum = () => hooks.reduce((total, { posts }) => total + posts.length, 0)
+    const fromSeconds = this.#service.processorSeconds()
+    const fromCount = sum()
+    const startedMs = systemClock.monotonicMs()
+    await pause(this.#measureMs)
+    const elapsedSeconds = (systemClock.monotonicMs() - startedMs) / 1_000
+    const busySeconds = this.#service.processorSeconds() - fromSeconds
+    const count = sum() - fromCount
+    for (const hook of hooks) await this.#change(hook, { active: false })
+    const rate = Math.round(count / elapsedSeconds)
+    const micros = Math.round(
+      (1e6 * (busySeconds - bareShare * elapsedSeconds)) / Math.max(count, 1),
+    )
+    const text = `${rate} deliveries/s, ${micros} µs of the engine's processor each, engine ${Math.round((100 * busySeconds) / elapsedSeconds)} % of a core (${Math.round(100 * bareShare)} % without)`
+    return {
+      text: `${hookCount} webhooks: ${text}`,
+      row: figureRow(`${hookCount} webhooks on every trade`, text),
+    }
+  }
+
+  /** A line for each receiver, once everything was delivered and both sides count the same. */
+  async settled(): Promise<readonly string[]> {
+    for (const receiver of this.#receivers.values()) await this.#change(receiver, { active: true })
+    const endsAtMs = systemClock.monotonicMs() + DRAIN_MS_MAX
+    for (;;) {
+      const { webhooks } = await this.#service.read<{ webhooks: HookRecord[] }>('/v1/webhooks')
+      const lines = webhooks.map(({ id, counts }) => {
+        const accepted = new Set(this.#receivers.get(id)?.posts.map((post) => post.id)).size
+        const isRight = counts.created === accepted && counts.delivered === accepted
+        return { isRight, line: `${id} ${JSON.stringify(counts)} and accepted ${accepted}` }
+      })
+      if (lines.every(({ isRight }) => isRight)) return lines.map(({ line }) => line)
+      const wrong = lines.find(({ isRight }) => !isRight)
+      check(systemClock.monotonicMs() < endsAtMs, wrong?.line ?? '')
+      await pause(POLL_MS)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const receiver of this.#receivers.values()) await receiver.close()
+  }
+
+  async #hook(body: Readonly<Record<string, unknown>>): Promise<FirstBytes> {
+    const receiver = await FirstBytes.open()
+    const { id } = await this.#send('POST', '', { ...body, url: receiver.url })
+    this.#receivers.set(id, receiver)
+    return receiver
+  }
+
+  async #change(receiver: FirstBytes, change: { readonly active: boolean }): Promise<void> {
+    const [id] = [...this.#receivers].find(([, one]) => one === receiver) ?? ['']
+    await this.#send('PATCH', `/${id}`, change)
+  }
+
+  async #send(method: string, path: string, body: unknown): Promise<HookRecord> {
+    const { api, key } = this.#service
+    const headers = { 'x-api-key': key }
+    const init = { method, headers, body: JSON.stringify(body) }
+    const response = await fetch(`${api}/v1/webhooks${path}`, init)
+    check(response.ok, `${method} a webhook: ${response.status}`)
+    return JSON.parse(await response.text())
+  }
+
+  /** When the first fill of each whale was received, by market and trade, as the stream tells. */
+  async #followWhales(): Promise<ReadonlyMap<string, number>> {
+    const { api, key } = this.#service
+    const received = new Map<string, number>()
+    const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
+    await once(socket, 'open')
+    socket.on('error', () => undefined)
+    socket.send(
+      JSON.stringify({ action: 'subscribe', id: 1, channel: 'whales', market_ids: ['*'] }),
+    )
+    await new Promise<void>((resolve) => {
+      socket.on('message', (bytes) => {
+        const message: WhaleMessage = JSON.parse(String(bytes))
+        if (message.type === 'synced') resolve()
+        if (message.type !== 'whale' || message.data === undefined) return
+        const { market_id: market, native_trade_id: trade } = message.data
+        received.set(`${market} ${trade}`, message.received_ms ?? 0)
+      })
+    })
+    return received
+  }
+}
+
+interface WhaleData {
+  readonly market_id: string
+  readonly native_trade_id: string
+}
+interface WhaleMessage {
+  readonly type: string
+  readonly received_ms?: number
+  readonly data?: WhaleData
+}
+
+interface Post {
+  readonly id: string
+  readonly body: string
+  /** Of its first byte. */
+  readonly atMs: number
+}
+
+/** A receiver that does the least: notes when each POST began, keeps it, answers 204. */
+class FirstBytes {
+  readonly posts: Post[] = []
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  private constructor() {
+    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
+  }
+
+  static async open(): Promise<FirstBytes> {
+    const receiver = new FirstBytes()
+    receiver.#server.listen(0, '127.0.0.1')
+    await once(receiver.#server, 'listening')
+    return receiver
+  }
+
+  get url(): string {
+    const address = this.#server.address()
+    return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
+    socket.on('error', () => undefined)
+    let bytes: Buffer = Buffer.alloc(0)
+    let firstMs = 0
+    socket.on('data', (chunk: Buffer) => {
+      if (bytes.length === 0) firstMs = systemClock.nowMs()
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+      const head = bytes.indexOf('\r\n\r\n')
+      if (head < 0) return
+      const headers = bytes.toString('latin1', 0, head)
+      const length = Number(/content-length: (\d+)/i.exec(headers)?.[1] ?? 0)
+      if (bytes.length < head + 4 + length) return
+      const id = /webhook-id: (\S+)/i.exec(headers)?.[1] ?? ''
+      // No sender sends the next one before the answer.
+      this.posts.push({ id, body: bytes.toString('utf8', head + 4), atMs: firstMs })
+      bytes = Buffer.alloc(0)
+      socket.write(ANSWER)
+    })
+  }
+}

@@ -1,0 +1,177 @@
+// Large trades over both venues, newest first unless asked otherwise: the rows behind the stream's
+// channel, from 1,000 dollars on, kept for ever. Not for: how fills become a row (actors/whales.ts).
+// Upholds WHALES2 to WHALES5.
+
+import { type Static, Type } from '@sinclair/typebox'
+import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
+import type { MarketId, VenueNames } from '../../engine/ids.ts'
+import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
+import { MICROS } from '../../engine/units.ts'
+import { findMarket } from '../find-market.ts'
+import {
+  cursorText,
+  DATA_START,
+  historyParameters,
+  historyRange,
+  withDataStart,
+} from '../history.ts'
+import { readHistory } from '../history-scan.ts'
+import { writtenInSlices } from '../in-slices.ts'
+import { whaleText } from '../render.ts'
+import { type Answer, jsonText } from '../reply.ts'
+import { type Route, type RouteParts, route } from '../route.ts'
+import { choice, parameters } from '../schemas.ts'
+import { WhaleSchema } from '../ws/messages.ts'
+
+/** Some two milliseconds' worth. */
+const SLICE_ROWS = 128
+/** A page of so many is written in one turn. */
+const WRITTEN_ROWS = 100
+const ADDRESS = '^0[xX][0-9a-fA-F]{40}$'
+
+const WhalesSchema = Type.Object({
+  trades: Type.Array(WhaleSchema),
+  cursor: Type.Union([Type.String(), Type.Null()]),
+  has_more: Type.Boolean(),
+  min_usd: Type.Number(),
+})
+
+const filters = {
+  wallet: Type.Optional(Type.String({ pattern: ADDRESS })),
+  side: Type.Optional(choice(['buy', 'sell'] as const)),
+  min_usd: Type.Number({
+    minimum: whaleRowUsdMin / MICROS,
+    default: whaleMessageUsdMin / MICROS,
+    aliases: ['min_size_usd', 'min_amount'],
+  }),
+  start_time: historyParameters.start_time,
+  end_time: historyParameters.end_time,
+  order: historyParameters.order,
+  limit: parameters.limit(200, 50),
+  cursor: historyParameters.cursor,
+}
+const OfMarketQuery = Type.Object(filters)
+
+const refusals = {
+  400: 'start after end, or a foreign cursor',
+  503: 'too few whales pass the filters to find a page in time',
+}
+
+interface WhaleParts extends RouteParts {
+  readonly engine: Pick<EngineView, 'whaleLog'>
+}
+
+/** `GET /v1/whales`, also as `/v1/whales/trades`, and `GET /v1/markets/{market_id}/whales`. */
+export function whaleRoutes(parts: WhaleParts): readonly Route[] {
+  const { catalog } = parts
+  const { names } = catalog
+  const Query = Type.Object({
+    platform: Type.Optional(choice([names.a, names.b])),
+    market_id: parameters.text(),
+    category: parameters.text(),
+    ...filters,
+  })
+  const document = {
+    group: 'Whales' as const,
+    summary: 'Large trades across markets',
+    answer: WhalesSchema,
+    refusals,
+    headers: DATA_START,
+  }
+  const ofAll = (pattern: string, summary: string): Route =>
+    route({ method: 'GET', pattern, document: { ...document, summary } }, Query, (asked) => {
+      const { query, signal } = asked
+      const { platform, category, market_id: id } = query
+      const view = id === undefined ? null : catalog.find(id)
+      const venue = platform === undefined ? null : names.venue(platform)
+      const wanted = category?.toLowerCase()
+      // A market that the catalogue has forgotten is still known by its id.
+      const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
+      return whales(parts, {
+        ...{ query, signal, view },
+        isOther:
+          venue === null && wanted === undefined && (market === undefined || view !== null)
+            ? null
+            : (row) =>
+                (venue !== null && row.venue !== venue) ||
+                (wanted !== undefined && row.whale.category?.toLowerCase() !== wanted) ||
+                (market !== undefined && idOf(row, names).toLowerCase() !== market),
+      })
+    })
+  return [
+    ofAll('/v1/whales', 'Large trades across markets'),
+    ofAll('/v1/whales/trades', 'The same as /v1/whales'),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/markets/{market_id}/whales',
+        document: {
+          ...document,
+          summary: 'Large trades of a market',
+          refusals: { ...refusals, 404: 'no such market' },
+        },
+      },
+      OfMarketQuery,
+      ({ path, query, signal }) =>
+        whales(parts, {
+          ...{ query, signal, view: findMarket(catalog, path('market_id')), isOther: null },
+        }),
+    ),
+  ]
+}
+
+/** What is asked of the whales. */
+interface Asked {
+  readonly query: Static<typeof OfMarketQuery>
+  readonly signal: () => AbortSignal
+  /** Null: those of any market. */
+  readonly view: MarketView | null
+  /** What else keeps a row out; null: nothing. */
+  readonly isOther: ((row: WhaleRowView) => boolean) | null
+}
+
+async function whales(
+  { catalog, clock, engine }: WhaleParts,
+  { query, signal, view, isOther }: Asked,
+): Promise<Answer> {
+  const { limit, side, min_usd } = query
+  const { whaleLog } = engine
+  const wallet = query.wallet?.toLowerCase()
+  // No amount of money, since it may be larger than any.
+  const usdMin = Math.round(min_usd * MICROS)
+  const isFiltered =
+    isOther !== null || side !== undefined || wallet !== undefined || usdMin > whaleRowUsdMin
+  const accepts = (row: WhaleRowView): boolean =>
+    row.whale.usd >= usdMin &&
+    (side === undefined || row.whale.side === side) &&
+    (wallet === undefined || row.whale.wallet?.toLowerCase() === wallet) &&
+    isOther?.(row) !== true
+  const page = await readHistory<WhaleRowView>({
+    range: historyRange(query),
+    limit,
+    read: (slice) =>
+      view === null
+        ? whaleLog.history(slice)
+        : whaleLog.historyOfMarket({ ...slice, market: view.ref.number }),
+    place: ({ whale }) => whale,
+    accepts: isFiltered ? accepts : null,
+    sliceRows: SLICE_ROWS,
+    clock,
+    signal: signal(),
+  })
+  const { names } = catalog
+  const write = (row: WhaleRowView): string =>
+    whaleText(row.whale, {
+      id: JSON.stringify(idOf(row, names)),
+      platform: JSON.stringify(names.platform(row.venue)),
+      labels: [],
+    })
+  const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
+  const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)},"min_usd":${min_usd}}`
+  const records = { oldestMs: whaleLog.oldestMs(), sinceMs: catalog.recordsSinceMs }
+  return withDataStart(jsonText(body), query.start_time, records)
+}
+
+function idOf({ venue, nativeMarket }: WhaleRowView, names: VenueNames): MarketId {
+  return names.marketId(venue, nativeMarket)
+}

@@ -1,0 +1,156 @@
+// Whales through HTTP against a plain array of the same rows: fields, every filter, pages that make up
+// the whole exactly once.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { nativeMarketId } from '../../../engine/ids.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { NOON } from '../../support/builders.ts'
+import { type Face, openFace } from '../../support/face.ts'
+
+const WALLETS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+
+/** What a row is filtered by, newest last. */
+interface Row {
+  readonly id: string
+  readonly market: string
+  readonly platform: string
+  readonly usd: number
+  readonly side: 'buy' | 'sell'
+  readonly wallet: string | null
+  readonly category: string | null
+  readonly atMs: number
+}
+
+let face: Face
+const rows: Row[] = []
+before(async () => {
+  face = await openFace()
+  const random = seededRandom('whales')
+  const known = [face.engine.add('one'), face.engine.add('two', { venue: 'b' })] as const
+  for (let index = 0; index < 400; index += 1) addRow(random, index, known)
+})
+after(() => face.stop())
+
+/** Several of a millisecond, some of a market that the catalogue does not know. */
+function addRow(
+  random: Random,
+  index: number,
+  known: readonly { readonly ref: { readonly number: number } }[],
+): void {
+  const at = random.below(3)
+  const name = ['one', 'two', 'Gone-3'][at] ?? ''
+  const isOfB = at === 1
+  const row: Row = {
+    id: `w${index}`,
+    market: `${isOfB ? 'venue_b' : 'venue_a'}_${name}`,
+    platform: isOfB ? 'venue_b' : 'venue_a',
+    usd: 1_000 + random.below(9_000),
+    side: random.below(2) === 0 ? 'buy' : 'sell',
+    wallet: isOfB ? null : random.pick(WALLETS),
+    category: random.pick(['Sports', 'crypto', null]),
+    atMs: NOON + Math.floor(index / 7) * 400,
+  }
+  rows.push(row)
+  const market = {
+    number: known[at]?.ref.number ?? 99,
+    venue: isOfB ? ('b' as const) : ('a' as const),
+    nativeId: nativeMarketId(name),
+  }
+  face.engine.whaleRows.put(market, {
+    ...{ nativeId: row.id, timeMs: timeMs(row.atMs), receivedAtMs: timeMs(row.atMs + 5) },
+    ...{ price: priceMicros(500_000), size: sizeMicros(row.usd * 2_000_000), side: row.side },
+    ...{ outcomeIndex: 0, usd: usdMicros(row.usd * 1_000_000), maker: null, taker: row.wallet },
+    ...{ txHash: null, outcome: 'Yes', question: 'Will it?', slug: 'will-it', eventSlug: null },
+    ...{ category: row.category, wallet: row.wallet, fills: 2, run: null, offset: null, seq: null },
+  })
+}
+
+async function pages(path: string, query: string): Promise<string[]> {
+  const ids: string[] = []
+  let cursor = ''
+  for (;;) {
+    const got = await face.get(`${path}?${query}${cursor}`)
+    assert.equal(got.status, 200, got.text)
+    const { trades, cursor: next } = got.body
+    assert.ok(Array.isArray(trades))
+    for (const { id } of trades) ids.push(String(id))
+    assert.equal(got.body.has_more, next !== null)
+    if (next === null) return ids
+    cursor = `&cursor=${String(next)}`
+  }
+}
+
+/** By hand: newest first, equal milliseconds the last put first. */
+const expected = (isWanted: (row: Row) => boolean) =>
+  rows
+    .filter(isWanted)
+    .reverse()
+    .map(({ id }) => id)
+
+test('[WHALES2] a row has the fields of the stream, and the answer says from how many dollars on', async () => {
+  const { body } = await face.get('/v1/whales?limit=1&min_usd=1000')
+  const last = rows[rows.length - 1]
+  assert.ok(last !== undefined && Array.isArray(body.trades))
+  assert.deepEqual(body.trades[0], {
+    ...{ id: last.id, market_id: last.market, platform: last.platform, price: 0.5 },
+    ...{ size: last.usd * 2, side: last.side, outcome: 'Yes', size_usd: last.usd },
+    ...{ timestamp_ms: last.atMs, native_trade_id: last.id, maker: null, taker: last.wallet },
+    ...{ tx_hash: null, question: 'Will it?', slug: 'will-it', event_slug: null },
+    ...{ category: last.category, wallet: last.wallet, fills: 2 },
+  })
+  assert.equal(body.min_usd, 1_000)
+  assert.equal((await face.get('/v1/whales')).body.min_usd, 5_000)
+})
+
+test('[WHALES3] every filter, alone and together, gives what a plain array gives, on exactly one page each', async () => {
+  const wallet = WALLETS[0] ?? ''
+  const second = NOON / 1_000
+  const cases: readonly (readonly [string, (row: Row) => boolean])[] = [
+    ['min_usd=1000', () => true],
+    ['', ({ usd }) => usd >= 5_000],
+    ['min_usd=7500', ({ usd }) => usd >= 7_500],
+    ['min_amount=9000&platform=venue_b', (row) => row.usd >= 9_000 && row.platform === 'venue_b'],
+    [
+      'min_usd=1000&side=sell&category=SPORTS',
+      (row) => row.side === 'sell' && row.category === 'Sports',
+    ],
+    [
+      `min_usd=1000&wallet=${wallet.toUpperCase().replace('0X', '0x')}`,
+      (row) => row.wallet === wallet,
+    ],
+    ['min_usd=1000&market_id=venue_a_one', (row) => row.market === 'venue_a_one'],
+    [
+      'min_usd=2000&market_id=venue_a_GONE-3',
+      (row) => row.market === 'venue_a_Gone-3' && row.usd >= 2_000,
+    ],
+    ['min_usd=1000&market_id=venue_a_one&platform=venue_b', () => false],
+    ['market_id=venue_a_nowhere', () => false],
+    [
+      `min_usd=1000&start_time=${second + 3}&end_time=${second + 9}`,
+      ({ atMs }) => atMs >= NOON + 3_000 && atMs < NOON + 10_000,
+    ],
+  ]
+  for (const [query, isWanted] of cases) {
+    const found = await pages('/v1/whales', `${query}&limit=9`)
+    assert.deepEqual(found, expected(isWanted), query)
+  }
+  const oldest = await pages('/v1/whales/trades', 'min_usd=1000&order=asc&limit=13')
+  assert.deepEqual(oldest, expected(() => true).reverse())
+})
+
+test('[WHALES4] those of one market are at its path too', async () => {
+  const found = await pages('/v1/markets/VENUE_A_one/whales', 'limit=7&side=buy')
+  assert.deepEqual(
+    found,
+    expected((row) => row.market === 'venue_a_one' && row.side === 'buy' && row.usd >= 5_000),
+  )
+  assert.equal((await face.get('/v1/markets/venue_a_nowhere/whales')).status, 404)
+})
+
+test('[WHALES5] below 1,000 dollars there are no rows, and that is said', async () => {
+  const got = await face.get('/v1/whales?min_usd=999.99')
+  assert.equal(got.status, 422)
+  assert.match(got.text, /greater than or equal to 1000/)
+})
