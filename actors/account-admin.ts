@@ -2,7 +2,7 @@
 // same ones directly when no engine runs. Arguments are checked here, since a socket brings anything.
 // Not for: how they arrive (engine/admin-socket.ts). Upholds ADMIN7, ACC14 to ACC18.
 
-import { limitsOf, TIERS, type Tier } from '../engine/account.ts'
+import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../engine/account.ts'
 import type { AdminHandlers, AdminRequest } from '../engine/admin-socket.ts'
 import { EngineError } from '../engine/errors.ts'
 import { toSeconds } from '../engine/units.ts'
@@ -81,8 +81,6 @@ function tierIn({ tier }: AdminRequest): Tier {
   if (found !== undefined) return found
   throw new EngineError('BAD_REQUEST', `tier must be one of ${TIER_NAMES.join(', ')}`)
 }
-
-const TIER_NAMES: readonly Tier[] = ['free', 'pro', 'enterprise']
 
 /** From 1 to what an enterprise account has when nothing is set. */
 function limitIn(request: AdminRequest, name: 'requests_per_minute' | 'sockets'): number | null {

@@ -31,6 +31,9 @@ export interface AccountWatcher {
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
 
+/** Keys whose use is written in one turn. */
+const USES_A_TURN = 500
+
 export class AccountDirectory {
   readonly #storage: AccountTable
   readonly #clock: Clock
@@ -223,13 +226,22 @@ export class AccountDirectory {
 
   /** Writes when keys were last used; called at leisure, and at the end. */
   async saveUse(): Promise<void> {
+    let batch: Promise<void>[] = []
     for (const [id, lastUsedAtMs] of this.#lastUsed) {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
-      const used = { ...record, lastUsedAtMs }
-      await this.#storage.putKey(used)
-      if (this.#keys.has(id)) this.#keys.set(id, used)
+      batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
+      // One commit for many: a thousand keys one after another outlast a shutdown.
+      if (batch.length < USES_A_TURN) continue
+      await Promise.all(batch)
+      batch = []
     }
+    await Promise.all(batch)
+  }
+
+  async #saveUseOf(used: KeyRecord): Promise<void> {
+    await this.#storage.putKey(used)
+    if (this.#keys.has(used.id)) this.#keys.set(used.id, used)
   }
 
   #viewOf({ id, label, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {

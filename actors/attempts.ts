@@ -5,18 +5,16 @@
 
 import type { Histogram } from 'prom-client'
 import type { Clock } from '../engine/clock.ts'
+import { attemptsMax, attemptsOfFailingMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { TimeMs } from '../engine/units.ts'
+import { outcomeLabel } from '../engine/webhooks/call-outcome.ts'
 import type { Caller, PostOutcome } from '../engine/webhooks/post.ts'
 import type { SecretBox } from '../engine/webhooks/secret-box.ts'
 import type { StoredDelivery, Webhook } from '../engine/webhooks/webhook.ts'
-import { type AttemptTimes, headersOf, outcomeName } from './delivery-attempt.ts'
+import { type AttemptTimes, headersOf } from './delivery-attempt.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
-
-/** Attempts under way: of all webhooks, and of those that only fail. */
-export const attemptsMax = 1_024
-export const attemptsOfFailingMax = 256
 
 export interface AttemptParts {
   readonly clock: Clock
@@ -81,7 +79,7 @@ export class Attempts {
       queue.underWay.delete(row.number)
       this.#count -= 1
       if (queue.isFailing) this.#failingCount -= 1
-      this.#countOutcome(outcomeName(outcome))
+      this.#countOutcome(outcomeLabel(outcome))
       const durationMs = Math.round(clock.monotonicMs() - beganMs)
       const times = { atMs, nowMs: clock.nowMs(), durationMs }
       this.#onFinished(queue, { row, outcome, times, isAborted: signal.aborted })

@@ -2,13 +2,21 @@
 // when it is committed, and marked only when it was sent, so that a crash repeats and never loses.
 // Everything waits in the outbox; memory holds a window of it. An attempt is bounded in time by the
 // Caller. Not for: what an event is (webhook-events.ts), or who has which webhook (webhooks.ts).
-// Upholds DELIVER1 to DELIVER16.
+// Upholds DELIVER1 to DELIVER19.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
+import { EngineError } from '../engine/errors.ts'
+import {
+  failingMsMax,
+  finishedKeptMax,
+  pendingAgeMsMax,
+  pendingPerWebhookMax,
+  pendingTotalMax,
+} from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { Random } from '../engine/random.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs } from '../engine/units.ts'
+import { MINUTE_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Caller } from '../engine/webhooks/post.ts'
 import type { SecretBox } from '../engine/webhooks/secret-box.ts'
 import type {
@@ -25,11 +33,6 @@ import { judge } from './delivery-attempt.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import { DeliveryTurns } from './delivery-turns.ts'
 
-/** Pending deliveries of one webhook, and how long one may wait; beyond, the oldest are dropped. */
-export const pendingPerWebhookMax = 100_000
-export const pendingAgeMsMax = 72 * HOUR_MS
-/** Nothing but failures for so long disables a webhook. */
-export const failingMsMax = 5 * DAY_MS
 /** One turn of the loop sends no longer, and looks at no more rows, than this. */
 const PUMP_MS_MAX = 2
 const PUMP_STEPS_MAX = 64
@@ -37,6 +40,11 @@ const PUMP_STEPS_MAX = 64
 const SLEEP_MS_MAX = MINUTE_MS
 /** Dropped in the turn of one new event, should there be more than the bound. */
 const DROPPED_PER_EVENT_MAX = 4
+/** A webhook at its bound finishes one with every event, faster than any housekeeping: every so many
+ * the oldest are removed at once. */
+const DROPPED_PER_PRUNE = 16
+/** What the disk did not take is asked after again so much later. */
+const COMMIT_RETRY_MS = 5_000
 
 export interface DeliveryParts {
   readonly outbox: OutboxTable
@@ -49,13 +57,15 @@ export interface DeliveryParts {
   readonly box: SecretBox
   /** A webhook is to be made inactive; it comes back through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
-  /** For tests; `pendingPerWebhookMax` unless given. */
+  /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
   readonly pendingMax?: number
+  readonly pendingTotalMax?: number
 }
 
 export class Deliveries {
   readonly #parts: DeliveryParts
-  readonly #pendingMax: number
+  /** Of one webhook, as `shareRoom` found it last. */
+  #pendingMax: number
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #turns = new DeliveryTurns()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
@@ -65,6 +75,7 @@ export class Deliveries {
   #isCommitAsked = false
   #isRunning = false
   #stopContinuation: StopTimer | null = null
+  #stopCommitRetry: StopTimer | null = null
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
@@ -72,10 +83,14 @@ export class Deliveries {
     const { metrics } = parts
     this.#attempts = new Attempts(parts, (queue, finished) => this.#finish(queue, finished))
     metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait or are under way.', () => {
-      let pending = 0
-      for (const { pendingCount } of this.#queues.values()) pending += pendingCount
-      return pending
+      return this.#pendingTotal()
     })
+  }
+
+  #pendingTotal(): number {
+    let pending = 0
+    for (const { pendingCount } of this.#queues.values()) pending += pendingCount
+    return pending
   }
 
   /** Begins with what the last run left. */
@@ -89,6 +104,7 @@ export class Deliveries {
   stop(): void {
     this.#isRunning = false
     this.#stopContinuation?.()
+    this.#stopCommitRetry?.()
     for (const stopTimer of this.#sleeping.values()) stopTimer()
     this.#sleeping.clear()
     for (const { underWay } of this.#queues.values()) {
@@ -138,7 +154,8 @@ export class Deliveries {
 
   /**
    * A pending delivery in the outbox, sent once it is committed; `originMs` is when its event reached
-   * us. Null when the webhook has that event already. Beyond the bound the oldest is dropped.
+   * us. Null when the webhook has that event already, or the disk takes no more. Beyond the bound the
+   * oldest is dropped.
    */
   create(
     number: WebhookNumber,
@@ -156,15 +173,37 @@ export class Deliveries {
     if (row === null) return null
     queue.noteCreated({ dueAtMs: nowMs, number: row.number }, originMs)
     this.#count(row, 'created')
-    for (let dropped = 0; dropped < DROPPED_PER_EVENT_MAX; dropped += 1) {
-      if (queue.pendingCount <= this.#pendingMax) break
-      const oldest = this.#parts.outbox.oldestPending(number)
-      if (oldest === null) break
-      this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })
-    }
+    this.#dropExcess(queue)
     this.#uncommitted.add(queue)
     this.#askCommit()
     return row
+  }
+
+  #dropExcess(queue: DeliveryQueue): void {
+    const { outbox } = this.#parts
+    const { number } = queue.webhook
+    for (let dropped = 0; dropped < DROPPED_PER_EVENT_MAX; dropped += 1) {
+      if (queue.pendingCount <= this.#pendingMax) return
+      const oldest = outbox.oldestPending(number)
+      if (oldest === null) return
+      if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return
+      if (queue.finishedCount % DROPPED_PER_PRUNE > 0) continue
+      const rowsMax = 2 * DROPPED_PER_PRUNE
+      outbox.prune({ webhook: number, finishedMax: finishedKeptMax, beforeMs: timeMs(0), rowsMax })
+    }
+  }
+
+  /**
+   * Called at leisure: while all webhooks together have more pending than the disk should hold, each
+   * may have its share of that, so that one account's dead endpoints crowd nobody out.
+   */
+  shareRoom(): void {
+    const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
+      this.#parts
+    const share = Math.floor(most / Math.max(this.#queues.size, 1))
+    // Few can never have too many, and are not asked.
+    if (share >= pendingMax) this.#pendingMax = pendingMax
+    else this.#pendingMax = this.#pendingTotal() > most ? Math.min(pendingMax, share) : pendingMax
   }
 
   /** The owner wants a delivery made in this turn sent before others, and though inactive. */
@@ -172,7 +211,10 @@ export class Deliveries {
     this.#queues.get(number)?.ask(deliveryNumber)
   }
 
-  /** Makes a delivery due now, with all its attempts; null when there is none of this number. */
+  /**
+   * Makes a delivery due now, with all its attempts; null when there is none of this number. Throws
+   * EngineError INTERNAL when the disk takes no more.
+   */
   retry(number: WebhookNumber, deliveryNumber: number): Delivery | null {
     const { outbox, clock } = this.#parts
     const queue = this.#queues.get(number)
@@ -183,11 +225,8 @@ export class Deliveries {
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
     const due: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
-    outbox.update(number, due)
-    if (row.status !== 'pending') {
-      queue.pendingCount += 1
-      this.#count(row, 'retried')
-    }
+    if (!outbox.update(number, due)) throw new EngineError('INTERNAL', 'the disk takes no more')
+    if (row.status !== 'pending') this.#count(row, 'retried')
     queue.noteDue('first', { number: deliveryNumber, dueAtMs })
     queue.noteRenewed(deliveryNumber, dueAtMs)
     queue.ask(deliveryNumber)
@@ -202,7 +241,7 @@ export class Deliveries {
       if (queue.pendingCount === 0) return false
       const oldest = this.#parts.outbox.oldestPending(queue.webhook.number)
       if (oldest === null || queue.ageMs(oldest, nowMs) < pendingAgeMsMax) return false
-      this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })
+      if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return false
     }
     return true
   }
@@ -219,9 +258,19 @@ export class Deliveries {
       this.#uncommitted.clear()
       this.#parts.storage.committed().then(
         () => this.#onCommitted(batch),
-        // The storage says itself that it is broken; what is not committed is never sent.
-        (error: unknown) => this.#parts.log.error({ err: error }, 'deliveries not committed'),
+        (error: unknown) => this.#onNotCommitted(batch, error),
       )
+    })
+  }
+
+  /** A full disk may take them later: they are sent then, whether another event follows or not. */
+  #onNotCommitted(batch: readonly { queue: DeliveryQueue }[], error: unknown): void {
+    for (const { queue } of batch) if (!queue.isClosed) this.#uncommitted.add(queue)
+    if (!this.#isRunning || this.#stopCommitRetry !== null) return
+    this.#parts.log.error({ err: error }, 'deliveries not committed')
+    this.#stopCommitRetry = this.#parts.clock.after(COMMIT_RETRY_MS, () => {
+      this.#stopCommitRetry = null
+      this.#askCommit()
     })
   }
 
@@ -333,11 +382,12 @@ export class Deliveries {
     this.#attempts.noteFailing(queue)
   }
 
-  /** A pending delivery comes to its end. */
-  #end(queue: DeliveryQueue, delivery: Delivery): void {
-    this.#parts.outbox.update(queue.webhook.number, delivery)
+  /** A pending delivery comes to its end; false when the outbox could not take it, and it has not. */
+  #end(queue: DeliveryQueue, delivery: Delivery): boolean {
+    if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)
     this.#count(delivery, delivery.status)
+    return true
   }
 
   #count({ eventType: type }: Pick<Delivery, 'eventType'>, outcome: string): void {

@@ -15,7 +15,10 @@ import type { Delivery, StoredDelivery, Webhook } from '../engine/webhooks/webho
 const ERROR_CHARACTERS_MAX = 200
 const GONE = 410
 
-/** The headers of an attempt at `nowMs`. Throws when the stored secret does not open. */
+/**
+ * The headers of an attempt at `nowMs`. Throws when the stored secret does not open; one that was
+ * rotated out and does not is left out.
+ */
 export function headersOf(
   webhook: Webhook,
   { eventId, body }: Pick<StoredDelivery, 'eventId' | 'body'>,
@@ -24,7 +27,8 @@ export function headersOf(
   const { id, secret, previousSecrets } = webhook
   const secrets = [box.open(secret, id)]
   for (const previous of previousSecrets) {
-    if (nowMs < previous.untilMs) secrets.push(box.open(previous.secret, id))
+    const isSigning = nowMs < previous.untilMs && box.opens(previous.secret, id)
+    if (isSigning) secrets.push(box.open(previous.secret, id))
   }
   const signature = signatureHeaders({ secrets, eventId, timeSeconds: toSeconds(nowMs), body })
   return { 'content-type': 'application/json', 'user-agent': 'Twinbook-Webhooks/1', ...signature }
@@ -78,9 +82,4 @@ function wordsOf(outcome: PostOutcome): { status: number | null; error: string |
   if (status >= 200 && status < 300) return { status, error: null }
   const isRedirect = status >= 300 && status < 400
   return { status, error: `answered ${status}${isRedirect ? '; no redirect is followed' : ''}` }
-}
-
-/** What came of an attempt, for counting: '2xx' … '5xx', or why none came. */
-export function outcomeName(outcome: PostOutcome): string {
-  return outcome.kind === 'failed' ? outcome.reason : `${Math.floor(outcome.status / 100)}xx`
 }

@@ -3,20 +3,20 @@
 // the owner asked for goes before both, and also while the webhook is inactive.
 // Not for: sending, or the webhooks' turns (deliveries.ts). Upholds DELIVER5, DELIVER7 to DELIVER10.
 
-import { MINUTE_MS, type TimeMs } from '../engine/units.ts'
+import {
+  attemptsPerFailingMax,
+  attemptsPerWebhookMax,
+  webhookNewsAgeMsMax,
+} from '../engine/limits.ts'
+import type { TimeMs } from '../engine/units.ts'
 import type { Delivery, StoredDelivery, Webhook } from '../engine/webhooks/webhook.ts'
 import type { DeliveryLane, OutboxTable } from '../storage/webhook-contract.ts'
 import { DeliveryWindow, type DueEntry } from './delivery-window.ts'
 
-/** Attempts of one webhook at once; and while every attempt fails. */
-export const attemptsPerWebhookMax = 4
-export const attemptsPerFailingMax = 1
-/** A price.changed that could not be sent for so long is no news any more. */
-export const priceAgeMsMax = 15 * MINUTE_MS
 /** Deliveries asked for by hand that wait for their turn; further ones wait in their lane. */
 const askedMax = 1_000
-/** When an event happened is remembered for so many deliveries that wait. */
-const originsMax = 1_024
+/** When an event happened is remembered for so many deliveries that wait: for a measurement alone. */
+const originsMax = 64
 
 /** What to do next: send, give up, or look again since an entry was out of date. */
 export type NextStep =
@@ -29,8 +29,6 @@ export class DeliveryQueue {
   webhook: Webhook
   /** Those being sent, and how to abort them. */
   readonly underWay = new Map<number, AbortController>()
-  /** As the outbox counts them. */
-  pendingCount: number
   /** Since when every attempt failed. */
   failingSinceMs: TimeMs | null
   /** Removed: nothing is sent or written any more. */
@@ -51,14 +49,17 @@ export class DeliveryQueue {
   constructor(webhook: Webhook, outbox: OutboxTable) {
     this.webhook = webhook
     this.#outbox = outbox
-    const { counts, failingSinceMs } = outbox.state(webhook.number)
-    this.pendingCount = counts.pending
-    this.failingSinceMs = failingSinceMs
+    this.failingSinceMs = outbox.state(webhook.number).failingSinceMs
     const window = (lane: DeliveryLane) =>
       new DeliveryWindow((limit) =>
         outbox.due({ webhook: webhook.number, lane, after: null, limit }),
       )
     this.#lanes = { first: window('first'), retry: window('retry') }
+  }
+
+  /** The outbox alone counts them: it may refuse a change, and give a damaged one up. */
+  get pendingCount(): number {
+    return this.#outbox.state(this.webhook.number).counts.pending
   }
 
   get isFailing(): boolean {
@@ -77,7 +78,6 @@ export class DeliveryQueue {
 
   /** A delivery was made in this turn: it may be sent once it is committed. */
   noteCreated(row: DueEntry, originMs: TimeMs): void {
-    this.pendingCount += 1
     this.#createdTo = row.number
     this.#uncommittedFrom = Math.min(this.#uncommittedFrom, row.number)
     if (this.#origins.size < originsMax) this.#origins.set(row.number, originMs)
@@ -106,7 +106,6 @@ export class DeliveryQueue {
 
   /** A delivery came to its end. */
   noteEnded(number: number): void {
-    this.pendingCount -= 1
     this.finishedCount += 1
     this.#origins.delete(number)
     this.#renewed.delete(number)
@@ -160,7 +159,7 @@ export class DeliveryQueue {
     const row = this.#pending(head.number)
     // Another due time: it stands at its right place too.
     if (row === null || row.dueAtMs !== head.dueAtMs) return { kind: 'again' }
-    if (row.eventType === 'price.changed' && this.ageMs(row, nowMs) >= priceAgeMsMax) {
+    if (row.eventType === 'price.changed' && this.ageMs(row, nowMs) >= webhookNewsAgeMsMax) {
       return { kind: 'expired', row }
     }
     this.#turn = lane === 'first' ? 'retry' : 'first'

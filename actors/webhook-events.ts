@@ -2,7 +2,7 @@
 // rows are committed with the trade or whale that caused them, or not at all. A body is written once
 // an event, and only when somebody wants it. Trades and whales over 15 minutes old are news to nobody.
 // Not for: sending (deliveries.ts), or what an event says (engine/webhooks/bodies.ts).
-// Upholds HOOKEVENT1 to HOOKEVENT8.
+// Upholds HOOKEVENT1 to HOOKEVENT9.
 
 import type { Clock } from '../engine/clock.ts'
 import type {
@@ -12,23 +12,21 @@ import type {
   Update,
   WhaleUpdate,
 } from '../engine/events.ts'
-import { whaleCloseMs } from '../engine/limits.ts'
+import { webhookNewsAgeMsMax, whaleCloseMs } from '../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../engine/market.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { Watcher } from '../engine/publisher.ts'
-import { MINUTE_MS, PRICE_ONE, priceMicros, type TimeMs, timeMs } from '../engine/units.ts'
+import { PRICE_ONE, priceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import type { WebhookBodies } from '../engine/webhooks/bodies.ts'
 import { eventId } from '../engine/webhooks/event-id.ts'
 import { type EventFacts, minChangeDefault, wants } from '../engine/webhooks/filter.ts'
 import type { Webhook, WebhookEventType, WebhookNumber } from '../engine/webhooks/webhook.ts'
 import type { MarketSummary } from '../storage/storage.ts'
 import type { OutboxTable } from '../storage/webhook-contract.ts'
+import type { StoredWhale } from '../storage/whale-contract.ts'
 import type { Deliveries } from './deliveries.ts'
 import { basePrice, PriceBases } from './price-bases.ts'
 import type { WebhookIndex } from './webhook-index.ts'
-
-/** A trade or whale that is older by its venue's time, or reached us longer ago, is not told. */
-export const eventAgeMsMax = 15 * MINUTE_MS
 
 export interface WebhookEventParts {
   readonly index: WebhookIndex
@@ -71,13 +69,17 @@ export class WebhookEvents implements Watcher {
     else if (update.kind === 'lifecycle' && update.event === 'matched') this.#onMatched(update)
   }
 
-  onForget(market: MarketNumber): void {
-    for (const bases of this.#bases.values()) bases.forget(market)
+  /**
+   * A whale that the stream is not told of (again): smaller than it tells, or grown since. Whoever has
+   * heard of it has its event already.
+   */
+  onWhaleRow(market: MarketRef, whale: StoredWhale): void {
+    const { timeMs: venueTimeMs, receivedAtMs } = whale
+    this.#onWhale({ market, whale, venueTimeMs, receivedAtMs })
   }
 
-  /** Reads what a webhook was told of prices; at leisure, since the first price would do it too. */
-  openBases(webhook: WebhookNumber): void {
-    this.#basesOf(webhook)
+  onForget(market: MarketNumber): void {
+    for (const bases of this.#bases.values()) bases.forget(market)
   }
 
   /** A webhook is gone, or no longer told of prices: what was read of its bases goes from memory. */
@@ -102,7 +104,7 @@ export class WebhookEvents implements Watcher {
     })
   }
 
-  #onWhale(update: WhaleUpdate): void {
+  #onWhale(update: Omit<WhaleUpdate, 'kind' | 'offset' | 'seq'>): void {
     const listeners = this.#parts.index.of('whale.alert')
     if (listeners === null) return
     const { market, whale } = update
@@ -207,9 +209,10 @@ export class WebhookEvents implements Watcher {
 
   #isOld(
     type: WebhookEventType,
-    { venueTimeMs, receivedAtMs }: TradeUpdate | WhaleUpdate,
+    { venueTimeMs, receivedAtMs }: Pick<TradeUpdate, 'venueTimeMs' | 'receivedAtMs'>,
   ): boolean {
-    const isOld = this.#parts.clock.nowMs() - Math.min(venueTimeMs, receivedAtMs) >= eventAgeMsMax
+    const isOld =
+      this.#parts.clock.nowMs() - Math.min(venueTimeMs, receivedAtMs) >= webhookNewsAgeMsMax
     if (isOld) this.#countOld(type)
     return isOld
   }

@@ -3,6 +3,7 @@
 // Not for: deliveries that are due (deliveries.ts). Upholds DELIVER10, DELIVER14.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
+import { finishedKeptMax, finishedKeptMs, finishedTotalMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
 import { DAY_MS, timeMs } from '../engine/units.ts'
 import type { WebhookNumber } from '../engine/webhooks/webhook.ts'
@@ -10,9 +11,6 @@ import type { OutboxTable } from '../storage/webhook-contract.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
 
-/** Finished deliveries kept of each webhook, and for how long. */
-export const finishedKeptMax = 1_000
-export const finishedKeptMs = 7 * DAY_MS
 /** Each webhook is looked at once a round, a slice of them at a time. */
 const SLICE_MS = 1_000
 const ROUND_MS = 60_000
@@ -34,6 +32,7 @@ export class WebhookUpkeep {
   readonly #unfinished = new Set<DeliveryQueue>()
   #round: Iterator<DeliveryQueue> | null = null
   #nextRoundMs = 0
+  #nextShareMs = 0
   #isRunning = false
   #stopTimer: StopTimer | null = null
   readonly #prunedAtMs = new WeakMap<DeliveryQueue, number>()
@@ -78,6 +77,7 @@ export class WebhookUpkeep {
   /** A little of everything; true while rows are left that should be gone. */
   #slice(): boolean {
     try {
+      this.#shareRoom()
       const endsAtMs = this.#clock.monotonicMs() + SLICE_MS_MAX
       this.#clearSome(endsAtMs)
       this.#lookAtSome(endsAtMs)
@@ -86,6 +86,14 @@ export class WebhookUpkeep {
       return false
     }
     return this.#leftOver.size + this.#unfinished.size > 0
+  }
+
+  /** Every webhook is asked: not in every slice. */
+  #shareRoom(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs < this.#nextShareMs) return
+    this.#nextShareMs = nowMs + SLICE_MS
+    this.#deliveries.shareRoom()
   }
 
   #clearSome(endsAtMs: number): void {
@@ -131,7 +139,10 @@ export class WebhookUpkeep {
     if (queue.finishedCount < FINISHED_SLACK && nowMs - prunedAtMs < DAY_MS) return false
     const isMore = this.#outbox.prune({
       webhook: queue.webhook.number,
-      finishedMax: finishedKeptMax,
+      finishedMax: Math.min(
+        finishedKeptMax,
+        Math.floor(finishedTotalMax / this.#deliveries.queueCount),
+      ),
       beforeMs: timeMs(nowMs - finishedKeptMs),
       rowsMax: ROWS_MAX,
     })

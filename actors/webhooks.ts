@@ -7,7 +7,9 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type AccountId, webhookId } from '../engine/ids.ts'
+import { webhooksPerAccountMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
+import type { MarketRef } from '../engine/market.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { Watcher } from '../engine/publisher.ts'
 import type { Random } from '../engine/random.ts'
@@ -20,6 +22,7 @@ import { makeSecret } from '../engine/webhooks/signature.ts'
 import type { DisabledReason, Webhook, WebhookNumber } from '../engine/webhooks/webhook.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { OutboxTable, WebhookTable } from '../storage/webhook-contract.ts'
+import type { StoredWhale } from '../storage/whale-contract.ts'
 import type { AccountWatcher, GoneReason } from './account-directory.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './webhook-events.ts'
@@ -33,7 +36,6 @@ import type {
   WebhookView,
 } from './webhook-views.ts'
 
-export const webhooksPerAccountMax = 25
 /** A secret that was rotated out signs as well for so long. */
 export const rotationMs = DAY_MS
 /** So many of them at most; beyond, the oldest ends early: each is a signature on every post. */
@@ -55,8 +57,9 @@ export interface WebhookParts {
   readonly market: WebhookEventParts['market']
   /** Webhooks of others are silent: nothing is made for them, and what they have waits. */
   readonly isAccountActive: (account: AccountId) => boolean
-  /** For tests; 100,000 unless given. */
+  /** For tests; see Deliveries. */
   readonly pendingMax?: number
+  readonly pendingTotalMax?: number
 }
 
 export class Webhooks implements WebhooksView, AccountWatcher {
@@ -67,6 +70,8 @@ export class Webhooks implements WebhooksView, AccountWatcher {
   readonly #byAccount = new Map<AccountId, Set<string>>()
   /** Webhooks that are on their way to the platter count as well. */
   readonly #creating = new Map<AccountId, number>()
+  /** Accounts that were deleted while webhooks of theirs were on that way. */
+  readonly #goneMeanwhile = new Set<AccountId>()
   readonly #index = new WebhookIndex()
   /** What the index holds, by id: it wants the same record back. */
   readonly #told = new Map<string, Webhook>()
@@ -103,6 +108,15 @@ export class Webhooks implements WebhooksView, AccountWatcher {
   stop(): void {
     this.#upkeep.stop()
     this.#deliveries.stop()
+  }
+
+  /** A whale's row that the publisher tells nobody of; never throws. */
+  onWhaleRow(market: MarketRef, whale: StoredWhale): void {
+    try {
+      this.#events.onWhaleRow(market, whale)
+    } catch (error) {
+      this.#parts.log.error({ err: error, market: market.id }, 'a whale was not told')
+    }
   }
 
   // Looking
@@ -164,12 +178,18 @@ export class Webhooks implements WebhooksView, AccountWatcher {
           secret: this.#parts.box.seal(secret, id),
         }),
       )
+      if (this.#goneMeanwhile.has(account)) {
+        throw new EngineError('UNAUTHORIZED', 'missing or invalid credential')
+      }
       this.#keep(webhook)
       return { webhook: this.#viewOf(webhook), secret }
     } finally {
       const left = (this.#creating.get(account) ?? 1) - 1
       if (left > 0) this.#creating.set(account, left)
-      else this.#creating.delete(account)
+      else {
+        this.#creating.delete(account)
+        this.#goneMeanwhile.delete(account)
+      }
     }
   }
 
@@ -210,11 +230,15 @@ export class Webhooks implements WebhooksView, AccountWatcher {
     const nowMs = this.#parts.clock.nowMs()
     const old = { secret: webhook.secret, untilMs: timeMs(nowMs + rotationMs) }
     // One of yesterday's keeps its day: who rotates twice may not have heard the first answer.
-    const older = webhook.previousSecrets.filter(({ untilMs }) => nowMs < untilMs)
+    // One that cannot be read signs nothing, and would hold the new one back.
+    const { box } = this.#parts
+    const previousSecrets = [old, ...webhook.previousSecrets]
+      .filter(({ secret: sealed, untilMs }) => nowMs < untilMs && box.opens(sealed, webhook.id))
+      .slice(0, previousSecretsMax)
     const changed = await this.#replace(webhook, {
       ...webhook,
-      secret: this.#parts.box.seal(secret, webhook.id),
-      previousSecrets: [old, ...older].slice(0, previousSecretsMax),
+      secret: box.seal(secret, webhook.id),
+      previousSecrets,
     })
     return { webhook: this.#viewOf(changed), secret }
   }
@@ -229,7 +253,8 @@ export class Webhooks implements WebhooksView, AccountWatcher {
       body: this.#parts.bodies.test({ webhook: webhook.id, timeMs: nowMs }),
     } as const
     const row = this.#deliveries.create(webhook.number, event, nowMs)
-    if (row === null) return null
+    // Its id is new: the disk takes no more.
+    if (row === null) throw new EngineError('INTERNAL', 'the change could not be stored')
     this.#deliveries.askFor(webhook.number, row.number)
     await stored(this.#parts.storage.committed())
     const { body: _, ...delivery } = row
@@ -289,8 +314,7 @@ export class Webhooks implements WebhooksView, AccountWatcher {
       this.#told.set(webhook.id, webhook)
     }
     const isToldPrices = isTold && webhook.eventTypes.includes('price.changed')
-    if (isToldPrices) this.#events.openBases(webhook.number)
-    else this.#events.forgetBases(webhook.number)
+    if (!isToldPrices) this.#events.forgetBases(webhook.number)
   }
 
   #drop(webhook: Webhook): void {
@@ -313,6 +337,7 @@ export class Webhooks implements WebhooksView, AccountWatcher {
 
   /** Silent with a disabled account; gone, in the same turn, with a deleted one. */
   onAccountGone(account: AccountId, reason: GoneReason): void {
+    if (reason === 'deleted' && this.#creating.has(account)) this.#forgetCreating(account)
     for (const webhook of this.#of(account)) {
       if (reason === 'disabled') this.#put(webhook)
       else {
@@ -320,6 +345,18 @@ export class Webhooks implements WebhooksView, AccountWatcher {
           this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
         })
       }
+    }
+  }
+
+  /** What is on its way to the platter is in the table, and goes in the turn of its account. */
+  #forgetCreating(account: AccountId): void {
+    this.#goneMeanwhile.add(account)
+    const { webhooks } = this.#parts.storage
+    for (const webhook of [...webhooks.all()]) {
+      if (webhook.accountId !== account || this.#byId.has(webhook.id)) continue
+      webhooks.remove(webhook).catch((error: unknown) => {
+        this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
+      })
     }
   }
 

@@ -50,6 +50,11 @@ export interface WhaleParts {
   readonly run: number
   /** The catalogue's view of a market; null when it was forgotten. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
+  /**
+   * Hears of each row of live fills that is stored and not told on the stream: too small for it, or
+   * grown since. Whoever asked for another number of dollars has it then. Must not throw.
+   */
+  readonly onRow?: (market: MarketRef, whale: StoredWhale) => void
   /** How many groups are remembered; for tests. */
   readonly groupsMax?: number
 }
@@ -282,6 +287,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
     const stored = this.#store(ref, row, whale)
     if (stamp !== null) this.#tell(ref, stored, stamp)
+    else if (sum.isTold) this.#parts.onRow?.(ref, stored)
     return stored
   }
 

@@ -4,6 +4,8 @@
 // stream's `received_ms` of its first fill plus 150 ms, in the same machine's clock as the first byte.
 // A delivery's cost is the engine's processor time beyond that of the same load without webhooks.
 // Excluded: networks and TLS (loopback, http), the receivers' own work.
+// A webhook has four attempts at once: where that is less than there are events, the rest waits in the
+// outbox and the rate is what four at once can do on this machine.
 // Precision: stamps are whole milliseconds; on two cores receivers and venues take part of the machine.
 
 import { once } from 'node:events'
@@ -26,7 +28,7 @@ import {
 } from './harness.ts'
 import { LiveService } from './live-service.ts'
 
-const DRAIN_MS_MAX = 60_000
+const SETTLED_MS_MAX = 20_000
 const POLL_MS = 100
 /** What is left out at the beginning: the compiler, and markets that were just subscribed. */
 const WARM_UP_MS = 2_000
@@ -62,7 +64,7 @@ async function measure(dataDir: string, setting: BenchSetting) {
     await service.pauseWorld()
     const lines = await load.settled()
     await service.stop()
-    const checked = `what ${lines.length} receivers accepted is what the service says it delivered, nothing pending`
+    const checked = `what ${lines.length} receivers accepted is what the service says it delivered, and its counts add up`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   } finally {
     await load.close()
@@ -143,20 +145,24 @@ class WebhookLoad {
     }
   }
 
-  /** A line for each receiver, once everything was delivered and both sides count the same. */
+  /**
+   * A line for each receiver, once the service says of it that what it accepted was delivered. What
+   * still waits at a webhook that was switched off is counted as that.
+   */
   async settled(): Promise<readonly string[]> {
-    for (const receiver of this.#receivers.values()) await this.#change(receiver, { active: true })
-    const endsAtMs = systemClock.monotonicMs() + DRAIN_MS_MAX
+    const endsAtMs = systemClock.monotonicMs() + SETTLED_MS_MAX
     for (;;) {
       const { webhooks } = await this.#service.read<{ webhooks: HookRecord[] }>('/v1/webhooks')
       const lines = webhooks.map(({ id, counts }) => {
+        const { created, delivered, pending, exhausted, dropped } = counts
         const accepted = new Set(this.#receivers.get(id)?.posts.map((post) => post.id)).size
-        const isRight = counts.created === accepted && counts.delivered === accepted
-        return { isRight, line: `${id} ${JSON.stringify(counts)} and accepted ${accepted}` }
+        const isWhole = created === delivered + pending + exhausted + dropped
+        const line = `${id} ${JSON.stringify(counts)} and accepted ${accepted}`
+        return { isRight: isWhole && delivered === accepted, line }
       })
-      if (lines.every(({ isRight }) => isRight)) return lines.map(({ line }) => line)
       const wrong = lines.find(({ isRight }) => !isRight)
-      check(systemClock.monotonicMs() < endsAtMs, wrong?.line ?? '')
+      if (wrong === undefined) return lines.map(({ line }) => line)
+      check(systemClock.monotonicMs() < endsAtMs, wrong.line)
       await pause(POLL_MS)
     }
   }

@@ -13,6 +13,8 @@ export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMa
   enterprise: { requestsPerMinute: 2_147_483_647, socketsMax: 100_000 },
 }
 
+export const TIER_NAMES: readonly Tier[] = ['free', 'pro', 'enterprise']
+
 /** What an account may: its own limits where the operator set them, else those of its tier. */
 export function limitsOf(account: {
   readonly tier: Tier

@@ -157,6 +157,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const whales: Whales = new Whales({
     ...{ system, publisher, storage, clock, metrics, run: run.number },
     market: (number) => catalog.byNumber(number),
+    onRow: (ref, whale) => webhooks.onWhaleRow(ref, whale),
   })
   const market: Omit<MarketParts, 'changed'> = {
     publisher,

@@ -118,6 +118,30 @@ export const loginsPerMinute = 20
 /** Hashes of some 65 ms each: the last of the queue must come before a request's deadline. */
 export const passwordQueueMax = 32
 
+/** Webhooks. */
+export const webhooksPerAccountMax = 25
+/** Trades and whales that are older are told to nobody, and no price is sent so late: 15 min. */
+export const webhookNewsAgeMsMax = 900_000
+/** Pending deliveries of one webhook, and how long one may wait (72 h); beyond, the oldest are dropped. */
+export const pendingPerWebhookMax = 100_000
+export const pendingAgeMsMax = 259_200_000
+/** Pending deliveries of all webhooks, about 1 GB of trades: beyond, each may have its share of them. */
+export const pendingTotalMax = 1_000_000
+/** Finished deliveries kept of each webhook, of all together, and for how long (7 days). */
+export const finishedKeptMax = 1_000
+export const finishedTotalMax = 1_000_000
+export const finishedKeptMs = 604_800_000
+/** Nothing but failures for so long (5 days) disables a webhook. */
+export const failingMsMax = 432_000_000
+/** Attempts of one webhook at once; and while every attempt fails. */
+export const attemptsPerWebhookMax = 4
+export const attemptsPerFailingMax = 1
+/** Attempts under way: of all webhooks, and of those that only fail. */
+export const attemptsMax = 1_024
+export const attemptsOfFailingMax = 256
+/** Calls to receivers under way, twice what the dispatcher asks for; beyond it a call fails at once. */
+export const callsMax = 2_048
+
 /** Shutdown: everything flushed and closed within this. */
 export const shutdownMsMax = 15_000
 
@@ -127,4 +151,7 @@ assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the 
 assert(historyScanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'what is told of a whale is stored')
 assert(pastAskMsMax < requestDeadlineMs, 'a venue that is slow is told before the request is')
+assert(attemptsMax < callsMax, 'what the dispatcher asks for is never refused')
+assert(attemptsOfFailingMax < attemptsMax, 'endpoints that fail leave places to the others')
+assert(pendingPerWebhookMax <= pendingTotalMax, 'one webhook alone may have all it may have')
 assert(commandBytesMax < frameBytesMax, 'an oversized command can still be answered')

@@ -46,7 +46,7 @@ export class EventBodies implements WebhookBodies {
     return bytesOf('trade.created', trade.timeMs, tradeText(trade, this.#textsOf(market)))
   }
 
-  whaleAlert({ market, whale }: WhaleUpdate): Uint8Array {
+  whaleAlert({ market, whale }: Pick<WhaleUpdate, 'market' | 'whale'>): Uint8Array {
     return bytesOf('whale.alert', whale.timeMs, whaleText(whale, this.#textsOf(market)))
   }
 

@@ -139,6 +139,7 @@ export const WebhookFiltersSchema = Type.Object({
 })
 
 const count = () => Type.Integer({ minimum: 0 })
+const seconds = (meaning: string) => Type.Integer({ description: `${meaning} Unix seconds.` })
 
 /** `created` is the sum of the others. */
 export const DeliveryCountsSchema = Type.Object({
@@ -155,11 +156,19 @@ export const WebhookSchema = Type.Object({
   event_types: Type.Array(choice(EVENT_TYPES), { minItems: 1 }),
   filters: WebhookFiltersSchema,
   description: nullable(Type.String()),
-  active: Type.Boolean(),
-  disabled_reason: nullable(choice(['gone', 'failing'] as const)),
-  created_at: Type.Integer(),
-  failing_since: nullable(Type.Integer()),
-  previous_secret_until: nullable(Type.Integer()),
+  active: Type.Boolean({ description: 'Whether events are made for it and posted.' }),
+  disabled_reason: nullable(
+    choice(['gone', 'failing'] as const, {
+      description: 'We made it inactive: the receiver answered 410, or failed for five days.',
+    }),
+  ),
+  created_at: seconds('When it was made.'),
+  failing_since: nullable(
+    seconds('Since when every attempt failed; null: none has since the last success.'),
+  ),
+  previous_secret_until: nullable(
+    seconds('Until when the secret rotated out last signs as well; null: it does not.'),
+  ),
   counts: DeliveryCountsSchema,
 })
 
@@ -173,7 +182,7 @@ export const WebhookWithSecretSchema = Type.Intersect([
 
 /** `status` is the receiver's, null when none came; `error` is null after a 2xx. */
 export const AttemptSchema = Type.Object({
-  at: Type.Integer(),
+  at: seconds('When it began.'),
   duration_ms: Type.Integer({ minimum: 0 }),
   status: nullable(Type.Integer()),
   error: nullable(Type.String()),
@@ -181,11 +190,11 @@ export const AttemptSchema = Type.Object({
 
 export const DeliverySchema = Type.Object({
   id: Type.String(),
-  event_id: Type.String(),
+  event_id: Type.String({ description: '`webhook-id` of its posts.' }),
   event_type: choice(EVENT_TYPES),
   status: choice(DELIVERY_STATUSES),
-  created_at: Type.Integer(),
-  next_attempt_at: nullable(Type.Integer()),
+  created_at: seconds('When the event was kept for this webhook.'),
+  next_attempt_at: nullable(seconds('When it is posted next; null: it is finished.')),
   attempts: count(),
   last_attempt: nullable(AttemptSchema),
 })

@@ -2,6 +2,7 @@
 // every record carries a checksum; a damaged one is reported and never served.
 // Not for: who may do what (engine/account.ts). Upholds STORE8, R31, R32, R38.
 
+import { TIER_NAMES } from '../engine/account.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
 import { timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
@@ -17,7 +18,6 @@ const KEY_SCHEMA = 1
 const ACCOUNT_SCHEMA = 2
 /** How long the disk may take before the user is told that it failed. */
 const TIMEOUT_MS = 5_000
-const TIERS = ['free', 'pro', 'enterprise'] as const
 
 const accountSchemas: Schemas<AccountRecord> = {
   1: (fields) => ({ ...readAccount(fields), isDisabled: false }),
@@ -29,7 +29,7 @@ function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled'> {
     id: accountId(fields.text()),
     email: fields.text(),
     passwordHash: fields.textOrNull(),
-    tier: fields.choice(TIERS),
+    tier: fields.choice(TIER_NAMES),
     requestsPerMinute: fields.numberOrNull(),
     socketsMax: fields.numberOrNull(),
     createdAtMs: timeMs(fields.number()),

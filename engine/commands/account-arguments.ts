@@ -2,14 +2,15 @@
 // says what is accepted. Not for: doing it (account.ts). Upholds ACCOUNTCMD1.
 
 import { parseArgs } from 'node:util'
+import { TIER_NAMES, TIERS } from '../account.ts'
 import type { AdminRequest } from '../admin-socket.ts'
 
 export const ACCOUNT_USAGE = `npm run account -- ACTION
   list                                                all accounts
   set-tier EMAIL TIER [--rpm N] [--sockets N]         TIER: free, pro, enterprise; limits with enterprise only
   disable EMAIL                                       its requests are refused, its streams end, its webhooks are silent
-  enable EMAIL                                        its keys work again
-  delete EMAIL                                        the account and its keys, for good
+  enable EMAIL                                        its keys and webhooks work again
+  delete EMAIL                                        the account, its keys and its webhooks, for good
 The engine of DATA_DIR is asked when it runs; otherwise its data folder is opened.`
 
 /** What was asked for. */
@@ -17,10 +18,6 @@ export type AccountArguments =
   | { readonly kind: 'command'; readonly command: string; readonly request: AdminRequest }
   | { readonly kind: 'help' }
   | { readonly kind: 'problem'; readonly problem: string }
-
-const TIERS = ['free', 'pro', 'enterprise']
-const RPM_MAX = 2_147_483_647
-const SOCKETS_MAX = 100_000
 
 /** Reads the words behind the command's name. */
 export function readAccountArguments(words: readonly string[]): AccountArguments {
@@ -70,16 +67,17 @@ function readSetTier(
   request: { email: string; tier: string },
   { rpm, sockets }: { rpm?: string | undefined; sockets?: string | undefined },
 ): AccountArguments {
-  if (!TIERS.includes(request.tier)) {
-    return problem(`TIER is ${request.tier}; it accepts ${TIERS.join(', ')}`)
+  if (!TIER_NAMES.some((name) => name === request.tier)) {
+    return problem(`TIER is ${request.tier}; it accepts ${TIER_NAMES.join(', ')}`)
   }
   if (request.tier !== 'enterprise' && (rpm ?? sockets) !== undefined) {
     return problem(`--rpm and --sockets go with enterprise; ${request.tier} has limits of its own`)
   }
   const limits: Record<string, number> = {}
+  const { requestsPerMinute, socketsMax } = TIERS.enterprise
   for (const [option, text, name, most] of [
-    ['--rpm', rpm, 'requests_per_minute', RPM_MAX],
-    ['--sockets', sockets, 'sockets', SOCKETS_MAX],
+    ['--rpm', rpm, 'requests_per_minute', requestsPerMinute],
+    ['--sockets', sockets, 'sockets', socketsMax],
   ] as const) {
     if (text === undefined) continue
     const value = /^\d{1,10}$/.test(text) ? Number(text) : 0

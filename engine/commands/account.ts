@@ -113,7 +113,8 @@ async function list(ask: Ask): Promise<void> {
 async function change(ask: Ask, command: string, request: AdminRequest): Promise<void> {
   const row = rowIn(await ask(command, request))
   const [email, tier, requests, sockets, keys, state] = cells(row)
-  if (command === 'account.delete') return say(`${email}: deleted, with ${keys} keys`)
+  if (command === 'account.delete')
+    return say(`${email}: deleted, with its keys (${keys}) and webhooks`)
   say(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
 }
 

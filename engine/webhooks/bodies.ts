@@ -13,7 +13,7 @@ import type { PriceMicros, TimeMs } from '../units.ts'
  */
 export interface WebhookBodies {
   tradeCreated(update: TradeUpdate): Uint8Array
-  whaleAlert(update: WhaleUpdate): Uint8Array
+  whaleAlert(update: Pick<WhaleUpdate, 'market' | 'whale'>): Uint8Array
   /** `base` is the price last sent to the webhook. */
   priceChanged(update: PriceUpdate, base: PriceMicros): Uint8Array
   /** Of an update whose `event` is 'resolved'. */

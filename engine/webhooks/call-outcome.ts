@@ -2,16 +2,16 @@
 // Words are ours and codes are Node's names; messages of errors are never shown, since they hold
 // addresses. Upholds CALL5, CALL6.
 
-import { DAY_MS, type TimeMs } from '../units.ts'
+import type { TimeMs } from '../units.ts'
 import { RefusedError } from './guarded-lookup.ts'
 import type { PostOutcome } from './post.ts'
+import { RETRY_AFTER_MAX_MS } from './schedule.ts'
 
 /** How far a call has come: to the name and the address, to TLS, to the request. */
 export type CallPhase = 'connecting' | 'securing' | 'sent'
 export type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
 
 const DETAIL_CHARACTERS_MAX = 200
-const RETRY_AFTER_MAX_MS = DAY_MS
 /** IMF-fixdate, the one form of RFC 9110 section 5.6.7 that may be sent. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/

@@ -20,7 +20,6 @@ const TOTAL_MS = 15_000
 const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
-const DEFAULT_HEADERS = { 'content-type': 'application/json', 'user-agent': 'twinbook-webhooks' }
 
 export interface CallParts {
   readonly agents: ReceiverAgents
@@ -76,7 +75,7 @@ export class Call {
       const request = make(this.#url, {
         method: 'POST',
         agent: this.#parts.agents.of(this.#url.protocol, isFresh),
-        headers: { ...DEFAULT_HEADERS, ...headers, 'content-length': String(body.byteLength) },
+        headers: { ...headers, 'content-length': String(body.byteLength) },
         maxHeaderSize: HEADER_BYTES_MAX,
         insecureHTTPParser: false,
       })

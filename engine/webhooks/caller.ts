@@ -4,6 +4,7 @@
 // (engine/fetch.ts), schedules (schedule.ts). Upholds CALL1 to CALL10.
 
 import type { Clock } from '../clock.ts'
+import { callsMax } from '../limits.ts'
 import type { Log } from '../log.ts'
 import type { Count, Metrics } from '../metrics.ts'
 import { onAbort } from '../on-abort.ts'
@@ -13,9 +14,6 @@ import { type AddressesOf, guardedLookup, NameServers } from './guarded-lookup.t
 import type { Caller, CallPolicy, PostOutcome, PostRequest } from './post.ts'
 import { ReceiverAgents } from './receiver-agents.ts'
 import { readTargetUrl } from './target-url.ts'
-
-/** Calls under way, twice what the dispatcher asks for; beyond it a call fails at once. */
-export const CALLS_MAX = 2_048
 
 export interface CallerParts {
   readonly policy: CallPolicy
@@ -79,7 +77,7 @@ class ReceiverCaller implements Caller {
     }
     const target = readTargetUrl(request.url, policy)
     if ('problem' in target) return failure('refused', target.problem)
-    if (this.#running.size >= CALLS_MAX) return failure('network', 'too many calls at once')
+    if (this.#running.size >= callsMax) return failure('network', 'too many calls at once')
     return new Promise((resolve) => {
       const call = new Call(target.url, request, {
         agents: this.#agents,

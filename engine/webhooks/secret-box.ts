@@ -44,4 +44,14 @@ export class SecretBox {
       throw new Error('a sealed secret does not open: damaged, or of another key', { cause })
     }
   }
+
+  /** Whether `open` would answer. */
+  opens(sealed: SealedSecret, owner: string): boolean {
+    try {
+      this.open(sealed, owner)
+      return true
+    } catch {
+      return false
+    }
+  }
 }

@@ -1,8 +1,8 @@
 // The vocabulary of webhooks: event types, filters, a registered webhook, one delivery of one event to
-// one webhook. Shared by storage, actors and http. Not for: rules (filter.ts, schedule.ts, event.ts).
+// one webhook. Shared by storage, actors and http. Not for: rules (filter.ts, schedule.ts, event-id.ts).
 
 import type { TradeSide } from '../events.ts'
-import type { AccountId, MarketId, VenueKey, WebhookId } from '../ids.ts'
+import type { AccountId, VenueKey, WebhookId } from '../ids.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
 
 /** What a webhook may be told of; canonical names (decisions.md section 7). */
@@ -116,15 +116,4 @@ export interface DeliveryCounts {
   readonly exhausted: number
   readonly dropped: number
   readonly pending: number
-}
-
-/** Something that happened, before it is known who wants to hear of it. */
-export interface WebhookEvent {
-  readonly type: WebhookEventType
-  /** Deterministic (event.ts), so that the same thing seen again is the same event. */
-  readonly id: string
-  /** When it happened. */
-  readonly timeMs: TimeMs
-  readonly marketId: MarketId | null
-  readonly body: Uint8Array
 }

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { accountHandlers } from '../../actors/account-admin.ts'
 import { AccountDirectory } from '../../actors/account-directory.ts'
 import type { AccountsActor } from '../../actors/accounts.ts'
@@ -244,4 +245,30 @@ test('[ADMIN7] a long list comes in pages, each account once, in order of e-mail
   assert.equal(pages, 2)
   assert.equal(new Set(emails).size, 2_500)
   assert.deepEqual(emails, [...emails].sort())
+})
+
+test('[ACC19] the use of many keys is written in few turns of the disk', async () => {
+  const { accounts, storage } = openQuickAccounts()
+  const keys: string[] = []
+  for (let index = 0; index < 60; index += 1) {
+    const email = `many${index}@example.com`
+    const account = await accounts.directory.add({ email, passwordHash: null, tier: 'free' })
+    for (let count = 0; count < 10; count += 1) {
+      keys.push((await accounts.createKey(account.id, `key ${count}`)).key)
+    }
+  }
+  for (const key of keys) assert.ok(accounts.callerOfKey(key) !== null)
+  let begun = 0
+  const mostAtOnce: number[] = []
+  const put = storage.accounts.putKey.bind(storage.accounts)
+  storage.accounts.putKey = async (record) => {
+    begun += 1
+    await nextTurn()
+    mostAtOnce.push(begun)
+    await put(record)
+  }
+  await accounts.saveUse()
+  assert.deepEqual([...new Set(mostAtOnce)], [500, 600])
+  const used = [...storage.accounts.keys()].filter(({ lastUsedAtMs }) => lastUsedAtMs !== null)
+  assert.equal(used.length, 600)
 })

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attemptsMax, attemptsOfFailingMax } from '../../actors/attempts.ts'
 import { Webhooks } from '../../actors/webhooks.ts'
 import { accountId } from '../../engine/ids.ts'
+import { attemptsMax, attemptsOfFailingMax } from '../../engine/limits.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
@@ -112,7 +112,10 @@ class LongOutbox extends MemoryOutbox {
     return this.#changed.get(number) ?? made
   }
 
-  override update(webhook: Parameters<OutboxTable['update']>[0], delivery: StoredDelivery): boolean {
+  override update(
+    webhook: Parameters<OutboxTable['update']>[0],
+    delivery: StoredDelivery,
+  ): boolean {
     this.#changed.set(delivery.number, { ...this.get(webhook, delivery.number), ...delivery })
     return true
   }

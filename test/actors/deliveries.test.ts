@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook as Judge } from 'standardwebhooks'
-import { finishedKeptMax } from '../../actors/webhook-upkeep.ts'
+import { finishedKeptMax } from '../../engine/limits.ts'
 import { priceMicros } from '../../engine/units.ts'
 import { ATTEMPTS_MAX } from '../../engine/webhooks/schedule.ts'
 import { marketRef } from '../support/builders.ts'
@@ -364,8 +364,28 @@ test('[DELIVER12] a secret that does not open is a failed attempt that says so',
   await settle()
   assert.equal(world.caller.posts.length, 0)
   assert.match(world.deliveries(view.id)[0]?.last?.error ?? '', /secret/)
-  await world.webhooks.rotateSecret(ALICE, view.id, null)
+  const rotated = await world.webhooks.rotateSecret(ALICE, view.id, null)
   assert.equal(world.counts(view.id).pending, 1)
+  assert.equal(rotated?.webhook.previousSecretUntilMs, null, 'what cannot be read signs nothing')
+  await world.pass(6_001)
+  assert.equal(world.counts(view.id).delivered, 1, 'rotating it is the remedy')
+})
+
+test('[DELIVER12] a rotated-out secret that does not open holds the present one back from nothing', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  await world.webhooks.rotateSecret(ALICE, view.id, null)
+  const [stored] = world.table.all()
+  const [previous] = stored?.previousSecrets ?? []
+  assert.ok(stored !== undefined && previous !== undefined)
+  const damaged = { ...previous, secret: previous.secret.slice(0, -8) }
+  await world.table.put({ ...stored, previousSecrets: [damaged, previous] })
+  await world.crash()
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+  const signatures = world.caller.posts[0]?.headers['webhook-signature']?.split(' ')
+  assert.equal(signatures?.length, 2)
 })
 
 test('[DELIVER12] a caller that throws is a failed attempt, and the next one comes', async () => {

@@ -222,6 +222,30 @@ test('[HOOKEVENT8] whales are told from 5,000 dollars on, or from what was asked
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
+test('[HOOKEVENT9] a whale too small for the stream, or grown since, is told once to whoever asked for so much', async () => {
+  const world = new WebhookWorld()
+  const of = (usd: number) =>
+    world.create({
+      eventTypes: ['whale.alert'],
+      filters: { ...NO_FILTERS, minUsd: usdMicros(usd * 1e6) },
+    })
+  const views = [await of(1_000), await of(5_000), await of(10_000)]
+  const counts = () => views.map(({ id }) => world.counts(id).created)
+  const grown = (usd: number) => {
+    const { whale, receivedAtMs } = whaleUpdate(world, usd)
+    const row = { run: null, offset: null, seq: null, receivedAtMs, ordinal: 0 }
+    world.webhooks.onWhaleRow(M, { ...whale, ...row, nativeId: 'first' })
+  }
+  grown(1_500)
+  assert.deepEqual(counts(), [1, 0, 0])
+  const { whale, ...update } = whaleUpdate(world, 6_000)
+  world.webhooks.watcher.onUpdate({ ...update, whale: { ...whale, nativeId: 'first' } })
+  assert.deepEqual(counts(), [1, 1, 0])
+  grown(12_000)
+  grown(13_000)
+  assert.deepEqual(counts(), [1, 1, 1])
+})
+
 test('[HOOKEVENT8] a whale’s way is measured from its closing', async () => {
   const world = new WebhookWorld()
   await world.create({ eventTypes: ['whale.alert'] })

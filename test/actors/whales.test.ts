@@ -348,3 +348,18 @@ test('[WHALE5] the same on LMDB, closed and opened again', async () => {
     { numRuns: 12 },
   )
 })
+
+test('[WHALE11] a row of live fills that the stream is not told of is handed on, made or grown', () => {
+  const world = openWorld()
+  const untold = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
+  world.load({ id: 'h', usd: 2_000 })
+  world.deliver({ id: 'a', tx: '0x1', usd: 2_000 })
+  world.clock.advance(150)
+  assert.deepEqual(untold(), ['a $2000'])
+  world.deliver({ id: 'b', tx: '0x1', usd: 4_000 })
+  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(untold(), ['a $2000'])
+  world.deliver({ id: 'c', tx: '0x1', usd: 5_000 })
+  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(untold(), ['a $2000', 'a $11000'])
+})

@@ -5,7 +5,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
 import type { EventReceiver } from './event-receivers.ts'
-import type { HookEntry, KeyEntry, MixedLoad, Person } from './mixed-load.ts'
+import {
+  type HookEntry,
+  type KeyEntry,
+  type MixedLoad,
+  type Person,
+  tradeFacts,
+} from './mixed-load.ts'
 import { naiveCandles } from './naive-candles.ts'
 import { ask, bearerHeader, type Credential, expectAnswer, keyHeader } from './rest-caller.ts'
 import { type Places, read } from './rig.ts'
@@ -116,7 +122,7 @@ async function judgeSecrets(
   for (const { hook, credential } of tests) {
     await expectAnswer(202, api, 'POST', `/v1/webhooks/${hook.id}/test`, { credential })
   }
-  for (let tries = 0; waiting.size > 0 && tries < 200; tries += 1) await pause(50)
+  for (let tries = 0; waiting.size > 0 && tries < 1_200; tries += 1) await pause(50)
   for (const id of waiting.keys()) problems.push(`webhook ${id}: its test never came`)
   return problems
 }
@@ -150,7 +156,7 @@ export async function judgeTrades(places: Places, load: MixedLoad): Promise<read
   const markets = new Set([...load.trades.keys()].map((name) => name.split(' ')[0] ?? ''))
   for (const market of markets) {
     for (const row of await storedTrades(places, market)) {
-      stored.set(`${market} ${row.native_trade_id}`, JSON.stringify(row))
+      stored.set(`${market} ${row.native_trade_id}`, tradeFacts(row))
     }
   }
   for (const [name, text] of load.trades) {

@@ -83,13 +83,14 @@ export class WebhookWorld {
   readonly silentAccounts = new Set<AccountId>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
-  readonly #pendingMax: number | undefined
+  readonly #bounds: { pendingMax?: number; pendingTotalMax?: number }
   #tradeCount = 0
 
   constructor(
     set: {
       seed?: string | number
       pendingMax?: number
+      pendingTotalMax?: number
       clock?: ManualClock
       outbox?: CrashingOutbox
     } = {},
@@ -99,7 +100,11 @@ export class WebhookWorld {
     this.table = new MemoryWebhooks()
     this.outbox = set.outbox ?? new CrashingOutbox()
     this.#seed = set.seed ?? 'webhooks'
-    this.#pendingMax = set.pendingMax
+    const { pendingMax, pendingTotalMax } = set
+    this.#bounds = {
+      ...(pendingMax === undefined ? {} : { pendingMax }),
+      ...(pendingTotalMax === undefined ? {} : { pendingTotalMax }),
+    }
     this.webhooks = this.#open()
   }
 
@@ -112,7 +117,7 @@ export class WebhookWorld {
       random: seededRandom(this.#seed, clock.monotonicMs()),
       market: (number) => this.summaries.get(number) ?? null,
       isAccountActive: (account) => !this.silentAccounts.has(account),
-      ...(this.#pendingMax === undefined ? {} : { pendingMax: this.#pendingMax }),
+      ...this.#bounds,
     })
     opened.start()
     return opened

@@ -10,7 +10,7 @@ import { Metrics } from '../../engine/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
 import type { Storage, StoredTrade } from '../../storage/storage.ts'
-import type { WhaleRow } from '../../storage/whale-contract.ts'
+import type { StoredWhale, WhaleRow } from '../../storage/whale-contract.ts'
 import { listing, marketRef, NOON } from './builders.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { marketSummary } from './stored.ts'
@@ -36,6 +36,8 @@ export class WhaleWorld {
   readonly whales: Whales
   readonly metrics = new Metrics()
   readonly told: WhaleUpdate[] = []
+  /** Rows that the stream was not told of, as they were stored. */
+  readonly untold: StoredWhale[] = []
   readonly run: number
   readonly forgotten = new Set<number>()
   isHeld = false
@@ -53,6 +55,7 @@ export class WhaleWorld {
     this.whales = new Whales({
       ...{ system, publisher, storage, clock, metrics, run: run.number },
       market: (number) => (this.forgotten.has(number) ? null : viewOf(number)),
+      onRow: (_, whale) => this.untold.push(whale),
       ...(parts.groupsMax === undefined ? {} : { groupsMax: parts.groupsMax }),
     })
     publisher.watch({

@@ -104,7 +104,10 @@ test('[ACCOUNTCMD3] a running engine is asked over its socket, and what it has i
     error: '',
   })
   assert.equal(directory.isActive(ann.id), false)
-  assert.match((await run(dataDir, 'delete', 'ann@example.com')).out, /deleted, with 1 keys/)
+  assert.match(
+    (await run(dataDir, 'delete', 'ann@example.com')).out,
+    /deleted, with its keys \(1\) and webhooks/,
+  )
   assert.deepEqual([gone, directory.use(key)], [['disabled', 'deleted'], null])
   const missing = await run(dataDir, 'delete', 'ann@example.com')
   assert.deepEqual([missing.code, missing.out], [1, ''])

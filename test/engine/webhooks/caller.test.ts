@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { callsMax } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/log.ts'
 import { Metrics } from '../../../engine/metrics.ts'
-import { CALLS_MAX, type CallerParts, openCaller } from '../../../engine/webhooks/caller.ts'
+import { type CallerParts, openCaller } from '../../../engine/webhooks/caller.ts'
 import type { Caller, PostOutcome } from '../../../engine/webhooks/post.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { type Behaviour, Receiver, until } from '../../support/receivers.ts'
@@ -383,7 +384,7 @@ describe('connections', () => {
   it('[CALL9] beyond 2,048 posts at once a post fails without a connection', async () => {
     const { caller } = open({ lookup: () => new Promise(() => {}) })
     const { url } = await receive({})
-    const posts = Array.from({ length: CALLS_MAX }, () => send(caller, 'http://silent.example/'))
+    const posts = Array.from({ length: callsMax }, () => send(caller, 'http://silent.example/'))
     const outcome = await post(caller, url)
     assert.equal(outcome.kind === 'failed' && outcome.detail, 'too many calls at once')
     caller.stop()
