@@ -46,8 +46,22 @@ export function labelledPairOf(row: unknown): LabelledPair | null {
     const [a, b] = [eventOfGamma(row.polymarket), eventOfKalshi(row.kalshi)]
     return { ...labelled, grain: 'event', a, b }
   }
-  const [a, b] = [marketOfGamma(row.polymarket, null), marketOfKalshi(row.kalshi, null)]
-  return { ...labelled, grain: 'market', a, b }
+  const b = marketOfKalshi(row.kalshi, null)
+  const a = marketOfGamma(row.polymarket, null)
+  return {
+    ...labelled,
+    grain: 'market',
+    a: { ...a, outcomes: outcomesOf(row.polymarket, b, a) },
+    b,
+  }
+}
+
+/** Where the label is about one token of several (`tokens` by side), that token's side is what Yes means. */
+function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[] {
+  if (!isRow(row.tokens)) return a.outcomes
+  const sides = Object.keys(row.tokens)
+  const asked = b.handle.split('-').at(-1) ?? ''
+  return sides.includes(asked) ? [asked, ...sides.filter((side) => side !== asked)] : sides
 }
 
 function labelOf(row: Row, kalshi: Row, label: string): Labelled {

@@ -1,0 +1,123 @@
+// Ordinals and classes in a text that decide alone: season 24, group A, top 10, second place, CO-02, a
+// country, a party, an office. Two texts that both have a mark of one class and share none ask different
+// things. Not for: ranges (quantity.ts), dates (dates.ts). Upholds PROP4, VETO6.
+
+/** Class → values; a class without values is absent. */
+export type Marks = ReadonlyMap<string, ReadonlySet<string>>
+
+const ORDINALS: Readonly<Record<string, string>> = {
+  first: '1',
+  second: '2',
+  third: '3',
+  fourth: '4',
+  fifth: '5',
+  one: '1',
+  two: '2',
+  three: '3',
+  top: '1',
+}
+const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
+/** Class → pattern over the folded text, whose first group that is set is the value. */
+const PATTERNS: readonly (readonly [string, RegExp])[] = [
+  ['season', /\b(?:season|s)\s?(\d{1,2})\b/g],
+  ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g],
+  ['group', /\bgroup ([a-l])\b/g],
+  ['topN', /\btop[ -]?(\d{1,3}|ten|five|three|twenty)\b/g],
+  ['map', /\b(?:map|game|gm) #?(\d)\b/g],
+  ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g')],
+  [
+    'round',
+    new RegExp(`\\b(?:round|r) ?(\\d{1,2})\\b|\\b(${NTH}) round\\b|\\bround of (\\d+)\\b`, 'g'),
+  ],
+  ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g],
+  ['weekN', new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(${NTH})[ -]week\\b`, 'g')],
+  ['dayN', /\bday (\d{1,2})\b/g],
+  [
+    'rank',
+    new RegExp(
+      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner)[ -](${NTH}|up)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
+      'g',
+    ),
+  ],
+  ['district', /\b([a-z]{2}-(?:\d{1,2}|al))\b/g],
+  [
+    'edition',
+    /\b(\d{2,3})(?:st|nd|rd|th) (?:annual|edition)|\b(?:ufc|wrestlemania|super bowl) (\d{1,3}|[ivxl]+)\b/g,
+  ],
+  ['gradeN', /\b(?:version |v|gpt-|gemini |grok |claude |gta )(\d+(?:\.\d+)?)\b/g],
+]
+
+/** Meaning of a word (lexicon.ts) → the class in which it excludes others. */
+const CLASSES: Readonly<Record<string, string>> = {
+  party: 'democrat republican',
+  office: 'governor mayor president pm senator attorney secgen',
+  league: 'mlb nfl nba nhl wnba cfb cbb mls epl ucl uel f1 nascar ufc ipl worldcup',
+  division: 'al nl afc nfc',
+  asset:
+    'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba wti brent natgas gold silver copper spx ndx dow nikkei eurusd usdjpy gbpusd',
+  measure: 'cpi gdp jobless payrolls ppi pce pmi temperature approval turnout referendum',
+  bank: 'fed boc boe ecb boj rba',
+  work: 'movie show song album',
+  extreme: 'highest lowest',
+  sex: 'men women mens womens',
+  amount: 'most least',
+  reach: 'global us1',
+}
+
+const classOfWord = new Map<string, string>()
+for (const [name, words] of Object.entries(CLASSES)) {
+  for (const word of words.split(' ')) classOfWord.set(word, name)
+}
+
+/** Marks of a folded text and its meanings. */
+export function marksOf(folded: string, meanings: readonly string[]): Marks {
+  const marks = new Map<string, Set<string>>()
+  const add = (name: string, value: string): void => {
+    const known = marks.get(name)
+    if (known === undefined) marks.set(name, new Set([value]))
+    else known.add(value)
+  }
+  if (/\d|#|\b(?:first|second|third|top|group|district|place)\b/.test(folded)) {
+    for (const [name, pattern] of PATTERNS) {
+      for (const match of folded.matchAll(pattern)) {
+        const value = match.slice(1).find((group) => group !== undefined)
+        if (value !== undefined) add(name, ordinal(value))
+      }
+    }
+  }
+  for (const word of meanings) {
+    const name = classOfWord.get(word)
+    if (name !== undefined) add(name, word)
+    else if (word.startsWith('country:')) add('country', word)
+  }
+  return marks
+}
+
+function ordinal(value: string): string {
+  const plain = value.replace(/^(\d+)(?:st|nd|rd|th)$/, '$1').replace(/^([a-z]{2}-)0(\d)$/, '$1$2')
+  return (
+    ORDINALS[plain] ??
+    (plain === 'ten' ? '10' : plain === 'twenty' ? '20' : plain === 'up' ? '2' : plain)
+  )
+}
+
+/** Classes in which both have marks and share none. */
+export function conflictsOf(a: Marks, b: Marks): readonly string[] {
+  const found: string[] = []
+  for (const [name, values] of a) {
+    const others = b.get(name)
+    if (others === undefined) continue
+    let isShared = false
+    for (const value of values) if (others.has(value)) isShared = true
+    if (!isShared) found.push(name)
+  }
+  return found
+}
+
+/** Of classes that only one of the two has, how many; ordinals and classes alike. */
+export function lonelyMarks(a: Marks, b: Marks): number {
+  let lonely = 0
+  for (const name of a.keys()) if (!b.has(name)) lonely += 1
+  for (const name of b.keys()) if (!a.has(name)) lonely += 1
+  return lonely
+}

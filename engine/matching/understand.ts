@@ -1,0 +1,295 @@
+// A market or an event as a proposition: dates are read first and cut out, then the range, then what remains
+// is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
+// Upholds PROP1 to PROP14, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
+
+import { type DateMention, type Day, dateOfTicker, datesOf, dayOf, hourOf } from './dates.ts'
+import { type Marks, marksOf } from './marks.ts'
+import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
+import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
+import type { MatchEvent, MatchMarket } from './subject.ts'
+import { type FixtureFacts, fixtureOfSlug, fixtureOfTicker } from './understand-fixture.ts'
+import { fold, meanings, TITLE_CHARACTERS_MAX } from './words.ts'
+
+/** Markets of an event that are read: a grid of more says no more. */
+export const CHILDREN_MAX = 40
+/** Characters of rules that are read. */
+const RULES_CHARACTERS_MAX = 2_000
+const CRYPTO = new Set(
+  'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba'.split(
+    ' ',
+  ),
+)
+const TOUCH =
+  /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
+const NEGATED = /\b(?:not|no one|nobody|none|never|without|fails? to|no)\b(?! \d)/
+
+/** What a market asks. */
+export function understandMarket(market: MatchMarket): Proposition {
+  const facts: FixtureFacts = {
+    ...market,
+    strikeFloor: market.strike?.floor ?? null,
+    samples: [],
+  }
+  return understand(market, facts, [])
+}
+
+/** What an event asks, with its markets. */
+export function understandEvent(event: MatchEvent): Proposition {
+  const markets = event.markets.slice(0, CHILDREN_MAX)
+  const facts: FixtureFacts = {
+    ...event,
+    eventKey: null,
+    eventTitle: '',
+    eventSubtitle: event.subtitle,
+    subtitle: '',
+    outcomes: [],
+    strikeFloor: null,
+    line: null,
+    samples: markets.map(({ title }) => title),
+  }
+  return understand(event, facts, markets)
+}
+
+/** The fields that a market and an event share. */
+interface Listed {
+  readonly venue: 'a' | 'b'
+  readonly key: string
+  readonly title: string
+  readonly subtitle: string
+  readonly handle: string
+  readonly rules: string
+  readonly strike?: MatchMarket['strike']
+  readonly startMs: number | null
+  readonly closeMs: number | null
+}
+
+function understand(
+  listed: Listed,
+  facts: FixtureFacts,
+  markets: readonly MatchMarket[],
+): Proposition {
+  const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
+  const fixture = listed.venue === 'a' ? fixtureOfSlug(facts) : fixtureOfTicker(facts)
+  const anchor = anchorOf(listed)
+  const title = readText(listed.title, anchor)
+  const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
+  const context = readText(contextText(listed, facts, grain), anchor)
+  const words = title.words
+  const marks = marksOf(`${title.folded} ${answer.folded}`, [...words, ...answer.words])
+  const asset = assetOf(marks, title.folded, listed, context)
+  const hour = asset === null ? null : hourFor(listed, asset, title, context)
+  const quantity = quantityFor(listed, title, answer, grain)
+  return {
+    venue: listed.venue,
+    key: listed.key,
+    grain,
+    kind: kindOf(fixture !== null, asset, quantity, title),
+    fixture,
+    asset,
+    isTouch: quantity?.touch !== '' && quantity !== null ? true : TOUCH.test(title.folded),
+    isUpDown: /\bup or down\b/.test(title.folded),
+    quantity,
+    whens: whensOf(listed, title, answer, context, anchor),
+    hour,
+    form: formOf(title.folded, markets.length),
+    isNegated: NEGATED.test(title.rest),
+    marks,
+    words,
+    answer: answer.words,
+    context: context.words,
+    names: namesOf(listed.title),
+    children: markets.map(understandMarket),
+    rules: listed.rules === '' ? '' : fold(listed.rules, RULES_CHARACTERS_MAX),
+  }
+}
+
+interface ReadText {
+  readonly folded: string
+  /** Without dates and range. */
+  readonly rest: string
+  readonly words: readonly string[]
+  readonly dates: readonly DateMention[]
+  readonly quantity: Quantity | null
+}
+
+const EMPTY_TEXT: ReadText = { folded: '', rest: '', words: [], dates: [], quantity: null }
+
+/** Dates, then the range, then words: each reads what the one before left. */
+function readText(text: string, anchor: Day | null): ReadText {
+  if (text === '') return EMPTY_TEXT
+  const folded = fold(text)
+  const dates = datesOf(folded, anchor)
+  let rest = folded
+  for (let index = dates.length - 1; index >= 0; index -= 1) {
+    const date = dates[index]
+    if (date !== undefined) rest = `${rest.slice(0, date.start)} | ${rest.slice(date.end)}`
+  }
+  const quantity = quantityOf(rest)
+  if (quantity !== null) rest = `${rest.slice(0, quantity.start)} | ${rest.slice(quantity.end)}`
+  rest = rest.replace(/\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b/g, ' ')
+  return { folded, rest, words: meanings(rest), dates, quantity }
+}
+
+/** Kalshi's short title, unless it only says Yes; Gamma's group title. */
+function answerText({ subtitle, title }: Listed): string {
+  const short = subtitle.trim()
+  return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
+}
+
+function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'event'): string {
+  const said = grain === 'event' ? listed.subtitle : `${facts.eventTitle} ${facts.eventSubtitle}`
+  const slug = listed.venue === 'a' ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
+  return `${said} | ${slug}`.slice(0, TITLE_CHARACTERS_MAX)
+}
+
+/** The day nearest to which dates without a year lie. */
+function anchorOf({ venue, handle, startMs, closeMs }: Listed): Day | null {
+  if (venue === 'b') {
+    const date = tickerDateOf(handle)
+    if (date !== null && date.grain !== 'year') return date.first
+  }
+  const iso = /20\d\d-\d\d-\d\d/.exec(handle)?.[0]
+  const inSlug = /-(20\d\d)(?:-|$)/.exec(handle)?.[1]
+  const atMs = closeMs ?? startMs
+  if (iso !== undefined) return dayOf(Date.parse(iso))
+  if (atMs !== null) return dayOf(atMs)
+  if (venue === 'a' && inSlug !== undefined) return dayOf(Date.UTC(Number(inSlug), 6, 1))
+  return null
+}
+
+function tickerDateOf(handle: string): ReturnType<typeof dateOfTicker> {
+  for (const part of handle.toUpperCase().split('-').slice(1, 3)) {
+    const date = dateOfTicker(part)
+    if (date !== null) return date
+  }
+  return null
+}
+
+/** Every date said, best source first. */
+function whensOf(
+  listed: Listed,
+  title: ReadText,
+  answer: ReadText,
+  context: ReadText,
+  anchor: Day | null,
+): readonly When[] {
+  const whens: When[] = []
+  const add = (dates: readonly DateMention[], source: WhenSource): void => {
+    for (const { first, last, role, grain } of dates)
+      whens.push({ first, last, role, grain, source })
+  }
+  add(title.dates, 'title')
+  add(answer.dates, 'title')
+  add(context.dates, 'subtitle')
+  if (listed.venue === 'b') {
+    const date = tickerDateOf(listed.handle)
+    if (date !== null) {
+      const role = date.grain === 'day' ? 'on' : 'in'
+      whens.push({ first: date.first, last: date.last, role, grain: date.grain, source: 'handle' })
+    }
+  } else {
+    const iso = datesOf(/20\d\d-\d\d-\d\d/.exec(listed.handle)?.[0] ?? '', anchor)
+    add(iso, 'handle')
+  }
+  if (listed.closeMs !== null) {
+    const day = dayOf(listed.closeMs)
+    whens.push({ first: day, last: day, role: 'by', grain: 'day', source: 'close' })
+  }
+  return whens
+}
+
+/** The asset whose price is asked: named, and nothing else is asked of it. */
+function assetOf(
+  marks: Marks,
+  folded: string,
+  { venue }: Listed,
+  context: ReadText,
+): string | null {
+  const [asset, other] = marks.get('asset') ?? []
+  if (asset === undefined || other !== undefined) return null
+  const isPriced =
+    /\b(?:price|above|below|between|reach|hit|dip|close|closes|settle|settles|up or down|high|low|greater|less|range)\b/.test(
+      folded,
+    ) || /\bprice\b/.test(context.folded)
+  return isPriced || venue === 'b' ? asset : null
+}
+
+/** Said, else in the ticker; crypto questions of venue a without an hour are decided at noon. */
+function hourFor(listed: Listed, asset: string, title: ReadText, context: ReadText): number | null {
+  const said = hourOf(title.folded) ?? hourOf(context.folded)
+  if (said !== null) return said
+  if (listed.venue === 'b') return tickerDateOf(listed.handle)?.hour ?? null
+  const isOnDay =
+    title.dates.some(({ role }) => role === 'on') || context.dates.some(({ role }) => role === 'on')
+  return CRYPTO.has(asset) && isOnDay ? 12 : null
+}
+
+/** Said in the answer, then in the question, then in the venue's fields, then in the ticker. */
+function quantityFor(
+  listed: Listed,
+  title: ReadText,
+  answer: ReadText,
+  grain: 'market' | 'event',
+): Quantity | null {
+  const said = answer.quantity ?? bareQuantity(answer) ?? title.quantity
+  if (said !== null) return said
+  if (grain === 'event' || listed.venue === 'a') return null
+  return (
+    quantityOfStrike(listed.strike ?? null) ??
+    quantityOfTicker(listed.handle.split('-').at(-1) ?? '')
+  )
+}
+
+/** "4.3%" alone as an answer is that number. */
+function bareQuantity({ rest }: ReadText): Quantity | null {
+  const match = /^\s*([$€£])?(-?\d[\d,]*(?:\.\d+)?)\s?(%|°)?f?\s*$/.exec(rest)
+  if (match === null) return null
+  const value = Number((match[2] ?? '').replaceAll(',', ''))
+  const unit = match[1] === undefined ? (match[3] ?? '') : '$'
+  return {
+    low: value,
+    high: value,
+    isLowOpen: false,
+    isHighOpen: false,
+    touch: '',
+    unit,
+    start: 0,
+    end: 0,
+  }
+}
+
+function kindOf(
+  isFixture: boolean,
+  asset: string | null,
+  quantity: Quantity | null,
+  title: ReadText,
+): PropositionKind {
+  if (isFixture) return 'fixture'
+  if (asset !== null) return 'price'
+  if (title.words.includes('sayx')) return 'speech'
+  return quantity === null ? 'text' : 'quantity'
+}
+
+function formOf(folded: string, childCount: number): QuestionForm {
+  if (
+    /^(?:# of|number of)|\bhow (?:many|much|high|low|often|long)\b|% of|\bpercent(?:age)? of|_{2,}|\bmargin of\b|\bturnout\b/.test(
+      folded,
+    )
+  )
+    return 'count'
+  if (/\b(?:who|whom|which|what|where|when)\b|\bby\.\.\.|\bnext\b.*\?$|\bwinner\b/.test(folded))
+    return 'open'
+  if (childCount > 1) return 'open'
+  return 'closed'
+}
+
+const NAME = /["“][^"”]{1,60}["”]|(?<![.?!:]\s)(?<!^)\p{Lu}[\p{L}\p{N}.'’&-]*/gu
+
+/** Words with a capital that do not open a sentence, and words in quotes. */
+function namesOf(title: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
+    for (const word of meanings(fold(match[0]))) names.add(word)
+  }
+  return names
+}
