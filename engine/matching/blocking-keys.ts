@@ -3,6 +3,7 @@
 // Not for: judging a pair (score.ts): two subjects may share keys and still ask different things.
 // Upholds CANDIDATE1, CANDIDATE2.
 
+import type { VenueKey } from '../ids.ts'
 import { hash32 } from '../random.ts'
 import { easternDate } from '../sports/eastern-date.ts'
 import { leagueOfSeries, leagueOfWord } from '../sports/leagues.ts'
@@ -160,16 +161,16 @@ function readSlug(slug: string, features: Features): void {
     .filter((part) => part !== 'vs')
     .map((part) => part.replace(/(.{2})\d+$/, '$1'))
   const [first = '', second = ''] = codes
-  for (const code of codes.slice(0, CODES_MAX)) addCode(code.slice(0, 3), features)
+  for (const code of codes.slice(0, CODES_MAX)) addCode('a', code.slice(0, 3), features)
   if (codes.length !== 2) return
   features.codes.add(`${first}${second}`)
   features.codes.add(`${second}${first}`)
 }
 
 /** A country under any of its codes. */
-function addCode(code: string, features: Features): void {
+function addCode(venue: VenueKey, code: string, features: Features): void {
   features.codes.add(code)
-  const country = countryOfCode(code)
+  const country = countryOfCode(code, venue)
   if (country !== null) features.codes.add(`=${country}`)
 }
 
@@ -206,7 +207,7 @@ function readTickerTail(part: string, features: Features): void {
 function addBlock(block: string, features: Features): void {
   if (block.length < 4) return
   features.codes.add(block)
-  for (const code of [block.slice(0, 3), block.slice(-3)]) addCode(code, features)
+  for (const code of [block.slice(0, 3), block.slice(-3)]) addCode('b', code, features)
   for (const code of [block.slice(0, 2), block.slice(-2)]) features.codes.add(code)
   if (block.length > 6) features.codes.add(block.slice(-4, -1))
 }
@@ -225,8 +226,8 @@ function combined(features: Features, times: Times): BlockingKeys {
   if (features.days.size === 0) addDaysOfTimes(times, features)
   const filed = new Set<number>()
   const asked = new Set<number>()
-  for (const word of features.words) filed.add(mixed(WORD, hash32(word)))
-  for (const number of features.numbers) filed.add(mixed(NUMBER_ALONE, hash32(number)))
+  for (const word of features.words) filed.add(undated(mixed(WORD, hash32(word))))
+  for (const number of features.numbers) filed.add(undated(mixed(NUMBER_ALONE, hash32(number))))
   for (const key of filed) asked.add(key)
   for (const day of features.days) {
     for (const offset of ONE_DAY) {
@@ -254,15 +255,23 @@ function addOfDay(features: Features, { day, hour }: Moment, into: Set<number>):
   const { words, numbers, codes } = features
   for (const word of words) {
     const stem = hash32(word.startsWith('country:') ? word : word.slice(0, STEM_CHARACTERS))
-    into.add(mixed(WORD_ON_DAY, stem, day))
-    if (hour !== null) into.add(mixed(WORD_AT_HOUR, stem, day, hour))
+    into.add(dated(mixed(WORD_ON_DAY, stem, day)))
+    if (hour !== null) into.add(dated(mixed(WORD_AT_HOUR, stem, day, hour)))
   }
-  for (const code of codes) into.add(mixed(CODE_ON_DAY, hash32(code), day))
+  for (const code of codes) into.add(dated(mixed(CODE_ON_DAY, hash32(code), day)))
   for (const number of numbers) {
     const value = hash32(number)
-    into.add(mixed(NUMBER_ON_DAY, value, day))
-    if (hour !== null) into.add(mixed(NUMBER_AT_HOUR, value, day, hour))
+    into.add(dated(mixed(NUMBER_ON_DAY, value, day)))
+    if (hour !== null) into.add(dated(mixed(NUMBER_AT_HOUR, value, day, hour)))
   }
+}
+
+const undated = (hash: number): number => hash & ~1
+const dated = (hash: number): number => hash | 1
+
+/** Whether a key has a day in it. */
+export function isDated(key: number): boolean {
+  return (key & 1) === 1
 }
 
 /** One hash of several, 31 bits: equal parts in equal order give an equal one. */

@@ -2,7 +2,7 @@
 // true partner is found among a hundred thousand without a look at all of them, and the work for one question
 // is bounded whatever the texts. Not for: how alike two are (score.ts). Upholds CANDIDATE1 to CANDIDATE5.
 
-import type { BlockingKeys } from './blocking-keys.ts'
+import { type BlockingKeys, isDated } from './blocking-keys.ts'
 import { Postings } from './postings.ts'
 
 /** Lists longer than this find nobody; they still rank those who were found otherwise. */
@@ -25,7 +25,9 @@ export class Candidates {
   readonly #places = new Map<number, number>()
   /** By place: whose it is, -1 when removed. */
   #ids: number[] = []
+  /** By place, while a question is answered: the worth of what it shares, and of that without days. */
   #sums = new Float64Array(1_024)
+  #undated = new Float64Array(1_024)
   readonly #found: number[] = []
   readonly #worths = new Map<number, number>()
 
@@ -39,7 +41,9 @@ export class Candidates {
     const place = this.#postings.add(keys.filed)
     this.#places.set(id, place)
     this.#ids.push(id)
-    if (place >= this.#sums.length) this.#sums = new Float64Array(this.#sums.length * 2)
+    if (place < this.#sums.length) return
+    this.#sums = new Float64Array(this.#sums.length * 2)
+    this.#undated = new Float64Array(this.#sums.length)
   }
 
   /** Unknown ids are ignored. */
@@ -55,10 +59,17 @@ export class Candidates {
   /** The likeliest partners of a subject of the other venue, best first, at most `limit`. */
   find(keys: BlockingKeys, limit = CANDIDATES_MAX): readonly number[] {
     const common = this.#gather(keys.asked)
-    const ranked = this.#rank(common)
-    for (const place of this.#found) this.#sums[place] = 0
+    const [all, undated] = [this.#sums, this.#undated]
+    const best = new Set(nearest(this.#found, all, RANKED_MAX))
+    // Venues date one question differently, and shared days outweigh everything else.
+    for (const place of nearest(this.#found, undated, RANKED_MAX / 4)) best.add(place)
+    const ranked = this.#rank([...best], common)
+    for (const place of this.#found) {
+      all[place] = 0
+      undated[place] = 0
+    }
     this.#found.length = 0
-    return ranked.slice(0, limit)
+    return chosen(ranked, limit)
   }
 
   /** Adds up the worth of the rare keys; gives back those that were too common to look up. */
@@ -83,12 +94,14 @@ export class Candidates {
   }
 
   #add(key: number, worth: number): void {
-    const sums = this.#sums
+    const [sums, undated] = [this.#sums, this.#undated]
+    const undatedWorth = isDated(key) ? 0 : worth
     this.#postings.each(key, (place) => {
       if ((this.#ids[place] ?? -1) < 0) return
       const sum = sums[place] ?? 0
       if (sum === 0) this.#found.push(place)
       sums[place] = sum + worth
+      undated[place] = (undated[place] ?? 0) + undatedWorth
     })
   }
 
@@ -96,22 +109,24 @@ export class Candidates {
     return WORTH_MIN + Math.log1p(this.#places.size / length)
   }
 
-  /** Ids, best first: the best by rare keys, put in order by all keys and by how many keys they have. */
-  #rank(common: readonly number[]): readonly number[] {
-    const sums = this.#sums
-    const best = this.#found.sort((one, other) => (sums[other] ?? 0) - (sums[one] ?? 0))
+  /** Rates places by all keys asked, and by how many keys they have: long texts share more by chance. */
+  #rank(places: readonly number[], common: readonly number[]): readonly Rated[] {
     const worths = this.#worths
     worths.clear()
     for (const key of common) worths.set(key, this.#worthOf(this.#postings.length(key)))
-    const rated = best.slice(0, RANKED_MAX).map((place) => {
-      let sum = sums[place] ?? 0
+    return places.map((place) => {
+      let all = this.#sums[place] ?? 0
+      let undated = this.#undated[place] ?? 0
       const keys = this.#postings.keysOf(place)
-      for (const key of keys) sum += worths.get(key) ?? 0
-      // Long texts share more by chance.
-      return { id: this.#ids[place] ?? -1, rate: sum / Math.sqrt(keys.length + 20) }
+      for (const key of keys) {
+        const worth = worths.get(key)
+        if (worth === undefined) continue
+        all += worth
+        if (!isDated(key)) undated += worth
+      }
+      const length = Math.sqrt(keys.length + 20)
+      return { id: this.#ids[place] ?? -1, all: all / length, undated: undated / length }
     })
-    rated.sort((one, other) => other.rate - one.rate || one.id - other.id)
-    return rated.map(({ id }) => id)
   }
 
   /** Files the living anew: some 10 ms for ten thousand. */
@@ -125,4 +140,36 @@ export class Candidates {
       this.#ids.push(id)
     }
   }
+}
+
+interface Rated {
+  readonly id: number
+  readonly all: number
+  readonly undated: number
+}
+
+/** The places with the largest sums, at most so many. */
+function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
+  if (found.length <= limit) return found
+  const largest = Float64Array.from(found, (place) => sums[place] ?? 0).sort()
+  const least = largest[largest.length - limit] ?? 0
+  const above = found.filter((place) => (sums[place] ?? 0) > least)
+  for (const place of found) {
+    if (above.length >= limit) break
+    if (sums[place] === least) above.push(place)
+  }
+  return above
+}
+
+/** Three of four by everything shared, the rest by what is shared beside days. */
+function chosen(rated: readonly Rated[], limit: number): readonly number[] {
+  const byAll = [...rated].sort((one, other) => other.all - one.all || one.id - other.id)
+  const found = byAll.slice(0, Math.ceil(limit * 0.75)).map(({ id }) => id)
+  const taken = new Set(found)
+  const byWords = [...rated].sort((one, other) => other.undated - one.undated || one.id - other.id)
+  for (const { id } of byWords) {
+    if (found.length >= limit) break
+    if (!taken.has(id)) found.push(id)
+  }
+  return found
 }

@@ -54,8 +54,9 @@ const VENUE_CODES: Readonly<Record<VenueKey, Readonly<Record<string, string>>>> 
 }
 
 /** A country's identity by any of its codes, in lower case, as a venue writes it; null: no country's. */
-export function countryOfCode(code: string, venue: VenueKey): string | null {
-  return VENUE_CODES[venue][code] ?? byCode.get(code) ?? null
+export function countryOfCode(code: string, venue: VenueKey | null = null): string | null {
+  const own = venue === null ? undefined : VENUE_CODES[venue][code]
+  return own ?? byCode.get(code) ?? null
 }
 
 /** A country's identity by a folded name or adjective; null: no country's. */

@@ -43,6 +43,8 @@ export interface Proposition {
   /** Clock hour of New York, 0 to 24; null: not said. */
   readonly hour: number | null
   readonly form: QuestionForm
+  /** First word of the question, folded: "will", "who", "next". */
+  readonly opening: string
   readonly isNegated: boolean
   readonly marks: Marks
   /** Meanings of the question's words, without dates and range. */

@@ -92,6 +92,7 @@ function understand(
     whens: whensOf(listed, title, answer, context, anchor),
     hour,
     form: formOf(title.folded, markets.length),
+    opening: /^[\p{L}\p{N}]+/u.exec(title.folded)?.[0] ?? '',
     isNegated: NEGATED.test(title.rest),
     marks,
     words,
