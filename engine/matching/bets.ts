@@ -145,7 +145,8 @@ const PLAIN = new Set(
 
 /** Winner, unless the title has words of a bet we do not know: "most yellow cards", "first corner". */
 function wordsOf(title: string): string {
-  const asked = /(?:^|: | - )([^:]*)$/.exec(title)?.[1] ?? title
+  let asked = /(?:^|: | - )([^:]*)$/.exec(title)?.[1] ?? title
+  for (const [pattern] of PERIODS) asked = asked.replace(pattern, ' ')
   if (!/\b(?:most|first|last|any|highest|race|method|number|how many)\b/.test(asked))
     return 'winner'
   const telling = meanings(asked).filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))

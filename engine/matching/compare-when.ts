@@ -19,20 +19,36 @@ const YEARLESS = 7_300
 export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
   const [one, other] = [said(a), said(b)]
   if (one.length > 0 && other.length > 0) return compareSaid(one, other)
-  const [hintA, hintB] = [one[0] ?? a.whens.at(-1), other[0] ?? b.whens.at(-1)]
-  if (hintA === undefined || hintB === undefined) return { verdict: 'unknown', gap: 0 }
-  const gap = Math.abs(hintA.last - hintB.last)
-  // A closing time inside a period said is no difference.
-  const isWithin = (at: When, period: When): boolean =>
-    period.grain !== 'day' && at.last >= period.first && at.last <= period.last
-  if (isWithin(hintA, hintB) || isWithin(hintB, hintA))
-    return { verdict: 'hint', gap: Math.min(gap, 2) }
-  return { verdict: 'hint', gap }
+  return compareHints(withClose(a, one), withClose(b, other))
+}
+
+/** Where one side only closes some day: the nearest of what is said and when trading ends. */
+function compareHints(a: readonly When[], b: readonly When[]): WhenComparison {
+  let gap = Number.POSITIVE_INFINITY
+  for (const one of a) {
+    for (const other of b) {
+      // A closing time inside a period said is no difference.
+      const isWithin = isInside(one, other) || isInside(other, one)
+      gap = Math.min(gap, isWithin ? Math.min(2, gapOf(one, other)) : gapOf(one, other))
+    }
+  }
+  return Number.isFinite(gap) ? { verdict: 'hint', gap } : { verdict: 'unknown', gap: 0 }
+}
+
+function isInside(at: When, period: When): boolean {
+  return period.grain !== 'day' && at.last >= period.first && at.last <= period.last
+}
+
+function withClose({ whens }: Proposition, told: readonly When[]): readonly When[] {
+  return [...told, ...whens.filter((when) => !told.includes(when))]
 }
 
 /** What is said of the date: days before months before years; closing times left out. */
 function said({ whens }: Proposition): readonly When[] {
-  const told = whens.filter(({ source }) => source !== 'close')
+  // A ticker's bare year is the year of its season or of its settlement: it only hints.
+  const told = whens.filter(
+    ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
+  )
   const fine = told.filter(({ grain }) => grain === 'day' || grain === 'week')
   if (fine.length > 0) return fine
   const middle = told.filter(({ grain }) => grain !== 'year')
@@ -41,19 +57,31 @@ function said({ whens }: Proposition): readonly When[] {
 
 function compareSaid(a: readonly When[], b: readonly When[]): WhenComparison {
   let best = Number.POSITIVE_INFINITY
-  let isExact = false
+  let isSame = false
+  let isDayOfPeriod = false
   for (const one of a) {
     for (const other of b) {
       const gap = gapOf(one, other)
-      if (gap < best) {
-        best = gap
-        isExact =
-          one.role === 'on' && other.role === 'on' && one.grain === 'day' && other.grain === 'day'
-      }
+      best = Math.min(best, gap)
+      if (gap <= toleranceOf(one, other)) isSame = true
+      if (isDayIn(one, other) || isDayIn(other, one)) isDayOfPeriod = true
     }
   }
-  const tolerance = isExact ? 0 : NEAR_DAYS
-  return { verdict: best <= tolerance ? 'same' : 'other', gap: best }
+  if (isSame) return { verdict: 'same', gap: best }
+  // "On Sep 17" and "in September" may be one event: likely, not said.
+  return isDayOfPeriod ? { verdict: 'hint', gap: 0 } : { verdict: 'other', gap: best }
+}
+
+function isDayIn(day: When, period: When): boolean {
+  return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
+}
+
+/** Deadlines may be told by the day before or after; days and weeks may not, but for the turn of a year. */
+function toleranceOf(one: When, other: When): number {
+  if (one.role === 'by' || other.role === 'by') return NEAR_DAYS
+  const [first, second] = one.last < other.last ? [one, other] : [other, one]
+  const turn = new Date(first.last * 86_400_000).toISOString().slice(5, 10)
+  return turn === '12-31' && second.last === first.last + 1 ? NEAR_DAYS : 0
 }
 
 /** Days between two ends; equal months and days where one has no year. */

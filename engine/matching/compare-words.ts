@@ -2,6 +2,7 @@
 // word that stays unexplained, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
 
 import type { Corpus } from './corpus.ts'
+import { isSoftWord } from './lexicon.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
@@ -13,6 +14,9 @@ export interface WordComparison {
   /** Words not found, most telling first, for explanations. */
   readonly missing: readonly string[]
 }
+
+/** What a soft word counts of a telling one. */
+const SOFT_SHARE = 0.25
 
 /** How far `known` explains `words`; `names` are those that count as names. */
 export function explain(
@@ -27,7 +31,7 @@ export function explain(
   let missedName = 0
   const missing: string[] = []
   for (const word of new Set(words)) {
-    const weight = corpus.weight(word)
+    const weight = corpus.weight(word) * (isSoftWord(word) ? SOFT_SHARE : 1)
     total += weight
     if (known.has(word)) {
       found += weight

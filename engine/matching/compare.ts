@@ -48,6 +48,9 @@ export const FEATURES = [
   'sharedOutcomes',
   'noOutcomes',
   'isEvent',
+  'coveredLeast',
+  'sameDateCovered',
+  'relative',
 ] as const
 
 export interface Comparison {
@@ -71,6 +74,7 @@ export function compare(a: Proposition, b: Proposition, corpus: Corpus): Compari
   const range = rangeRelation(a, b)
   const isSameRange = range === 'same' || range === 'boundary'
   const isText = game === null
+  const least = Math.min(words.ofA.covered, words.ofB.covered)
   const isFullPrice =
     a.asset !== null && a.asset === b.asset && isSameRange && when.verdict === 'same'
   const features = [
@@ -98,6 +102,9 @@ export function compare(a: Proposition, b: Proposition, corpus: Corpus): Compari
     outcomes.overlap ?? 0,
     outcomes.overlap === null && a.grain === 'event' && isText ? 1 : 0,
     a.grain === 'event' && isText ? 1 : 0,
+    isText ? least : 1,
+    isText && when.verdict === 'same' ? least : 0,
+    isText && (a.isRelative || b.isRelative) ? 1 : 0,
   ]
   return { vetoes, features, when, agreements: agreementsOf(a, b, game, when, isSameRange), game }
 }
@@ -111,8 +118,8 @@ interface TextComparison {
 }
 
 function compareTexts(a: Proposition, b: Proposition, corpus: Corpus): TextComparison {
-  const knownA = new WordIndex(a.words, a.answer, a.context)
-  const knownB = new WordIndex(b.words, b.answer, b.context)
+  const knownA = new WordIndex(a.words, a.answer, a.context, ...childWords(a))
+  const knownB = new WordIndex(b.words, b.answer, b.context, ...childWords(b))
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
   return {
@@ -122,6 +129,11 @@ function compareTexts(a: Proposition, b: Proposition, corpus: Corpus): TextCompa
     latent: corpus.closeness(wordsA, wordsB),
     knownA,
   }
+}
+
+/** An event's markets say in full what its title shortens. */
+function childWords({ children }: Proposition): readonly (readonly string[])[] {
+  return children.slice(0, 6).map(({ words }) => words)
 }
 
 function gameOf(a: Proposition, b: Proposition): FixtureFinding | null {

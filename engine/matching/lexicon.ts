@@ -3,6 +3,7 @@
 // told apart by sides.ts and names.ts. Upholds MATCHTEXT2.
 
 import { countryNames } from './countries.ts'
+import { stateNames } from './states.ts'
 
 /** `identity=phrase|phrase`: folded; the longest phrase that fits is replaced. */
 const PHRASES =
@@ -21,7 +22,7 @@ const PHRASES =
   'nominee=nominee|nomination|nominated|primary winner|primary election|primary|nominate,governor=governor|gubernatorial|governorship,' +
   'mayor=mayor|mayoral,president=president|presidential|presidency|potus,parliament=parliament|parliamentary,' +
   'democrat=democrat|democrats|democratic|dems|democratic party,republican=republican|republicans|gop|republican party,' +
-  'house=house of representatives|house seat|house race|house,senate=senate|us senate,election=election|elections|electoral|elected,' +
+  'house=house of representatives|house seat|house race|house,senate=senate|us senate,election=election|elections|electoral|elected|race,' +
   'percent=percent|percentage|pct,votes=vote|votes|popular vote,approval=approval|approval rating|job approval,' +
   'movie=movie|movies|film|films,show=show|shows|tv show|series|tv series,song=song|songs|single|track,' +
   'raise=raise|raises|hike|hikes|increase|increases|rise|rises|up,cut=cut|cuts|decrease|decreases|lower|lowers|reduce|reduces|down|fall|falls,' +
@@ -54,7 +55,12 @@ const PHRASES =
 const STOP =
   'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
   'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
-  'price question event events after before end part some not same each other another'
+  'price question event events after before end part some not same each other another next whether anyone any someone through vs today tonight tomorrow'
+
+/** Words that questions add or leave out without asking another thing. */
+const SOFT =
+  'election race year month week day season tournament award title candidate new official officially annual full final winx leader tour edition ' +
+  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa'
 
 const phrases = new Map<string, string>()
 for (const row of PHRASES.split(',')) {
@@ -64,7 +70,11 @@ for (const row of PHRASES.split(',')) {
 for (const [name, country] of countryNames()) {
   if (!phrases.has(name)) phrases.set(name, `country:${country}`)
 }
+for (const [name, state] of stateNames()) {
+  if (!phrases.has(name)) phrases.set(name, `state:${state}`)
+}
 const stopWords = new Set(STOP.split(' '))
+const softWords = new Set(SOFT.split(' '))
 /** First word of a phrase → most words of a phrase that begins so. */
 const lengths = new Map<string, number>()
 for (const phrase of phrases.keys()) {
@@ -81,6 +91,11 @@ export function meaningOf(phrase: string): string | null {
 /** Of how many words at most a phrase that begins with this word is; 0: none begins so. */
 export function phraseLength(first: string): number {
   return lengths.get(first) ?? 0
+}
+
+/** Whether a word counts little when the other question lacks it. */
+export function isSoftWord(word: string): boolean {
+  return softWords.has(word)
 }
 
 export function isStopWord(word: string): boolean {

@@ -39,7 +39,6 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
       'g',
     ),
   ],
-  ['district', /\b([a-z]{2}-(?:\d{1,2}|al))\b/g],
   [
     'edition',
     /\b(\d{2,3})(?:st|nd|rd|th) (?:annual|edition)|\b(?:ufc|wrestlemania|super bowl) (\d{1,3}|[ivxl]+)\b/g,
@@ -89,12 +88,14 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
     const name = classOfWord.get(word)
     if (name !== undefined) add(name, word)
     else if (word.startsWith('country:')) add('country', word)
+    else if (word.startsWith('state:')) add('state', word)
+    else if (word.startsWith('district')) add('district', word)
   }
   return marks
 }
 
 function ordinal(value: string): string {
-  const plain = value.replace(/^(\d+)(?:st|nd|rd|th)$/, '$1').replace(/^([a-z]{2}-)0(\d)$/, '$1$2')
+  const plain = value.replace(/^(\d+)(?:st|nd|rd|th)$/, '$1')
   return (
     ORDINALS[plain] ??
     (plain === 'ten' ? '10' : plain === 'twenty' ? '20' : plain === 'up' ? '2' : plain)

@@ -46,6 +46,8 @@ export interface Proposition {
   /** First word of the question, folded: "will", "who", "next". */
   readonly opening: string
   readonly isNegated: boolean
+  /** Says "today" or "his next video": which is meant depends on when it was asked. */
+  readonly isRelative: boolean
   readonly marks: Marks
   /** Meanings of the question's words, without dates and range. */
   readonly words: readonly string[]

@@ -2,7 +2,15 @@
 // is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
 // Upholds PROP1 to PROP14, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
-import { type DateMention, type Day, dateOfTicker, datesOf, dayOf, hourOf } from './dates.ts'
+import {
+  type DateMention,
+  type Day,
+  dateOfTicker,
+  datesOf,
+  dayOf,
+  hourOf,
+  type TickerDate,
+} from './dates.ts'
 import { type Marks, marksOf } from './marks.ts'
 import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
 import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
@@ -21,6 +29,9 @@ const CRYPTO = new Set(
 )
 const TOUCH =
   /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
+/** "His next video": which one it is depends on when the question was asked. */
+const RELATIVE =
+  /\bnext (?:youtube )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
 const NEGATED = /\b(?:not|no one|nobody|none|never|without|fails? to|no)\b(?! \d)/
 
 /** What a market asks. */
@@ -74,8 +85,8 @@ function understand(
   const title = readText(listed.title, anchor)
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
   const context = readText(contextText(listed, facts, grain), anchor)
-  const words = title.words
-  const marks = marksOf(`${title.folded} ${answer.folded}`, [...words, ...answer.words])
+  const marks = marksOf(`${title.folded} ${answer.folded}`, [...title.words, ...answer.words])
+  const words = withoutOrdinals(title.words, marks)
   const asset = assetOf(marks, title.folded, listed, context)
   const hour = asset === null ? null : hourFor(listed, asset, title, context)
   const quantity = quantityFor(listed, title, answer, grain)
@@ -94,6 +105,7 @@ function understand(
     form: formOf(title.folded, markets.length),
     opening: /^[\p{L}\p{N}]+/u.exec(title.folded)?.[0] ?? '',
     isNegated: NEGATED.test(title.rest),
+    isRelative: RELATIVE.test(title.folded),
     marks,
     words,
     answer: answer.words,
@@ -102,6 +114,13 @@ function understand(
     children: markets.map(understandMarket),
     rules: listed.rules === '' ? '' : fold(listed.rules, RULES_CHARACTERS_MAX),
   }
+}
+
+/** The 24 of "season 24" is a mark, and no word. */
+function withoutOrdinals(words: readonly string[], marks: Marks): readonly string[] {
+  const ordinals = new Set<string>()
+  for (const values of marks.values()) for (const value of values) ordinals.add(value)
+  return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
 }
 
 interface ReadText {
@@ -127,7 +146,10 @@ function readText(text: string, anchor: Day | null): ReadText {
   }
   const quantity = quantityOf(rest)
   if (quantity !== null) rest = `${rest.slice(0, quantity.start)} | ${rest.slice(quantity.end)}`
-  rest = rest.replace(/\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b/g, ' ')
+  rest = rest.replace(
+    /\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b|\bthis (?:week|month|year|season)\b/g,
+    ' ',
+  )
   return { folded, rest, words: meanings(rest), dates, quantity }
 }
 
@@ -184,10 +206,7 @@ function whensOf(
   add(context.dates, 'subtitle')
   if (listed.venue === 'b') {
     const date = tickerDateOf(listed.handle)
-    if (date !== null) {
-      const role = date.grain === 'day' ? 'on' : 'in'
-      whens.push({ first: date.first, last: date.last, role, grain: date.grain, source: 'handle' })
-    }
+    if (date !== null) whens.push({ ...handleWhen(date), source: 'handle' })
   } else {
     const iso = datesOf(/20\d\d-\d\d-\d\d/.exec(listed.handle)?.[0] ?? '', anchor)
     add(iso, 'handle')
@@ -197,6 +216,15 @@ function whensOf(
     whens.push({ first: day, last: day, role: 'by', grain: 'day', source: 'close' })
   }
   return whens
+}
+
+/** A ticker's date; the turn of a year stands for "within that year" unless a text says more. */
+function handleWhen({ first, last, grain }: TickerDate): Omit<When, 'source'> {
+  if (grain !== 'day') return { first, last, role: 'in', grain }
+  const date = new Date(first * 86_400_000).toISOString().slice(5, 10)
+  if (date !== '12-31' && date !== '01-01') return { first, last, role: 'on', grain }
+  const end = date === '12-31' ? last : last - 1
+  return { first: end - 364, last: end, role: 'in', grain: 'year' }
 }
 
 /** The asset whose price is asked: named, and nothing else is asked of it. */
@@ -273,7 +301,7 @@ function kindOf(
 
 function formOf(folded: string, childCount: number): QuestionForm {
   if (
-    /^(?:# of|number of)|\bhow (?:many|much|high|low|often|long)\b|% of|\bpercent(?:age)? of|_{2,}|\bmargin of\b|\bturnout\b/.test(
+    /^(?:# of|number of)|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
       folded,
     )
   )

@@ -3,6 +3,7 @@
 // read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
 
 import { isStopWord, meaningOf, phraseLength } from './lexicon.ts'
+import { spellDistricts } from './states.ts'
 
 /** Characters of a title that are read. */
 export const TITLE_CHARACTERS_MAX = 400
@@ -43,7 +44,7 @@ export function rawWords(folded: string): string[] {
 
 /** The telling words of a folded text, in order; repeated words stay. */
 export function meanings(folded: string): string[] {
-  const words = rawWords(folded)
+  const words = rawWords(spellDistricts(folded))
   const found: string[] = []
   for (let at = 0; at < words.length; ) {
     const taken = phraseAt(words, at, found)
