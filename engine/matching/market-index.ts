@@ -10,7 +10,7 @@ import type { Judge } from './judge.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 
 /** Events that are judged for one event. */
-const EVENTS_JUDGED_MAX = 32
+const EVENTS_JUDGED_MAX = 24
 /** Of those, whose markets are compared; and what such an event must at least score. */
 const EVENTS_JOINED_MAX = 4
 const EVENT_SCORE_MIN = 25
@@ -32,7 +32,9 @@ interface FiledEvent<Reading> {
   told: MatchEvent | null
   readonly markets: Set<number>
   reading: Reading | null
-  isFiled: boolean
+  /** Whom it was found to go with, as of a generation of the index. */
+  joined: readonly EventPair[]
+  joinedAt: number
 }
 
 /** Two events that may be one, venue a's first. */
@@ -56,11 +58,8 @@ export class MarketIndex<Reading> {
   readonly #eventKeys: Record<VenueKey, Candidates> = { a: new Candidates(), b: new Candidates() }
   readonly #unfiled = new Set<FiledEvent<Reading>>()
   #eventCount = 0
-  /** Whose partners were found last: the markets of an event mostly come together. */
-  #joinedLast: {
-    readonly event: FiledEvent<Reading>
-    readonly joined: readonly EventPair[]
-  } | null = null
+  /** Counts the changes of events: what was found before a change may not be so after it. */
+  #generation = 0
 
   constructor(judge: Judge<Reading>, looked: readonly VenueKey[] = ['a', 'b']) {
     this.#judge = judge
@@ -148,7 +147,7 @@ export class MarketIndex<Reading> {
     this.#eventCount += 1
     const event: FiledEvent<Reading> = {
       ...{ number: this.#eventCount, venue, key, told: null, markets: new Set<number>() },
-      ...{ reading: null, isFiled: false },
+      ...{ reading: null, joined: [], joinedAt: -1 },
     }
     this.#events[venue].set(key, event)
     this.#eventsByNumber.set(event.number, event)
@@ -157,7 +156,7 @@ export class MarketIndex<Reading> {
 
   #change(event: FiledEvent<Reading>): void {
     event.reading = null
-    this.#joinedLast = null
+    this.#generation += 1
     if (event.markets.size > 0 || event.told !== null) {
       this.#unfiled.add(event)
       return
@@ -178,7 +177,7 @@ export class MarketIndex<Reading> {
   }
 
   #joinedOf(event: FiledEvent<Reading>): readonly EventPair[] {
-    if (this.#joinedLast?.event === event) return this.#joinedLast.joined
+    if (event.joinedAt === this.#generation) return event.joined
     this.#file()
     const subject = this.#subjectOf(event)
     const reading = this.#readingOfEvent(event)
@@ -202,7 +201,8 @@ export class MarketIndex<Reading> {
     }
     joined.sort((one, other) => other.judged.score - one.judged.score)
     joined.length = Math.min(joined.length, EVENTS_JOINED_MAX)
-    this.#joinedLast = { event, joined }
+    event.joined = joined
+    event.joinedAt = this.#generation
     return joined
   }
 

@@ -10,7 +10,7 @@ import { KEPT_SCORE_MIN, PairGraph, type ScoredPair } from './pair-graph.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 
 /** One venue's side: events that are given with their markets have those among `markets` too. */
-export interface Corpus {
+export interface VenueSubjects {
   readonly markets: readonly MatchMarket[]
   readonly events: readonly MatchEvent[]
 }
@@ -31,8 +31,8 @@ export interface CorpusMatches {
 
 /** Yields after each market of venue a. */
 export function* matchCorpus<Reading>(
-  a: Corpus,
-  b: Corpus,
+  a: VenueSubjects,
+  b: VenueSubjects,
   judge: Judge<Reading>,
 ): Steps<CorpusMatches> {
   const index = new MarketIndex(judge, ['b'])
