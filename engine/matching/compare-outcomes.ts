@@ -8,9 +8,11 @@ export interface OutcomeComparison {
   /** Share of the shorter list's answers that the other has too, 0 to 1; null: too little is listed. */
   readonly overlap: number | null
   readonly isOtherGrid: boolean
+  /** Only one of the two lists ranges. */
+  readonly isLoneGrid: boolean
 }
 
-const NOTHING: OutcomeComparison = { overlap: null, isOtherGrid: false }
+const NOTHING: OutcomeComparison = { overlap: null, isOtherGrid: false, isLoneGrid: false }
 /** "Player AB", "Candidate K", "another party": places kept free. */
 const PLACEHOLDER = new Set(
   'player candidate person party show team option contestant chef other another field someone nobody'.split(
@@ -24,12 +26,13 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   if (gridA.length >= 2 && gridB.length >= 2) return compareGrids(gridA, gridB)
   const [one, other] = [answersOf(a), answersOf(b)]
-  if (one.length < 2 || other.length < 2) return NOTHING
+  const isLoneGrid = gridA.length >= 2 !== gridB.length >= 2
+  if (one.length < 2 || other.length < 2) return { ...NOTHING, isLoneGrid }
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   const hits = short.filter((answer) =>
     long.some((candidate) => isSameAnswer(answer, candidate)),
   ).length
-  return { overlap: hits / short.length, isOtherGrid: false }
+  return { overlap: hits / short.length, isOtherGrid: false, isLoneGrid }
 }
 
 function gridOf({ children }: Proposition): readonly Quantity[] {
@@ -45,7 +48,7 @@ function compareGrids(a: readonly Quantity[], b: readonly Quantity[]): OutcomeCo
     grid.filter(({ low, high }) => Number.isFinite(low) && Number.isFinite(high)).length * 2 >=
     grid.length
   const overlap = shared / Math.min(a.length, b.length)
-  return { overlap, isOtherGrid: isBands(a) !== isBands(b) || shared === 0 }
+  return { overlap, isOtherGrid: isBands(a) !== isBands(b) || shared === 0, isLoneGrid: false }
 }
 
 /** What tells an event's markets apart: their answers, or the words that few of them share. */

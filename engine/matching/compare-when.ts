@@ -12,6 +12,8 @@ export interface WhenComparison {
 
 /** Ends that lie this far apart and no further are one for deadlines: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
+/** Venue a's closing time is seldom further than this from the day that a question is about. */
+const MISSED_DAYS = 10
 /** A date before this day had no year: only month and day count. */
 const YEARLESS = 7_300
 
@@ -19,7 +21,20 @@ const YEARLESS = 7_300
 export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
   const [one, other] = [said(a), said(b)]
   if (one.length > 0 && other.length > 0) return compareSaid(one, other)
-  return compareHints(withClose(a, one), withClose(b, other))
+  const hinted = compareHints(withClose(a, one), withClose(b, other))
+  return isMissed(a, one, other, hinted.gap) ? { verdict: 'other', gap: hinted.gap } : hinted
+}
+
+/** Venue b says the very day, and venue a, which closes within days of what it asks about, closes far from it. */
+function isMissed(
+  a: Proposition,
+  toldA: readonly When[],
+  toldB: readonly When[],
+  gap: number,
+): boolean {
+  if (toldA.length > 0 || gap <= MISSED_DAYS || !a.whens.some(({ source }) => source === 'close'))
+    return false
+  return toldB.length > 0 && toldB.every(({ role, grain }) => role === 'on' && grain === 'day')
 }
 
 /** Where one side only closes some day: the nearest of what is said and when trading ends. */

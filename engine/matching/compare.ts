@@ -1,7 +1,7 @@
 // Two propositions held against each other: vetoes, and the degrees of agreement that the model weighs.
 // Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO14, SCORE3.
 
-import { compareOutcomes } from './compare-outcomes.ts'
+import { compareOutcomes, type OutcomeComparison } from './compare-outcomes.ts'
 import { compareWhens, type WhenComparison } from './compare-when.ts'
 import { cosine, explain, type WordComparison, WordIndex } from './compare-words.ts'
 import type { Corpus } from './corpus.ts'
@@ -22,36 +22,44 @@ import {
 } from './veto-text.ts'
 import { type Veto, veto } from './vetoes.ts'
 
-/** What the model weighs, in the order of its weights. Each is about 0 to 1. */
-export const FEATURES = [
-  'one',
-  'fullGame',
-  'sameGame',
-  'fullPrice',
-  'sameRange',
-  'lonelyRange',
-  'sameDate',
-  'hintNear',
-  'hintFar',
-  'dateUnknown',
-  'coveredA',
-  'coveredB',
-  'missedA',
-  'missedB',
-  'missedBoth',
-  'missedNames',
-  'cosine',
-  'latent',
-  'lonelyMarks',
-  'sharedAnswer',
-  'noAnswer',
-  'sharedOutcomes',
-  'noOutcomes',
-  'isEvent',
-  'coveredLeast',
-  'sameDateCovered',
-  'relative',
-] as const
+/**
+ * What the model weighs, in the order of its weights, each about 0 to 1, with what one would expect it to be
+ * worth before having seen a pair: training starts there and needs reasons to go elsewhere.
+ */
+const EXPECTED = {
+  one: -2,
+  fullGame: 4,
+  sameGame: 1,
+  fullPrice: 2,
+  sameRange: 1,
+  lonelyRange: -1.5,
+  sameDate: 1.5,
+  hintNear: 1,
+  hintFar: -3,
+  dateUnknown: 0,
+  coveredA: 1,
+  coveredB: 1,
+  missedA: -1.5,
+  missedB: -1.5,
+  missedBoth: -1.5,
+  missedNames: -1,
+  cosine: 1,
+  latent: 0.5,
+  lonelyMarks: -1,
+  sharedAnswer: 1,
+  noAnswer: -0.5,
+  sharedOutcomes: 1,
+  noOutcomes: -0.3,
+  isEvent: -0.3,
+  coveredLeast: 1,
+  sameDateCovered: 0.5,
+  relative: -2,
+  loneGrid: -2,
+}
+export type Feature = keyof typeof EXPECTED
+export const FEATURES: readonly string[] = Object.keys(EXPECTED)
+/** Where training starts, in the order of FEATURES. */
+export const EXPECTED_WEIGHTS: readonly number[] = Object.values(EXPECTED)
 
 export interface Comparison {
   readonly vetoes: readonly Veto[]
@@ -73,41 +81,69 @@ export function compare(a: Proposition, b: Proposition, corpus: Corpus): Compari
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   const range = rangeRelation(a, b)
   const isSameRange = range === 'same' || range === 'boundary'
-  const isText = game === null
-  const least = Math.min(words.ofA.covered, words.ofB.covered)
-  const isFullPrice =
-    a.asset !== null && a.asset === b.asset && isSameRange && when.verdict === 'same'
   const features = [
     1,
-    game?.isFull === true ? 1 : 0,
-    game !== null && game.comparison.game >= 0.45 ? 1 : 0,
-    isFullPrice ? 1 : 0,
-    isSameRange ? 1 : 0,
-    (a.quantity === null) !== (b.quantity === null) && isText ? 1 : 0,
-    when.verdict === 'same' && isText ? 1 : 0,
-    when.verdict === 'hint' && when.gap <= 3 && isText ? 1 : 0,
-    when.verdict === 'hint' && isText ? Math.min(1, Math.log1p(when.gap) / 6) : 0,
-    when.verdict === 'unknown' && isText ? 1 : 0,
-    isText ? words.ofA.covered : 1,
-    isText ? words.ofB.covered : 1,
-    isText ? words.ofA.missed : 0,
-    isText ? words.ofB.missed : 0,
-    isText ? Math.min(words.ofA.missed, words.ofB.missed) : 0,
-    isText ? Math.max(words.ofA.missedName, words.ofB.missedName) : 0,
-    isText ? words.cosine : 1,
-    isText ? words.latent : 1,
-    isText ? Math.min(1, lonelyMarks(a.marks, b.marks) / 3) : 0,
-    b.answer.length > 0 ? 1 : 0,
-    b.answer.length === 0 && a.grain === 'market' && isText ? 1 : 0,
-    outcomes.overlap ?? 0,
-    outcomes.overlap === null && a.grain === 'event' && isText ? 1 : 0,
-    a.grain === 'event' && isText ? 1 : 0,
-    isText ? least : 1,
-    isText && when.verdict === 'same' ? least : 0,
-    isText && (a.isRelative || b.isRelative) ? 1 : 0,
+    ...gameFeatures(game),
+    ...(game === null ? textFeatures({ a, b, when, words, outcomes, isSameRange }) : NO_TEXT),
   ]
   return { vetoes, features, when, agreements: agreementsOf(a, b, game, when, isSameRange), game }
 }
+
+function gameFeatures(game: FixtureFinding | null): readonly number[] {
+  if (game === null) return [0, 0]
+  return [game.isFull ? 1 : 0, game.comparison.game >= 0.45 ? 1 : 0]
+}
+
+interface TextParts {
+  readonly a: Proposition
+  readonly b: Proposition
+  readonly when: WhenComparison
+  readonly words: TextComparison
+  readonly outcomes: OutcomeComparison
+  readonly isSameRange: boolean
+}
+
+/** Words say nothing of games: those of two games of one league are nearly all the same. */
+const NO_TEXT: readonly number[] = EXPECTED_WEIGHTS.slice(3).map(() => 0)
+
+function textFeatures(parts: TextParts): readonly number[] {
+  const { a, b, when, words, outcomes, isSameRange } = parts
+  const { ofA, ofB } = words
+  const least = Math.min(ofA.covered, ofB.covered)
+  const isSameDate = when.verdict === 'same'
+  const isHint = when.verdict === 'hint'
+  const isFullPrice = a.asset !== null && a.asset === b.asset && isSameRange && isSameDate
+  const isEvent = a.grain === 'event'
+  return [
+    flag(isFullPrice),
+    flag(isSameRange),
+    flag((a.quantity === null) !== (b.quantity === null)),
+    flag(isSameDate),
+    flag(isHint && when.gap <= 3),
+    isHint ? Math.min(1, Math.log1p(when.gap) / 6) : 0,
+    flag(when.verdict === 'unknown'),
+    ofA.covered,
+    ofB.covered,
+    ofA.missed,
+    ofB.missed,
+    Math.min(ofA.missed, ofB.missed),
+    Math.max(ofA.missedName, ofB.missedName),
+    words.cosine,
+    words.latent,
+    Math.min(1, lonelyMarks(a.marks, b.marks) / 3),
+    flag(b.answer.length > 0),
+    flag(b.answer.length === 0 && !isEvent),
+    outcomes.overlap ?? 0,
+    flag(outcomes.overlap === null && isEvent),
+    flag(isEvent),
+    least,
+    isSameDate ? least : 0,
+    flag(!isSameDate && (a.isRelative || b.isRelative)),
+    flag(outcomes.isLoneGrid),
+  ]
+}
+
+const flag = (is: boolean): number => (is ? 1 : 0)
 
 interface TextComparison {
   readonly ofA: WordComparison

@@ -3,7 +3,7 @@
 // (commands/eval-matching.ts). Upholds SCORE7, SCORE8.
 
 import { hash32 } from '../random.ts'
-import { type Comparison, compare, FEATURES } from './compare.ts'
+import { type Comparison, compare, EXPECTED_WEIGHTS } from './compare.ts'
 import { cosine } from './compare-words.ts'
 import { Corpus } from './corpus.ts'
 import type { LabelledPair } from './labelled-pair.ts'
@@ -64,7 +64,7 @@ export function examplesOf(judged: readonly Judged[]): readonly Example[] {
 }
 
 export function trainOn(judged: readonly Judged[]): Model {
-  return train(examplesOf(judged), FEATURES.length)
+  return train(examplesOf(judged), EXPECTED_WEIGHTS)
 }
 
 /** Scores with one model, or by parts: each part is scored by a model trained on the others. */

@@ -55,12 +55,12 @@ const PHRASES =
 const STOP =
   'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
   'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
-  'price question event events after before end part some not same each other another next whether anyone any someone through vs today tonight tomorrow'
+  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow'
 
 /** Words that questions add or leave out without asking another thing. */
 const SOFT =
   'election race year month week day season tournament award title candidate new official officially annual full final winx leader tour edition ' +
-  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa'
+  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl'
 
 const phrases = new Map<string, string>()
 for (const row of PHRASES.split(',')) {

@@ -15,6 +15,14 @@ const ORDINALS: Readonly<Record<string, string>> = {
   two: '2',
   three: '3',
   top: '1',
+  highest: 'most',
+  largest: 'most',
+  biggest: 'most',
+  best: 'most',
+  fewest: 'least',
+  lowest: 'least',
+  smallest: 'least',
+  worst: 'least',
 }
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
 /** Class → pattern over the folded text, whose first group that is set is the value. */
@@ -43,6 +51,10 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
     'edition',
     /\b(\d{2,3})(?:st|nd|rd|th) (?:annual|edition)|\b(?:ufc|wrestlemania|super bowl) (\d{1,3}|[ivxl]+)\b/g,
   ],
+  [
+    'extreme',
+    /(?<!at )\b(most|highest|largest|biggest|best|least|fewest|lowest|smallest|worst)\b/g,
+  ],
   ['gradeN', /\b(?:version |v|gpt-|gemini |grok |claude |gta )(\d+(?:\.\d+)?)\b/g],
 ]
 
@@ -57,9 +69,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   measure: 'cpi gdp jobless payrolls ppi pce pmi temperature approval turnout referendum',
   bank: 'fed boc boe ecb boj rba',
   work: 'movie show song album',
-  extreme: 'highest lowest',
   sex: 'men women mens womens',
-  amount: 'most least',
   reach: 'global us1',
 }
 
@@ -76,7 +86,7 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
     if (known === undefined) marks.set(name, new Set([value]))
     else known.add(value)
   }
-  if (/\d|#|\b(?:first|second|third|top|group|district|place)\b/.test(folded)) {
+  if (/\d|#|st\b|\b(?:second|third|top|group|place)\b/.test(folded)) {
     for (const [name, pattern] of PATTERNS) {
       for (const match of folded.matchAll(pattern)) {
         const value = match.slice(1).find((group) => group !== undefined)

@@ -22,18 +22,19 @@ export interface Example {
   readonly weight: number
 }
 
-/** Strength of the pull towards zero, per example; small samples need it most. */
-const RIDGE = 0.4
+/** Strength of the pull towards what is expected: it weighs most where examples are few. */
+const RIDGE = 0.6
 const ROUNDS = 60
 
 /**
- * Fits a logistic regression with ridge by Newton's method (iteratively reweighted least squares).
+ * Fits a logistic regression, pulled towards the expected weights, by Newton's method (iteratively reweighted least squares).
  * The sum of chances equals the sum of labels, so that chances are calibrated on the examples.
  */
-export function train(examples: readonly Example[], size: number): Model {
-  const weights = new Array<number>(size).fill(0)
+export function train(examples: readonly Example[], expected: readonly number[]): Model {
+  const weights = [...expected]
+  const size = expected.length
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { gradient, curvature } = slopesOf(examples, weights, size)
+    const { gradient, curvature } = slopesOf(examples, weights, expected)
     const step = solve(curvature, gradient)
     let moved = 0
     for (let index = 0; index < size; index += 1) {
@@ -49,10 +50,13 @@ export function train(examples: readonly Example[], size: number): Model {
 function slopesOf(
   examples: readonly Example[],
   weights: readonly number[],
-  size: number,
+  expected: readonly number[],
 ): { gradient: number[]; curvature: number[][] } {
   // The first feature is the constant, which is not pulled.
-  const gradient = weights.map((weight, index) => (index === 0 ? 0 : -RIDGE * weight))
+  const size = weights.length
+  const gradient = weights.map((weight, index) => {
+    return index === 0 ? 0 : -RIDGE * (weight - (expected[index] ?? 0))
+  })
   const curvature: number[][] = weights.map((_, row) => {
     return weights.map((__, column): number => (row === column ? (row === 0 ? 1e-6 : RIDGE) : 0))
   })

@@ -41,7 +41,7 @@ export function timeOf(row: Row, ...names: readonly string[]): number | null {
     if (typeof value === 'number' && Number.isFinite(value))
       return value < 1e11 ? value * 1000 : value
     if (typeof value !== 'string' || value === '') continue
-    const text = value.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')
+    const text = value.replace(' ', 'T').replace(/(?<=T.*)([+-]\d\d)$/, '$1:00')
     const read = Date.parse(text)
     if (Number.isFinite(read)) return read
   }

@@ -2,6 +2,7 @@
 // is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
 // Upholds PROP1 to PROP14, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
+import { leagueOfSeries } from '../sports/leagues.ts'
 import {
   type DateMention,
   type Day,
@@ -162,7 +163,9 @@ function answerText({ subtitle, title }: Listed): string {
 function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'event'): string {
   const said = grain === 'event' ? listed.subtitle : `${facts.eventTitle} ${facts.eventSubtitle}`
   const slug = listed.venue === 'a' ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
-  return `${said} | ${slug}`.slice(0, TITLE_CHARACTERS_MAX)
+  const series = listed.handle.split('-')[0] ?? ''
+  const league = listed.venue === 'b' ? (leagueOfSeries(series)?.league.name ?? '') : ''
+  return `${said} | ${slug} | ${league}`.slice(0, TITLE_CHARACTERS_MAX)
 }
 
 /** The day nearest to which dates without a year lie. */

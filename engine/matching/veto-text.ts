@@ -10,7 +10,7 @@ import { gradeNames } from './sides.ts'
 import { type Veto, veto } from './vetoes.ts'
 
 /** Classes whose conflict may be a matter of wording when all else agrees. */
-const SOFT_MARKS = new Set(['amount', 'work', 'reach', 'edition', 'measure'])
+const SOFT_MARKS = new Set(['work', 'reach', 'edition', 'measure'])
 
 export function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.asset !== null && b.asset !== null && a.asset !== b.asset) {
@@ -108,6 +108,10 @@ export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const isWhether = (form: Proposition['form']): boolean => form === 'closed'
   if (isWhether(a.form) === isWhether(b.form)) return []
   const [whether, other] = isWhether(a.form) ? [a, b] : [b, a]
+  // One market alone in its event is one of the other's answers.
+  if (whether.children.length === 1 && /^(?:who|which)$/.test(other.opening)) {
+    return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
+  }
   // "Next prime minister" and "who will be" are one; only a plain "will …" is another form.
   if (other.form === 'open' && !/^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening))
     return []
