@@ -3,4 +3,35 @@
 
 import type { Model } from './model.ts'
 
-export const WEIGHTS: Model = { weights: [] }
+export const WEIGHTS: Model = {
+  weights: [
+    0.9324, // one
+    4.6185, // fullGame
+    1.7275, // sameGame
+    2.0737, // fullPrice
+    1.4065, // sameRange
+    -1.7838, // lonelyRange
+    1.0268, // sameDate
+    0.7883, // hintNear
+    -2.3482, // hintFar
+    0.1169, // dateUnknown
+    0.8553, // coveredA
+    0.6931, // coveredB
+    -2.2925, // missedA
+    -2.1226, // missedB
+    -1.8656, // missedBoth
+    -1.1655, // missedNames
+    0.6347, // cosine
+    -0.0479, // latent
+    -1.4842, // lonelyMarks
+    1.1663, // sharedAnswer
+    -0.4263, // noAnswer
+    0.4948, // sharedOutcomes
+    -0.4098, // noOutcomes
+    -1.2675, // isEvent
+    1.0769, // coveredLeast
+    0.1605, // sameDateCovered
+    -2.9045, // relative
+    -3.0702, // loneGrid
+  ],
+}
