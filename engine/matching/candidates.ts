@@ -10,7 +10,10 @@ const POSTING_MAX = 512
 /** Entries looked at for one question; the rarest keys come first. */
 const VISITED_MAX = 6_000
 /** Found ones that are ranked by all their keys. */
-const RANKED_MAX = 160
+const RANKED_MAX = 96
+const BUCKETS = 256
+/** Candidates that share less than this part of what the best one shares are left out. */
+const SHARE_OF_BEST_MIN = 0.5
 /** Candidates of one question. */
 export const CANDIDATES_MAX = 24
 /** A word in common is worth the more the fewer have it; one that all have is worth this. */
@@ -148,28 +151,51 @@ interface Rated {
   readonly undated: number
 }
 
-/** The places with the largest sums, at most so many. */
+/** The places with the largest sums, at most so many; by buckets, since sorting thousands takes too long. */
 function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
   if (found.length <= limit) return found
-  const largest = Float64Array.from(found, (place) => sums[place] ?? 0).sort()
-  const least = largest[largest.length - limit] ?? 0
-  const above = found.filter((place) => (sums[place] ?? 0) > least)
+  let most = 0
+  for (const place of found) most = Math.max(most, sums[place] ?? 0)
+  if (most === 0) return []
+  const scale = (BUCKETS - 1) / most
+  const counts = new Uint32Array(BUCKETS)
   for (const place of found) {
-    if (above.length >= limit) break
-    if (sums[place] === least) above.push(place)
+    const bucket = Math.floor((sums[place] ?? 0) * scale)
+    counts[bucket] = (counts[bucket] ?? 0) + 1
   }
-  return above
+  let least = BUCKETS
+  let above = 0
+  while (least > 0 && above + (counts[least - 1] ?? 0) <= limit) {
+    least -= 1
+    above += counts[least] ?? 0
+  }
+  const nearest: number[] = []
+  const even: number[] = []
+  for (const place of found) {
+    const bucket = Math.floor((sums[place] ?? 0) * scale)
+    if (bucket >= least) nearest.push(place)
+    else if (bucket === least - 1) even.push(place)
+  }
+  even.sort((one, other) => (sums[other] ?? 0) - (sums[one] ?? 0) || one - other)
+  return [...nearest, ...even.slice(0, limit - nearest.length)]
 }
 
-/** Three of four by everything shared, the rest by what is shared beside days. */
+/** Three of four by everything shared, the rest by what is shared beside days; none that shares far less. */
 function chosen(rated: readonly Rated[], limit: number): readonly number[] {
-  const byAll = [...rated].sort((one, other) => other.all - one.all || one.id - other.id)
-  const found = byAll.slice(0, Math.ceil(limit * 0.75)).map(({ id }) => id)
+  const found = bestBy(rated, 'all', Math.ceil(limit * 0.75))
   const taken = new Set(found)
-  const byWords = [...rated].sort((one, other) => other.undated - one.undated || one.id - other.id)
-  for (const { id } of byWords) {
+  for (const id of bestBy(rated, 'undated', limit)) {
     if (found.length >= limit) break
     if (!taken.has(id)) found.push(id)
   }
   return found
+}
+
+function bestBy(rated: readonly Rated[], by: 'all' | 'undated', limit: number): number[] {
+  const sorted = [...rated].sort((one, other) => other[by] - one[by] || one.id - other.id)
+  const least = (sorted[0]?.[by] ?? 0) * SHARE_OF_BEST_MIN
+  return sorted
+    .slice(0, limit)
+    .filter((one) => one[by] >= least)
+    .map(({ id }) => id)
 }

@@ -32,6 +32,9 @@ const DATE = new RegExp(
   `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|\\b(20\\d\\d)\\b(?!-)|(?<=\\b(?:by|before|until|through|in|during|end of|for|this|last|next) )(${NAME})\\b)`,
   'g',
 )
+/** Without any of these no date is said. */
+const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
+const ROLE_CHARACTERS_MAX = 40
 const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
 const NOON = /\b(noon|midnight)\b/
 
@@ -48,9 +51,12 @@ export function dayOfDate(year: number, month: number, date: number): Day | null
 
 /** The dates of a folded text in order; `anchor` gives years that are not said. */
 export function datesOf(folded: string, anchor: Day | null): readonly DateMention[] {
-  if (!/\d|\bin \w|\bby \w|before|during|this|next|last|end of/.test(folded)) return []
+  const hint = DATED.exec(folded)
+  if (hint === null) return []
   const found: DateMention[] = []
-  for (const match of folded.matchAll(DATE)) {
+  // A role stands at most so far before its date; what lies before is not looked at.
+  DATE.lastIndex = Math.max(0, hint.index - ROLE_CHARACTERS_MAX)
+  for (let match = DATE.exec(folded); match !== null; match = DATE.exec(folded)) {
     const span = spanOf(match, anchor)
     if (span === null) continue
     const start = match.index

@@ -12,8 +12,8 @@ import type { MatchEvent, MatchMarket } from './subject.ts'
 /** Events that are judged for one event. */
 const EVENTS_JUDGED_MAX = 24
 /** Of those, whose markets are compared; and what such an event must at least score. */
-const EVENTS_JOINED_MAX = 4
-const EVENT_SCORE_MIN = 25
+const EVENTS_JOINED_MAX = 3
+const EVENT_SCORE_MIN = 40
 /** An event with more markets leaves its partners to their keys. */
 const EVENT_MARKETS_MAX = 64
 
@@ -45,7 +45,7 @@ export interface EventPair {
 }
 
 export class MarketIndex<Reading> {
-  readonly #judge: Judge<Reading>
+  #judge: Judge<Reading>
   /** Venues whose subjects are looked for; a one-way match files one. */
   readonly #looked: ReadonlySet<VenueKey>
   readonly #markets = new Map<number, Filed<Reading>>()
@@ -72,6 +72,18 @@ export class MarketIndex<Reading> {
 
   market(number: number): MatchMarket | null {
     return this.#markets.get(number)?.market ?? null
+  }
+
+  *markets(): Iterable<MatchMarket> {
+    for (const { market } of this.#markets.values()) yield market
+  }
+
+  /** From now on another judge reads and scores. */
+  rejudge(judge: Judge<Reading>): void {
+    this.#judge = judge
+    for (const filed of this.#markets.values()) filed.reading = null
+    for (const event of this.#eventsByNumber.values()) event.reading = null
+    this.#generation += 1
   }
 
   /** Files a market, in place of what its number had before. */

@@ -25,21 +25,24 @@ const ORDINALS: Readonly<Record<string, string>> = {
   worst: 'least',
 }
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
-/** Class → pattern over the folded text, whose first group that is set is the value. */
-const PATTERNS: readonly (readonly [string, RegExp])[] = [
-  ['season', /\b(?:season|s)\s?(\d{1,2})\b/g],
-  ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g],
-  ['group', /\bgroup ([a-l])\b/g],
-  ['topN', /\btop[ -]?(\d{1,3}|ten|five|three|twenty)\b/g],
-  ['map', /\b(?:map|game|gm) #?(\d)\b/g],
-  ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g')],
+/** Without any of these no class below is met. */
+const ORDINAL =
+  /\d|#|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner)\b/
+/** Class → pattern over the folded text, whose first group that is set is the value, and what must be there first. */
+const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
+  ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
+  ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g, /ep/],
+  ['group', /\bgroup ([a-l])\b/g, /group /],
+  ['topN', /\btop[ -]?(\d{1,3}|ten|five|three|twenty)\b/g, /top/],
+  ['map', /\b(?:map|game|gm) #?(\d)\b/g, /map|game|gm/],
+  ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g'), /set/],
   [
     'round',
     new RegExp(`\\b(?:round|r) ?(\\d{1,2})\\b|\\b(${NTH}) round\\b|\\bround of (\\d+)\\b`, 'g'),
   ],
-  ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g],
-  ['weekN', new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(${NTH})[ -]week\\b`, 'g')],
-  ['dayN', /\bday (\d{1,2})\b/g],
+  ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g, /half|\dh/],
+  ['weekN', new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(${NTH})[ -]week\\b`, 'g'), /week/],
+  ['dayN', /\bday (\d{1,2})\b/g, /day /],
   [
     'rank',
     new RegExp(
@@ -55,7 +58,11 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
     'extreme',
     /(?<!at )\b(most|highest|largest|biggest|best|least|fewest|lowest|smallest|worst)\b/g,
   ],
-  ['gradeN', /\b(?:version |v|gpt-|gemini |grok |claude |gta )(\d+(?:\.\d+)?)\b/g],
+  [
+    'gradeN',
+    /\b(?:version |v|gpt-|gemini |grok |claude |gta )(\d+(?:\.\d+)?)\b/g,
+    /version|v\d|gpt|gemini|grok|claude|gta/,
+  ],
 ]
 
 /** Meaning of a word (lexicon.ts) → the class in which it excludes others. */
@@ -86,8 +93,9 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
     if (known === undefined) marks.set(name, new Set([value]))
     else known.add(value)
   }
-  if (/\d|#|st\b|\b(?:second|third|top|group|place)\b/.test(folded)) {
-    for (const [name, pattern] of PATTERNS) {
+  if (ORDINAL.test(folded)) {
+    for (const [name, pattern, hint] of PATTERNS) {
+      if (hint !== undefined && !hint.test(folded)) continue
       for (const match of folded.matchAll(pattern)) {
         const value = match.slice(1).find((group) => group !== undefined)
         if (value !== undefined) add(name, ordinal(value))

@@ -55,10 +55,10 @@ export interface Proposition {
   readonly answer: readonly string[]
   /** Meanings of everything else said: event, its sub-title, slug. */
   readonly context: readonly string[]
-  /** Those of `words` that begin with a capital or stand in quotes: names, titles, words to be said. */
+  /** Stems of the question's words that begin with a capital and do not open it. */
   readonly names: ReadonlySet<string>
   /** Of an event: what its markets ask, in order. */
   readonly children: readonly Proposition[]
-  /** Beginning of the rules, folded; '' when unknown. */
+  /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
 }

@@ -30,6 +30,7 @@ const RANGE = new RegExp(
   `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
   'g',
 )
+const WORDS_BEFORE = 24
 const SCALE: Readonly<Record<string, number>> = {
   k: 1e3,
   thousand: 1e3,
@@ -54,8 +55,11 @@ interface Read {
 
 /** The first range that a folded text, free of dates, asks about; null: none. */
 export function quantityOf(folded: string): Quantity | null {
-  if (!/\d/.test(folded)) return null
-  for (const match of folded.matchAll(RANGE)) {
+  const digit = folded.search(/\d/)
+  if (digit < 0) return null
+  // Comparing words stand right before their number; what lies before is not looked at.
+  RANGE.lastIndex = Math.max(0, digit - WORDS_BEFORE)
+  for (let match = RANGE.exec(folded); match !== null; match = RANGE.exec(folded)) {
     const bounds = boundsOf(match)
     if (bounds !== null)
       return { ...bounds, start: match.index, end: match.index + match[0].length }
@@ -203,5 +207,6 @@ export function relateRanges(a: Quantity, b: Quantity): RangeRelation {
 
 function isEqual(one: number, other: number): boolean {
   if (one === other) return true
+  if (!Number.isFinite(one) || !Number.isFinite(other)) return false
   return Math.abs(one - other) <= 1e-9 * Math.max(Math.abs(one), Math.abs(other))
 }

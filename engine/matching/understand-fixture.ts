@@ -30,6 +30,7 @@ export interface FixtureFacts {
 }
 
 const SLUG = /^([a-z0-9]+)-(.+?)-(20\d\d)-(\d\d)-(\d\d)(?:-(.+))?$/
+const VERSUS = / vs?\.? | versus |^exact score/
 const SCOPE =
   /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|1H|2H|F5)$/
 
@@ -39,6 +40,7 @@ export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
     SLUG.exec(facts.handle.toLowerCase()) ?? SLUG.exec(facts.eventKey?.toLowerCase() ?? '')
   const title = fold(facts.title)
   const eventTitle = fold(facts.eventTitle)
+  if (slug === null && !VERSUS.test(title) && !VERSUS.test(eventTitle)) return null
   const ownPair = pairOfTitle(title, false)
   const named = ownPair ?? pairOfTitle(eventTitle, false)
   if (named !== null && !isCredible(named)) return null

@@ -17,11 +17,13 @@ import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } fro
 import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 import { type FixtureFacts, fixtureOfSlug, fixtureOfTicker } from './understand-fixture.ts'
-import { fold, meanings, TITLE_CHARACTERS_MAX } from './words.ts'
+import { fold, meanings, stem, TITLE_CHARACTERS_MAX } from './words.ts'
 
 /** Markets of an event that are read: a grid of more says no more. */
 export const CHILDREN_MAX = 40
-/** Characters of rules that are read. */
+/** A title below this length leaves out what its slug says. Characters. */
+const SHORT_TITLE = 24
+/** Characters of rules that are kept. */
 const RULES_CHARACTERS_MAX = 2_000
 const CRYPTO = new Set(
   'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba'.split(
@@ -113,7 +115,7 @@ function understand(
     context: context.words,
     names: namesOf(listed.title),
     children: markets.map(understandMarket),
-    rules: listed.rules === '' ? '' : fold(listed.rules, RULES_CHARACTERS_MAX),
+    rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
   }
 }
 
@@ -162,7 +164,9 @@ function answerText({ subtitle, title }: Listed): string {
 
 function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'event'): string {
   const said = grain === 'event' ? listed.subtitle : `${facts.eventTitle} ${facts.eventSubtitle}`
-  const slug = listed.venue === 'a' ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
+  // A slug repeats the title; it helps where the title is short.
+  const isShort = listed.venue === 'a' && listed.title.length < SHORT_TITLE
+  const slug = isShort ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
   const series = listed.handle.split('-')[0] ?? ''
   const league = listed.venue === 'b' ? (leagueOfSeries(series)?.league.name ?? '') : ''
   return `${said} | ${slug} | ${league}`.slice(0, TITLE_CHARACTERS_MAX)
@@ -315,13 +319,13 @@ function formOf(folded: string, childCount: number): QuestionForm {
   return 'closed'
 }
 
-const NAME = /["“][^"”]{1,60}["”]|(?<![.?!:]\s)(?<!^)\p{Lu}[\p{L}\p{N}.'’&-]*/gu
+const NAME = /(?<=\S\s+["'“(]?)\p{Lu}[\p{L}\p{N}]*/gu
 
-/** Words with a capital that do not open a sentence, and words in quotes. */
+/** Words with a capital that do not open the text. */
 function namesOf(title: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
-    for (const word of meanings(fold(match[0]))) names.add(word)
+    names.add(stem(fold(match[0])))
   }
   return names
 }

@@ -8,13 +8,14 @@ import { spellDistricts } from './states.ts'
 /** Characters of a title that are read. */
 export const TITLE_CHARACTERS_MAX = 400
 
+const SPACES = /\s\s|[^\S ]/
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
 export function fold(text: string, limit: number = TITLE_CHARACTERS_MAX): string {
   const cut = text.length > limit ? text.slice(0, limit) : text
   const lower = PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)
-  return lower.replace(/\s+/g, ' ').trim()
+  return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
 }
 
 function foldMarks(text: string): string {
@@ -35,11 +36,14 @@ function foldMarks(text: string): string {
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}&]*/gu
+const PLAIN_WORD = /[a-z0-9][a-z0-9&]*/g
 
 /** Words of a folded text before their meaning: letters and digits, J.J. as jj, Trump's as trump. */
 export function rawWords(folded: string): string[] {
-  const joined = folded.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1').replace(/'s\b|'/g, '')
-  return joined.match(WORD) ?? []
+  let joined = folded
+  if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
+  if (joined.includes("'")) joined = joined.replace(/'s\b|'/g, '')
+  return joined.match(PLAIN.test(joined) ? PLAIN_WORD : WORD) ?? []
 }
 
 /** The telling words of a folded text, in order; repeated words stay. */
