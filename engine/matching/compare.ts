@@ -7,6 +7,7 @@ import { cosine, explain, type WordComparison, WordIndex } from './compare-words
 import type { Corpus } from './corpus.ts'
 import { lonelyMarks } from './marks.ts'
 import type { Proposition } from './proposition.ts'
+import { shortForms } from './short-names.ts'
 import { type FixtureFinding, judgeFixtureEvents, judgeFixtures } from './veto-fixture.ts'
 import {
   answerVetoes,
@@ -18,6 +19,7 @@ import {
   rangeRelation,
   rangeVetoes,
   roleVetoes,
+  ruleVetoes,
   touchVetoes,
 } from './veto-text.ts'
 import { type Veto, veto } from './vetoes.ts'
@@ -154,8 +156,9 @@ interface TextComparison {
 }
 
 function compareTexts(a: Proposition, b: Proposition, corpus: Corpus): TextComparison {
-  const knownA = new WordIndex(a.words, a.answer, a.context, ...childWords(a))
-  const knownB = new WordIndex(b.words, b.answer, b.context, ...childWords(b))
+  const knownA = new WordIndex(a.words, a.answer, a.context, shortened, ...childWords(a))
+  const knownB = new WordIndex(b.words, b.answer, b.context, shortened, ...childWords(b))
+  const shortened = shortForms(a.words, b.answer)
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
   return {
@@ -193,13 +196,16 @@ function vetoesOf(
     vetoes.push(...rangeVetoes(a, b))
   if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words.knownA))
   else vetoes.push(...formVetoes(a, b))
-  vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))
+  vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b), ...ruleVetoes(a, b))
   return vetoes
 }
 
+/** Fewer characters in telling words say nothing. */
+const TELLING_CHARACTERS = 4
+
 /** Texts that leave no words: empty, markup, symbols. */
 function isSilent({ words, fixture, answer }: Proposition): boolean {
-  return fixture === null && words.length === 0 && answer.length === 0
+  return fixture === null && words.join('').length + answer.join('').length < TELLING_CHARACTERS
 }
 
 function agreementsOf(

@@ -5,7 +5,7 @@
 
 import type { VenueKey } from '../ids.ts'
 import { keysOfEvent, keysOfMarket } from './blocking-keys.ts'
-import { Candidates } from './candidates.ts'
+import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 import type { Judge } from './judge.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 
@@ -15,7 +15,10 @@ const EVENTS_JUDGED_MAX = 24
 const EVENTS_JOINED_MAX = 3
 const EVENT_SCORE_MIN = 40
 /** An event with more markets leaves its partners to their keys. */
-const EVENT_MARKETS_MAX = 64
+const EVENT_MARKETS_MAX = 24
+/** From here on an event is taken for the other one, and its markets' keys find fewer strangers. */
+const EVENT_SCORE_SURE = 80
+const STRANGERS_MAX = 12
 
 interface Filed<Reading> {
   readonly number: number
@@ -117,19 +120,22 @@ export class MarketIndex<Reading> {
     this.#change(event)
   }
 
-  /** Markets of the other venue that may ask the same, at most some three hundred. */
+  /** Markets of the other venue that may ask the same, at most a hundred. */
   partnersOf(number: number): ReadonlySet<number> {
     const filed = this.#markets.get(number)
     if (filed === undefined) return new Set()
     const far: VenueKey = filed.market.venue === 'a' ? 'b' : 'a'
-    const found = new Set(this.#marketKeys[far].find(keysOfMarket(filed.market)))
-    if (filed.event === null) return found
-    for (const pair of this.#joinedOf(filed.event)) {
+    const joined = filed.event === null ? [] : this.#joinedOf(filed.event)
+    const near: number[] = []
+    let isSure = false
+    for (const pair of joined) {
       const markets = this.#events[far].get(pair[far].key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
-      for (const market of markets) found.add(market)
+      near.push(...markets)
+      isSure ||= pair.judged.score >= EVENT_SCORE_SURE
     }
-    return found
+    const limit = isSure ? STRANGERS_MAX : CANDIDATES_MAX
+    return new Set([...near, ...this.#marketKeys[far].find(keysOfMarket(filed.market), limit)])
   }
 
   /** What the judge made of a market; null for an unknown one. */

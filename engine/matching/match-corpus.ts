@@ -1,6 +1,6 @@
 // Two whole corpora matched: every market of venue a with its likely partners of venue b, events first, then one
 // to one; and, where a venue gives events alone, the events. The same index, judge and choice as the service's.
-// Not for: reading dumps (commands/match-corpus.ts), nor changes one by one (matcher.ts). Upholds CORPUS1, CORPUS6.
+// Not for: reading dumps (commands/match-corpus.ts), nor changes one by one (pair-finder.ts). Upholds CORPUS1, CORPUS6.
 
 import type { Steps } from '../steps.ts'
 import { assign } from './assignment.ts'

@@ -1,6 +1,9 @@
-// What rule texts say beyond the question: station, data source, boundary, tie, window, scope. Two rule texts are
+// What rule texts say beyond the question: station, data source, tie, window, scope. Two rule texts are
 // held against each other class by class; a class that only one of them mentions is no difference.
 // Not for: questions and titles (compare.ts). Upholds VETO14, SCORE9.
+
+import { type Day, datesOf, dayOfDate } from './dates.ts'
+import { fold } from './words.ts'
 
 /** A class of rules with the value that each pattern stands for. */
 type RuleClass = readonly (readonly [string, RegExp])[]
@@ -41,14 +44,30 @@ const TIE: RuleClass = [
   ['both', /\btie\b[^.]{0,80}\b(?:all|both|each)\b[^.]{0,40}\byes\b/i],
   ['none', /\btie\b[^.]{0,80}\bresolve[sd]?\b[^.]{0,20}"?no\b/i],
 ]
+/** What counts as having happened. */
+const SCOPE: RuleClass = [
+  ['law only', /\brequires? a law\b|\bsigned into law\b|\bbecomes? law\b/i],
+  ['law or order', /\bexecutive (?:action|order)s?\b/i],
+  ['formal only', /\bformal(?:ly)? recogni\w+\b[^.]{0,20}\bonly\b|\brequires? formal\b/i],
+  ['acts of recognition', /\bembassy\b|\bambassador\b|\bqualifying acts\b/i],
+  ['any new material', /\bany new (?:original )?material\b|\bsingles\b/i],
+  ['an album', /\ban? (?:[\w-]+ )?album\b/i],
+  ['after an election', /\bafter the next (?:general |federal )?election\b/i],
+  ['election or not', /\belection or not\b|\bnext (?:pm|prime minister) to take office\b/i],
+  ['with an exclusion', /\bexcludes?\b|\bdoes not count\b/i],
+  ['any announcement', /\bany announcement\b/i],
+  ['each of joint winners', /\b(?:each|all) (?:of the )?(?:joint|co-?)\b/i],
+  ['one of joint winners', /\bcollapses?\b[^.]{0,20}\bjoint\b/i],
+]
 const CLASSES: readonly (readonly [string, RuleClass])[] = [
   ['station', STATION],
   ['source', SOURCE],
   ['tie', TIE],
+  ['scope', SCOPE],
 ]
 
 export interface RuleDifference {
-  /** `station`, `source` or `tie`. */
+  /** `station`, `source`, `tie`, `scope` or `window`. */
   readonly name: string
   readonly a: string
   readonly b: string
@@ -65,32 +84,25 @@ export function ruleDifferences(a: string, b: string): readonly RuleDifference[]
       found.push({ name, a: one.join('/'), b: other.join('/') })
     }
   }
-  return found
+  return [...found, ...windowDifference(a, b)]
 }
+
+/** The last days that two rule texts name, where they lie more than a day apart. */
+function windowDifference(a: string, b: string): readonly RuleDifference[] {
+  const year = /\b20\d\d\b/.exec(`${a} ${b}`)?.[0]
+  const anchor = year === undefined ? null : dayOfDate(Number(year), 7, 1)
+  const [one, other] = [lastDay(a, anchor), lastDay(b, anchor)]
+  if (one === null || other === null || Math.abs(one - other) <= 1) return []
+  return [{ name: 'window', a: isoDay(one), b: isoDay(other) }]
+}
+
+function lastDay(text: string, anchor: Day | null): number | null {
+  const days = datesOf(fold(text, text.length), anchor).map(({ last }) => last)
+  return days.length === 0 ? null : Math.max(...days)
+}
+
+const isoDay = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
 
 function saidOf(values: RuleClass, text: string): readonly string[] {
   return values.filter(([, pattern]) => pattern.test(text)).map(([value]) => value)
-}
-
-/** Words by which a reader's note names a class of difference. */
-const NOTED: readonly (readonly [string, RegExp])[] = [
-  ['station', /\bstation\b|\bairport\b/i],
-  ['source', /\bsource\b|\boracle\b|\bindex\b/i],
-  ['boundary', /\bboundary\b|\bstrictly\b|\bat least\b[^.]*\babove\b/i],
-  ['tie', /\btie\b|\bjoint\b|\bcollapses?\b/i],
-  [
-    'window',
-    /\bwindow|\bdeadline\b|\bseason \(|\bends (?:nov|dec)|\bmarket creation\b|\bcloses\b|\bby (?:aug|mar|apr)\b/i,
-  ],
-  [
-    'scope',
-    /\bbroader\b|\balso accepts?\b|\bexcludes?\b|\brequires?\b|\bonly\b|\bany new\b|\bcounts?\b|\bafter the next\b/i,
-  ],
-]
-
-/** The classes that a note names, and whether it sets the two venues against each other. */
-export function ruleClassesOf(note: string): { classes: readonly string[]; isDifferent: boolean } {
-  const classes = NOTED.filter(([, pattern]) => pattern.test(note)).map(([name]) => name)
-  const isAgreed = /^(?:both|idem|first half|uefa|concacaf)\b/i.test(note.trim())
-  return { classes, isDifferent: !isAgreed && classes.length > 0 }
 }

@@ -2,7 +2,7 @@
 // which they are given. Not for: what is asked of it, and when (actors/matcher.ts). Upholds MATCHER4.
 
 import { openPool } from '../pool.ts'
-import { type Matcher, openMatcher } from './matcher.ts'
+import { openPairFinder, type PairFinder } from './pair-finder.ts'
 import { isMatchResult, type MatchResult, type MatchTask } from './task.ts'
 
 export interface MatchPort {
@@ -29,9 +29,11 @@ export function openMatchThread(): MatchPort {
 }
 
 /** The same without a thread, by any matcher. */
-export function matchInPlace(matcher: Pick<Matcher<unknown>, 'run'> = openMatcher()): MatchPort {
+export function matchInPlace(
+  finder: Pick<PairFinder<unknown>, 'run'> = openPairFinder(),
+): MatchPort {
   return {
-    run: async (task) => matcher.run(task),
+    run: async (task) => finder.run(task),
     close: async () => undefined,
   }
 }

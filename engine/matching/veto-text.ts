@@ -6,6 +6,8 @@ import type { WordIndex } from './compare-words.ts'
 import { conflictsOf } from './marks.ts'
 import type { Proposition } from './proposition.ts'
 import { type RangeRelation, relateRanges } from './quantity.ts'
+import { ruleDifferences } from './rule-differences.ts'
+import { shortForms } from './short-names.ts'
 import { gradeNames } from './sides.ts'
 import { type Veto, veto } from './vetoes.ts'
 
@@ -88,19 +90,9 @@ export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): 
   }
   const missing = b.answer.filter((word) => !known.has(word))
   if (missing.length === 0) return []
-  // A shortened first name is taken only beside the surname: Cam for Cameron Davis.
-  const isNick =
-    missing.length < b.answer.length &&
-    missing.every((word) => hasShortForm(word, a.words)) &&
-    known.has(b.answer.at(-1) ?? '')
+  const shortened = shortForms(a.words, b.answer)
+  const isNick = missing.every((word) => shortened.includes(word))
   return isNick ? [] : [veto('other_answer', missing.join(' '))]
-}
-
-function hasShortForm(word: string, words: readonly string[]): boolean {
-  return words.some((other) => {
-    const [short, long] = word.length <= other.length ? [word, other] : [other, word]
-    return short.length >= 3 && long.startsWith(short)
-  })
 }
 
 /** "Which" and "how many" against "whether". */
@@ -138,4 +130,12 @@ function placeOfVerb({ words }: Proposition, name: string): 'before' | 'after' |
   const at = words.indexOf(name)
   if (verb < 0 || at < 0) return null
   return at < verb ? 'before' : 'after'
+}
+
+/** Another station measures another temperature; other sources of a price are a caveat, no veto. */
+export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (!a.words.includes('temperature') && !b.words.includes('temperature')) return []
+  return ruleDifferences(a.rules, b.rules)
+    .filter(({ name }) => name === 'station')
+    .map(({ name, a: one, b: other }) => veto('other_rules', `${name}: ${one} against ${other}`))
 }

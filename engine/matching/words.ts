@@ -8,12 +8,15 @@ import { spellDistricts } from './states.ts'
 /** Characters of a title that are read. */
 export const TITLE_CHARACTERS_MAX = 400
 
+/** Tags of markup; "<43.5%" is none. */
+const MARKUP = /<[/!a-z][^<>]{0,200}>/gi
 const SPACES = /\s\s|[^\S ]/
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
 export function fold(text: string, limit: number = TITLE_CHARACTERS_MAX): string {
-  const cut = text.length > limit ? text.slice(0, limit) : text
+  const plain = text.includes('<') ? text.slice(0, 2 * limit).replace(MARKUP, ' ') : text
+  const cut = plain.length > limit ? plain.slice(0, limit) : plain
   const lower = PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)
   return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
 }

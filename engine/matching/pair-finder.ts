@@ -30,7 +30,7 @@ const CONFIRMED: PairScore = {
 
 type Open<Reading> = (markets: readonly MatchMarket[]) => Judge<Reading>
 
-export class Matcher<Reading> {
+export class PairFinder<Reading> {
   readonly #open: Open<Reading>
   #judge: Judge<Reading>
   #index: MarketIndex<Reading>
@@ -124,7 +124,9 @@ export class Matcher<Reading> {
 const keyOf = ({ a, b }: { readonly a: number; readonly b: number }): string => `${a} ${b}`
 
 /** The matcher of the service. */
-export function openMatcher(): Matcher<unknown> {
-  const matcher: Matcher<unknown> = new Matcher((markets) => openJudge({ markets, events: [] }))
-  return matcher
+export function openPairFinder(): PairFinder<unknown> {
+  const finder: PairFinder<unknown> = new PairFinder((markets) =>
+    openJudge({ markets, events: [] }),
+  )
+  return finder
 }
