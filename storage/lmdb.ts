@@ -20,6 +20,7 @@ import { takeLock } from './lock.ts'
 import { Losses } from './losses.ts'
 import { Markets } from './markets.ts'
 import { Marks } from './marks.ts'
+import { StoredMatches, StoredVerdicts } from './matches.ts'
 import { migrate } from './migrate.ts'
 import { PastPrices } from './past-prices.ts'
 import { Retention } from './retention.ts'
@@ -118,6 +119,8 @@ class LmdbStorage implements Storage {
   readonly losses: Losses
   readonly marks: Marks
   readonly accounts: Accounts
+  readonly matches: StoredMatches
+  readonly matchVerdicts: StoredVerdicts
   readonly #accounts: Environment
   readonly #market: Environment
   readonly #retention: Retention
@@ -145,6 +148,8 @@ class LmdbStorage implements Storage {
     this.losses = new Losses(market)
     this.marks = new Marks(market)
     this.accounts = new Accounts(parts.accounts)
+    this.matches = new StoredMatches(market)
+    this.matchVerdicts = new StoredVerdicts(parts.accounts)
     this.#accounts = parts.accounts
     this.#market = market
     this.#release = parts.release

@@ -15,6 +15,7 @@ import {
   MemoryPastPrices,
   MemorySnapshots,
 } from './memory-histories.ts'
+import { MemoryMatches, MemoryVerdicts } from './memory-matches.ts'
 import { MemoryTrades } from './memory-trades.ts'
 import { MemoryWhales } from './memory-whales.ts'
 import type {
@@ -308,6 +309,8 @@ class MemoryStorage implements Storage {
   readonly losses = new MemoryLosses()
   readonly marks = new MemoryMarks()
   readonly accounts = new MemoryAccounts()
+  readonly matches = new MemoryMatches()
+  readonly matchVerdicts = new MemoryVerdicts()
 
   outstandingWrites(): number {
     return 0

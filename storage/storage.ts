@@ -16,6 +16,7 @@ import type {
   MarketRef,
 } from '../engine/market.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../engine/units.ts'
+import type { MatchTable, VerdictTable } from './match-contract.ts'
 import type { WhaleTable } from './whale-contract.ts'
 
 /** The part of a listing that lives in memory; `description` and `native` stay on disk. */
@@ -339,6 +340,8 @@ export interface Storage {
   readonly losses: LossTable
   readonly marks: MarkTable
   readonly accounts: AccountTable
+  readonly matches: MatchTable
+  readonly matchVerdicts: VerdictTable
   /** Writes handed over and not yet committed. */
   outstandingWrites(): number
   /** False after a commit failed: the process must stop in order (or is read-only after ENOSPC). */

@@ -42,6 +42,11 @@ export const TABLES = {
   /** key id → KeyRecord */
   keys: table('accounts', 'keys', { isChecked: true }),
 
+  /** venue, both native market ids → a person's word on the pair */
+  matchVerdicts: table('accounts', 'matchVerdicts', { isChecked: true }),
+
+  /** market of venue a → StoredMatch */
+  matches: table('market', 'matches'),
   /** venue, native market id → market number */
   marketNumbers: table('market', 'marketNumbers'),
   /** market → MarketSummary */

@@ -8,7 +8,8 @@ import { systemClock } from '../clock.ts'
 import { ConfigError, loadConfig } from '../config.ts'
 import { EngineError } from '../errors.ts'
 
-const USAGE = 'usage: npm run match -- confirm|reject|forget MARKET MARKET, or npm run match -- list'
+const USAGE =
+  'usage: npm run match -- confirm|reject|forget MARKET MARKET, or npm run match -- list'
 
 async function main(args: readonly string[]): Promise<number> {
   const [action = '', one, other, ...rest] = args

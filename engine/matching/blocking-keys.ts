@@ -27,7 +27,7 @@ const DAYS_MAX = 3
 const CODES_MAX = 4
 /** Child titles that add to an event's words. */
 const CHILDREN_READ_MAX = 12
-/** The hour of New York at which a price that names none is taken, as far as any is. */
+/** The hour of New York at which a price that names none is taken, as far as one is. */
 const HOUR_UNSAID = 12
 /** Letters of a word that count on a day: the venues shorten names freely ("Brest", "Brestois"). */
 const STEM_CHARACTERS = 4

@@ -5,6 +5,7 @@
 import type { Steps } from '../steps.ts'
 import { assign } from './assignment.ts'
 import type { Judge, PairScore } from './judge.ts'
+import { judgePartners } from './judge-partners.ts'
 import { MarketIndex } from './market-index.ts'
 import { KEPT_SCORE_MIN, PairGraph, type ScoredPair } from './pair-graph.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
@@ -63,32 +64,6 @@ export function* matchCorpus<Reading>(
   }
   const events = yield* matchEvents(index)
   return { markets: markets.sort(byScore), events, judgedCount }
-}
-
-/** Judges a market with its likely partners; adds the pairs worth keeping, gives how many were judged. */
-export function judgePartners<Reading>(
-  index: MarketIndex<Reading>,
-  judge: Judge<Reading>,
-  number: number,
-  into: ScoredPair[],
-  known: Iterable<number> = [],
-): number {
-  const venue = index.market(number)?.venue
-  const reading = index.readingOf(number)
-  if (reading === null || venue === undefined) return 0
-  const partners = new Set(index.partnersOf(number))
-  for (const other of known) partners.add(other)
-  for (const other of partners) {
-    const theirs = index.readingOf(other)
-    if (theirs === null) continue
-    const isFirst = venue === 'a'
-    const judged = isFirst
-      ? judge.scoreMarkets(reading, theirs)
-      : judge.scoreMarkets(theirs, reading)
-    if (judged.score < KEPT_SCORE_MIN) continue
-    into.push(isFirst ? { a: number, b: other, judged } : { a: other, b: number, judged })
-  }
-  return partners.size
 }
 
 function* matchEvents<Reading>(

@@ -3,8 +3,8 @@
 // Not for: whole dumps (match-corpus.ts). Upholds MATCHER1 to MATCHER3.
 
 import { type Judge, openJudge, type PairScore } from './judge.ts'
+import { judgePartners } from './judge-partners.ts'
 import { MarketIndex } from './market-index.ts'
-import { judgePartners } from './match-corpus.ts'
 import { PairGraph, type ScoredPair } from './pair-graph.ts'
 import type { MatchMarket } from './subject.ts'
 import type {
