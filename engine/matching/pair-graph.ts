@@ -9,8 +9,10 @@ import type { PairScore } from './judge.ts'
 export const KEPT_SCORE_MIN = 30
 /** Pairs of one market; the best stay. */
 const PAIRS_OF_ONE_MAX = 8
-/** Markets that are assigned anew together; what hangs together beyond is left as it was. */
-const COMPONENT_MAX = 600
+/** Markets that are assigned anew together; what hangs together beyond is chosen apart. */
+const COMPONENT_MAX = 20_000
+/** A pair so many times as heavy as any other of its two markets is taken without weighing the others. */
+const PLAIN_RATIO = 2
 
 /** Two markets, one of each venue, under their owner's numbers. */
 export interface ScoredPair {
@@ -109,6 +111,8 @@ export class PairGraph {
     const begun: ScoredPair[] = []
     const ended: { a: number; b: number }[] = []
     const seen: Record<Side, Set<number>> = { a: new Set(), b: new Set() }
+    // Whether a pair is plain hangs on its two markets, and whether another counts on that.
+    this.#spread(this.#spread(touched))
     for (const side of ['a', 'b'] as const) {
       for (const market of touched[side]) {
         if (seen[side].has(market)) continue
@@ -117,6 +121,31 @@ export class PairGraph {
       }
     }
     return { begun, ended }
+  }
+
+  /** Adds the markets next to these. */
+  #spread(touched: Record<Side, Set<number>>): Record<Side, Set<number>> {
+    const [a, b] = [[...touched.a], [...touched.b]]
+    for (const market of a) for (const pair of this.pairsOf('a', market)) touched.b.add(pair.b)
+    for (const market of b) for (const pair of this.pairsOf('b', market)) touched.a.add(pair.a)
+    return touched
+  }
+
+  /** The pair that one of its markets, and the other, plainly belong to; null when it must be weighed. */
+  #plainOf(side: Side, market: number): ScoredPair | null {
+    const [best, second] = this.pairsOf(side, market)
+    if (best === undefined || !isFarAbove(best, second)) return null
+    const far: Side = side === 'a' ? 'b' : 'a'
+    const [theirs, next] = this.pairsOf(far, best[far])
+    return theirs === best && isFarAbove(best, next) ? best : null
+  }
+
+  /** Pairs of a market that have to be weighed against each other. */
+  #openPairs(side: Side, market: number): readonly ScoredPair[] {
+    const plain = this.#plainOf(side, market)
+    if (plain !== null) return [plain]
+    const far: Side = side === 'a' ? 'b' : 'a'
+    return this.pairsOf(side, market).filter((pair) => this.#plainOf(far, pair[far]) === null)
   }
 
   /** Markets that hang together with one, by pairs of today and by what was chosen before. */
@@ -130,7 +159,7 @@ export class PairGraph {
       if (found.a.length + found.b.length + open.length > COMPONENT_MAX) continue
       const far: Side = at === 'a' ? 'b' : 'a'
       const before = at === 'a' ? this.#chosen.get(number) : this.#chosenOfB.get(number)
-      const pairs = this.#pairs[at].get(number) ?? []
+      const pairs = this.#openPairs(at, number)
       for (const pair of before === undefined ? pairs : [...pairs, before]) {
         if (seen[far].has(pair[far])) continue
         seen[far].add(pair[far])
@@ -148,7 +177,7 @@ export class PairGraph {
     const among = new Set(b)
     const edges: (Edge & { readonly pair: ScoredPair })[] = []
     for (const market of a) {
-      for (const pair of this.#pairs.a.get(market) ?? []) {
+      for (const pair of this.#openPairs('a', market)) {
         if (!among.has(pair.b)) continue
         edges.push({ row: pair.a, column: pair.b, weight: weightOf(pair), pair })
       }
@@ -190,6 +219,10 @@ export class PairGraph {
 /** Two doubtful pairs are no better than a sure one. */
 function weightOf({ judged }: ScoredPair): number {
   return (judged.score / 100) ** 4
+}
+
+function isFarAbove(one: ScoredPair, other: ScoredPair | undefined): boolean {
+  return other === undefined || weightOf(one) >= PLAIN_RATIO * weightOf(other)
 }
 
 function byScore(one: ScoredPair, other: ScoredPair): number {
