@@ -88,7 +88,8 @@ function sideOf(facts: AskedFacts): Asked | null {
     /^(?:.*: )?will (.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/.exec(title)
   if (winner !== null) return sideNamed(facts, plainName(winner[1] ?? winner[2] ?? ''))
   const end = tail.split(' ').at(-1) ?? ''
-  if (end !== '' && /^\S+$/.test(tail)) {
+  // "…-game1" is a map, and no side whose name begins so.
+  if (end !== '' && /^\S+$/.test(tail) && !/^(?:game|map|set|gm|g|more)\d*$/.test(tail)) {
     const side = sideOfCode(facts, end)
     if (side !== null) return side
   }

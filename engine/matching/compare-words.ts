@@ -15,6 +15,8 @@ export interface WordComparison {
   readonly missing: readonly string[]
 }
 
+/** The least that a name counts. */
+export const NAME_WEIGHT = 0.5
 /** What a soft word counts of a telling one. */
 const SOFT_SHARE = 0.25
 
@@ -39,7 +41,9 @@ export function explain(
     }
     missing.push(word)
     missed = Math.max(missed, weight)
-    if (names.has(word)) missedName = Math.max(missedName, weight)
+    // Names tell however often they are met: a corpus may be full of one tournament.
+    const isName = names.has(word) && !isSoftWord(word) && word.length > 2
+    if (isName) missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
   return { covered: total === 0 ? 1 : found / total, missed, missedName, missing }
 }

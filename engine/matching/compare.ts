@@ -20,6 +20,7 @@ import {
   rangeVetoes,
   roleVetoes,
   ruleVetoes,
+  subjectVetoes,
   touchVetoes,
 } from './veto-text.ts'
 import { type Veto, veto } from './vetoes.ts'
@@ -77,18 +78,28 @@ export interface Comparison {
 export function compare(a: Proposition, b: Proposition, corpus: Corpus): Comparison {
   const game = gameOf(a, b)
   const when = compareWhens(a, b)
-  const words = compareTexts(a, b, corpus)
-  const vetoes = vetoesOf(a, b, game, when, words)
-  const outcomes = compareOutcomes(a, b)
-  if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
-  const range = rangeRelation(a, b)
+  const range = game === null ? rangeRelation(a, b) : null
   const isSameRange = range === 'same' || range === 'boundary'
-  const features = [
-    1,
-    ...gameFeatures(game),
-    ...(game === null ? textFeatures({ a, b, when, words, outcomes, isSameRange }) : NO_TEXT),
-  ]
-  return { vetoes, features, when, agreements: agreementsOf(a, b, game, when, isSameRange), game }
+  const agreements = agreementsOf(a, b, game, when, isSameRange)
+  const start = [1, ...gameFeatures(game)]
+  if (isSilent(a) || isSilent(b)) {
+    return {
+      vetoes: [veto('nothing_said')],
+      features: [...start, ...NO_TEXT],
+      when,
+      agreements,
+      game,
+    }
+  }
+  if (game !== null) {
+    return { vetoes: game.vetoes, features: [...start, ...NO_TEXT], when, agreements, game }
+  }
+  const words = compareTexts(a, b, corpus)
+  const outcomes = compareOutcomes(a, b)
+  const vetoes = vetoesOf(a, b, when, words)
+  if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
+  const features = [...start, ...textFeatures({ a, b, when, words, outcomes, isSameRange })]
+  return { vetoes, features, when, agreements, game }
 }
 
 function gameFeatures(game: FixtureFinding | null): readonly number[] {
@@ -156,9 +167,9 @@ interface TextComparison {
 }
 
 function compareTexts(a: Proposition, b: Proposition, corpus: Corpus): TextComparison {
+  const shortened = shortForms(a.words, b.answer)
   const knownA = new WordIndex(a.words, a.answer, a.context, shortened, ...childWords(a))
   const knownB = new WordIndex(b.words, b.answer, b.context, shortened, ...childWords(b))
-  const shortened = shortForms(a.words, b.answer)
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
   return {
@@ -183,17 +194,15 @@ function gameOf(a: Proposition, b: Proposition): FixtureFinding | null {
 function vetoesOf(
   a: Proposition,
   b: Proposition,
-  game: FixtureFinding | null,
   when: WhenComparison,
   words: TextComparison,
 ): Veto[] {
-  if (isSilent(a) || isSilent(b)) return [veto('nothing_said')]
-  if (game !== null) return [...game.vetoes]
   const isGameAlone = (a.fixture === null) !== (b.fixture === null)
   const vetoes: Veto[] = isGameAlone ? [veto('other_kind', 'a game against none')] : []
   vetoes.push(...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
   if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
     vetoes.push(...rangeVetoes(a, b))
+  vetoes.push(...subjectVetoes(words.ofA, words.ofB))
   if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words.knownA))
   else vetoes.push(...formVetoes(a, b))
   vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b), ...ruleVetoes(a, b))

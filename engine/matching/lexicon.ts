@@ -60,7 +60,7 @@ const STOP =
 /** Words that questions add or leave out without asking another thing. */
 const SOFT =
   'election race year month week day season tournament award title candidate new official officially annual full final winx leader tour edition ' +
-  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl'
+  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl finisher championship classic cup open league the'
 
 const phrases = new Map<string, string>()
 for (const row of PHRASES.split(',')) {

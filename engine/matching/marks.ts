@@ -109,7 +109,20 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
     else if (word.startsWith('state:')) add('state', word)
     else if (word.startsWith('district')) add('district', word)
   }
+  const placing = placingOf(marks, meanings)
+  marks.delete('topN')
+  marks.delete('rank')
+  if (placing !== null) add('placing', placing)
   return marks
+}
+
+/** To win is not to finish among the first ten; the first place is to win. */
+function placingOf(marks: Marks, meanings: readonly string[]): string | null {
+  const [top] = marks.get('topN') ?? []
+  if (top !== undefined) return `top ${top}`
+  const [rank] = marks.get('rank') ?? []
+  if (rank !== undefined) return rank === '1' ? 'win' : `place ${rank}`
+  return meanings.includes('winx') ? 'win' : null
 }
 
 function ordinal(value: string): string {

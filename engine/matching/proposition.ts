@@ -55,7 +55,7 @@ export interface Proposition {
   readonly answer: readonly string[]
   /** Meanings of everything else said: event, its sub-title, slug. */
   readonly context: readonly string[]
-  /** Stems of the question's words that begin with a capital and do not open it. */
+  /** Stems of the question's words that begin with a capital, openers such as "will" left out. */
   readonly names: ReadonlySet<string>
   /** Of an event: what its markets ask, in order. */
   readonly children: readonly Proposition[]

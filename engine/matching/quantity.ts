@@ -20,8 +20,7 @@ export interface Quantity {
 }
 
 const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b))?`
-const ABOVE =
-  'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|beat|top|>'
+const ABOVE = 'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|>'
 const LEAST = 'at least|no less than|minimum of|≥|>=|=>'
 const BELOW = 'below|under|less than|fewer than|lower than|<'
 const MOST = 'at most|no more than|up to|≤|<=|=<'

@@ -73,6 +73,14 @@ export interface RuleDifference {
   readonly b: string
 }
 
+/** The weather stations that a rule text names: known ones, and airports by their code. */
+export function stationsOf(rules: string): readonly string[] {
+  const codes = rules.match(/\b[KE][A-Z]{3}\b/g) ?? []
+  const named = /\b([A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*) (?:International )?(?:Airport|Station)\b/g
+  const airports = [...rules.matchAll(named)].map((match) => (match[1] ?? '').toLowerCase())
+  return [...saidOf(STATION, rules), ...codes, ...airports]
+}
+
 /** Classes in which both rule texts say something and say different things. */
 export function ruleDifferences(a: string, b: string): readonly RuleDifference[] {
   if (a === '' || b === '') return []

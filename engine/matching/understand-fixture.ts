@@ -195,13 +195,21 @@ function codesOfRun(
   const code = suffix.replace(/\d+$/, '')
   if (code.length >= 2 && code !== 'tie' && code.length < run.length) {
     const [isStart, isEnd] = [run.startsWith(code), run.endsWith(code)]
-    if (isStart && !isEnd) return [code, run.slice(code.length)]
-    if (isEnd && !isStart) return [run.slice(0, -code.length), code]
+    if (isStart && !isEnd) return inTitleOrder([code, run.slice(code.length)], named)
+    if (isEnd && !isStart) return inTitleOrder([run.slice(0, -code.length), code], named)
   }
   if (named === null) return run.length === 6 ? [run.slice(0, 3), run.slice(3)] : null
   const cuts: [string, string][] = []
   for (let at = 1; at < run.length; at += 1) cuts.push([run.slice(0, at), run.slice(at)])
   return bestCut(cuts, named)
+}
+
+/** A run's codes need not stand in the order of the title's names. */
+function inTitleOrder(
+  codes: readonly [string, string],
+  named: NamedPair | null,
+): readonly [string, string] {
+  return named === null ? codes : (bestCut([[codes[0], codes[1]]], named) ?? codes)
 }
 
 /** Of several cuts the one whose halves best shorten the two names, in either order. */

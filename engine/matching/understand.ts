@@ -30,6 +30,8 @@ const CRYPTO = new Set(
     ' ',
   ),
 )
+/** A day in a slug; "2026-52-53f" is a year and a range. */
+const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
 const TOUCH =
   /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
 /** "His next video": which one it is depends on when the question was asked. */
@@ -178,10 +180,11 @@ function anchorOf({ venue, handle, startMs, closeMs }: Listed): Day | null {
     const date = tickerDateOf(handle)
     if (date !== null && date.grain !== 'year') return date.first
   }
-  const iso = /20\d\d-\d\d-\d\d/.exec(handle)?.[0]
+  const iso = ISO_DAY.exec(handle)?.[0]
   const inSlug = /-(20\d\d)(?:-|$)/.exec(handle)?.[1]
   const atMs = closeMs ?? startMs
-  if (iso !== undefined) return dayOf(Date.parse(iso))
+  const isoMs = Date.parse(iso ?? '')
+  if (Number.isFinite(isoMs)) return dayOf(isoMs)
   if (atMs !== null) return dayOf(atMs)
   if (venue === 'a' && inSlug !== undefined) return dayOf(Date.UTC(Number(inSlug), 6, 1))
   return null
@@ -215,7 +218,7 @@ function whensOf(
     const date = tickerDateOf(listed.handle)
     if (date !== null) whens.push({ ...handleWhen(date), source: 'handle' })
   } else {
-    const iso = datesOf(/20\d\d-\d\d-\d\d/.exec(listed.handle)?.[0] ?? '', anchor)
+    const iso = datesOf(ISO_DAY.exec(listed.handle)?.[0] ?? '', anchor)
     add(iso, 'handle')
   }
   if (listed.closeMs !== null) {
@@ -319,13 +322,20 @@ function formOf(folded: string, childCount: number): QuestionForm {
   return 'closed'
 }
 
-const NAME = /(?<=\S\s+["'“(]?)\p{Lu}[\p{L}\p{N}]*/gu
+const NAME = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}]*/gu
 
-/** Words with a capital that do not open the text. */
+const OPENERS = new Set(
+  'will who what which when where how is are does did top most next number highest lowest first any best total'.split(
+    ' ',
+  ),
+)
+
+/** Words with a capital; words that only open questions are none. */
 function namesOf(title: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
-    names.add(stem(fold(match[0])))
+    const word = fold(match[0])
+    if (!OPENERS.has(word)) names.add(stem(word))
   }
   return names
 }

@@ -2,11 +2,11 @@
 // one conflict. Upholds VETO6 to VETO13.
 
 import type { WhenComparison } from './compare-when.ts'
-import type { WordIndex } from './compare-words.ts'
+import { NAME_WEIGHT, type WordComparison, type WordIndex } from './compare-words.ts'
 import { conflictsOf } from './marks.ts'
 import type { Proposition } from './proposition.ts'
 import { type RangeRelation, relateRanges } from './quantity.ts'
-import { ruleDifferences } from './rule-differences.ts'
+import { stationsOf } from './rule-differences.ts'
 import { shortForms } from './short-names.ts'
 import { gradeNames } from './sides.ts'
 import { type Veto, veto } from './vetoes.ts'
@@ -132,10 +132,23 @@ function placeOfVerb({ words }: Proposition, name: string): 'before' | 'after' |
   return at < verb ? 'before' : 'after'
 }
 
-/** Another station measures another temperature; other sources of a price are a caveat, no veto. */
+/** Both name somebody or something that the other knows nothing of. */
+export function subjectVetoes(ofA: WordComparison, ofB: WordComparison): readonly Veto[] {
+  if (Math.min(ofA.missedName, ofB.missedName) < NAME_WEIGHT) return []
+  return [veto('other_subject', `${ofA.missing.join(' ')} against ${ofB.missing.join(' ')}`)]
+}
+
+/**
+ * A temperature is one station's: unless both rule texts name one, it is not known to be the same. Other sources
+ * of a price are a caveat, no veto.
+ */
 export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (!a.words.includes('temperature') && !b.words.includes('temperature')) return []
-  return ruleDifferences(a.rules, b.rules)
-    .filter(({ name }) => name === 'station')
-    .map(({ name, a: one, b: other }) => veto('other_rules', `${name}: ${one} against ${other}`))
+  if (a.quantity === null || b.quantity === null) return []
+  const stations = stationsOf(a.rules).filter((station) => stationsOf(b.rules).includes(station))
+  if (stations.length > 0) return []
+  const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)].map(
+    (names) => names.join('/') || 'not said',
+  )
+  return [veto('other_rules', `station: ${one} against ${other}`)]
 }

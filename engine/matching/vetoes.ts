@@ -23,6 +23,7 @@ export type VetoReason =
   | 'touch_or_close'
   | 'other_mark'
   | 'other_answer'
+  | 'other_subject'
   | 'other_roles'
   | 'other_form'
   | 'other_kind'
@@ -68,6 +69,7 @@ export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
   },
   other_mark: { cap: 25, relation: 'different', says: 'another' },
   other_answer: { cap: 15, relation: 'different', says: 'Yes stands for another answer' },
+  other_subject: { cap: 30, relation: 'different', says: 'each names what the other does not' },
   other_roles: { cap: 25, relation: 'different', says: 'the roles are exchanged' },
   other_form: {
     cap: 60,

@@ -4,34 +4,34 @@
 import type { Model } from './model.ts'
 
 const THOUSANDTHS: readonly number[] = [
-  1067, // one
-  4584, // fullGame
-  1684, // sameGame
-  2064, // fullPrice
-  1388, // sameRange
-  -1806, // lonelyRange
-  1198, // sameDate
-  917, // hintNear
-  -2499, // hintFar
-  143, // dateUnknown
-  772, // coveredA
-  665, // coveredB
-  -2126, // missedA
-  -2033, // missedB
-  -1762, // missedBoth
-  -1177, // missedNames
-  577, // cosine
-  -99, // latent
-  -1514, // lonelyMarks
-  1170, // sharedAnswer
-  -436, // noAnswer
-  617, // sharedOutcomes
-  -543, // noOutcomes
-  -1218, // isEvent
-  1000, // coveredLeast
-  233, // sameDateCovered
-  -2828, // relative
-  -3069, // loneGrid
+  1200, // one
+  4551, // fullGame
+  1643, // sameGame
+  2047, // fullPrice
+  1491, // sameRange
+  -1557, // lonelyRange
+  1282, // sameDate
+  875, // hintNear
+  -2548, // hintFar
+  137, // dateUnknown
+  792, // coveredA
+  599, // coveredB
+  -1964, // missedA
+  -1882, // missedB
+  -1704, // missedBoth
+  -883, // missedNames
+  584, // cosine
+  -64, // latent
+  -1424, // lonelyMarks
+  1268, // sharedAnswer
+  -453, // noAnswer
+  613, // sharedOutcomes
+  -559, // noOutcomes
+  -1258, // isEvent
+  982, // coveredLeast
+  214, // sameDateCovered
+  -2841, // relative
+  -3102, // loneGrid
 ]
 
 export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_000) }

@@ -59,8 +59,9 @@ test('[PROP3] two ranges are the same, contain, meet, or lie apart', () => {
 test('[PROP4] ordinals, groups, seasons and classes are marks, and exclude each other', () => {
   const conflict = (a: string, b: string) => conflictsOf(marks(a), marks(b))
   assert.deepEqual(conflict('Group C winner', 'Group D winner'), ['group'])
-  assert.deepEqual(conflict('Top 5 finish', 'Top 10 finish'), ['topN'])
-  assert.deepEqual(conflict('#2 song', 'top song'), ['rank'])
+  assert.deepEqual(conflict('Top 5 finish', 'Top 10 finish'), ['placing'])
+  assert.deepEqual(conflict('Top 5 finish', 'the winner'), ['placing'])
+  assert.deepEqual(conflict('#2 song', 'top song'), ['placing'])
   assert.deepEqual(conflict('Season 7 winner', 'who wins Season 8'), ['season'])
   assert.deepEqual(conflict('Danish election', 'Polish election'), ['country'])
   assert.deepEqual(conflict('most goals', 'fewest goals'), ['extreme'])

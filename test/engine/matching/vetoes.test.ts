@@ -156,6 +156,14 @@ test('[VETO11] Yes must stand for the same answer; a short first name needs the 
   same(score(a, b('Cam Holt')))
   vetoed(score(a, b('Mara Voss')), 'other_answer')
   vetoed(score(a, b('Holt Barker')), 'other_answer')
+  const cup = (name: string) =>
+    marketB('KXCUP-31-X', `${name} Masters: Top 20 Finishers`, 'Mara Voss')
+  const voss = marketA(
+    'Will Mara Voss finish in the Top 20 at the 2031 Orbex Bay Masters?',
+    'x',
+    '2031-05-11',
+  )
+  assert.ok(score(voss, cup('Vellum')).vetoes.includes('other_subject'), 'another tournament')
 })
 
 test('[VETO12] numbers cut into bands are not numbers cut at thresholds', () => {
@@ -194,7 +202,7 @@ test('[VETO14] another station settles another temperature', () => {
       description: 'Resolves by the reading at LaGuardia airport.',
     },
   )
-  const b = (rules: string) =>
+  const b = (rules: string): MatchMarket =>
     marketB(
       'KXHIGHPV-31MAY11-T69',
       'Highest temperature in Port Vale on May 11, 2031?',
