@@ -36,8 +36,7 @@ const SCOPE =
 
 /** The game of a listing of venue a; null: it is of none. */
 export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
-  const slug =
-    SLUG.exec(facts.handle.toLowerCase()) ?? SLUG.exec(facts.eventKey?.toLowerCase() ?? '')
+  const slug = readSlug(facts.handle) ?? readSlug(facts.eventKey ?? '')
   const title = fold(facts.title)
   const eventTitle = fold(facts.eventTitle)
   if (slug === null && !VERSUS.test(title) && !VERSUS.test(eventTitle)) return null
@@ -68,6 +67,11 @@ export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
     bet,
   }
   return { arena, sides, run: '', day, isDaySure, startMs: facts.startMs, bet, ...askedOf(asking) }
+}
+
+/** Few slugs have a day; the rest need no closer look. */
+function readSlug(slug: string): RegExpExecArray | null {
+  return /20\d\d-\d\d-\d\d/.test(slug) ? SLUG.exec(slug.toLowerCase()) : null
 }
 
 /** The bracket "(-1.5)" was cut with the names and says the bet. */

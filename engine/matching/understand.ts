@@ -171,7 +171,8 @@ function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'eve
   const slug = isShort ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
   const series = listed.handle.split('-')[0] ?? ''
   const league = listed.venue === 'b' ? (leagueOfSeries(series)?.league.name ?? '') : ''
-  return `${said} | ${slug} | ${league}`.slice(0, TITLE_CHARACTERS_MAX)
+  const parts = [said.trim(), slug, league].filter((part) => part !== '')
+  return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
 }
 
 /** The day nearest to which dates without a year lie. */

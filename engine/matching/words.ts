@@ -15,6 +15,25 @@ const PLAIN = /^[\x20-\x7e]*$/
 
 /** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
 export function fold(text: string, limit: number = TITLE_CHARACTERS_MAX): string {
+  if (text === '') return ''
+  // One market's few texts are folded by several readers, one after the other.
+  if (limit === TITLE_CHARACTERS_MAX) {
+    const known = recent.findIndex((one) => one.text === text)
+    if (known >= 0) return recent[known]?.folded ?? ''
+  }
+  const folded = foldAnew(text, limit)
+  if (limit === TITLE_CHARACTERS_MAX) {
+    recent[next] = { text, folded }
+    next = (next + 1) % RECENT_TEXTS
+  }
+  return folded
+}
+
+const RECENT_TEXTS = 4
+const recent: { readonly text: string; readonly folded: string }[] = []
+let next = 0
+
+function foldAnew(text: string, limit: number): string {
   const plain = text.includes('<') ? text.slice(0, 2 * limit).replace(MARKUP, ' ') : text
   const cut = plain.length > limit ? plain.slice(0, limit) : plain
   const lower = PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)
