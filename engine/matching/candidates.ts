@@ -15,7 +15,7 @@ const BUCKETS = 256
 /** Candidates that share less than this part of what the best one shares are left out. */
 const SHARE_OF_BEST_MIN = 0.5
 /** Candidates of one question. */
-export const CANDIDATES_MAX = 24
+export const CANDIDATES_MAX = 16
 /** A word in common is worth the more the fewer have it; one that all have is worth this. */
 const WORTH_MIN = 0.1
 /** Removed subjects keep their room until they are so many and a quarter of all. */

@@ -20,7 +20,7 @@ export interface Judge<Reading> {
 }
 
 /** Subjects whose words are learned: more change little. */
-export const LEARNED_MAX = 20_000
+export const LEARNED_MAX = 8_000
 
 /** A judge that has learned how telling words are from these subjects, evenly taken if there are many. */
 export function openJudge(subjects: {

@@ -18,7 +18,7 @@ const EVENT_SCORE_MIN = 40
 const EVENT_MARKETS_MAX = 24
 /** From here on an event is taken for the other one, and its markets' keys find fewer strangers. */
 const EVENT_SCORE_SURE = 80
-const STRANGERS_MAX = 12
+const STRANGERS_MAX = 8
 
 interface Filed<Reading> {
   readonly number: number
