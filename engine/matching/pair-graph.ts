@@ -11,7 +11,7 @@ export const KEPT_SCORE_MIN = 30
 const PAIRS_OF_ONE_MAX = 8
 /** Markets that are assigned anew together; what hangs together beyond is chosen apart. */
 const COMPONENT_MAX = 20_000
-/** A pair so many times as heavy as any other of its two markets is taken without weighing the others. */
+/** A pair so many times as heavy as every other of its two markets is taken without weighing the others. */
 const PLAIN_RATIO = 2
 
 /** Two markets, one of each venue, under their owner's numbers. */
