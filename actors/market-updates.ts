@@ -77,6 +77,7 @@ export function tellStatus(
   tellLife(publisher, market, times, {
     event: facts.status === 'open' ? 'opened' : facts.status,
     facts,
+    twin: null,
   })
 }
 
@@ -87,16 +88,26 @@ export function tellChanged(
   times: BothTimes,
   facts: MarketFacts,
 ): void {
-  tellLife(publisher, market, times, { event: 'changed', facts })
+  tellLife(publisher, market, times, { event: 'changed', facts, twin: null })
+}
+
+/** A pair of high confidence began or ended; the other market's followers are told by a message of their own. */
+export function tellPairing(
+  publisher: Publisher,
+  market: MarketRef,
+  times: BothTimes,
+  told: { event: 'matched' | 'unmatched'; facts: MarketFacts; twin: MarketRef },
+): void {
+  tellLife(publisher, market, times, told)
 }
 
 function tellLife(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
-  told: Pick<LifecycleUpdate, 'event' | 'facts'>,
+  told: Pick<LifecycleUpdate, 'event' | 'facts' | 'twin'>,
 ): void {
   const { offset, seq } = publisher.stamp('lifecycle', market.number)
   const times = { venueTimeMs, receivedAtMs }
-  publisher.publish({ kind: 'lifecycle', market, offset, seq, ...times, ...told, twin: null })
+  publisher.publish({ kind: 'lifecycle', market, offset, seq, ...times, ...told })
 }

@@ -26,14 +26,14 @@ interface Kept extends Ranking {
 
 /** Rankings by pin; a pin is an integer that is never used twice in a run. */
 export class Rankings {
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #slabs = new NumberSlabs()
   readonly #pins = new Map<number, Kept>()
   readonly #newest = new Map<string, Ranking>()
   #bytes = 0
   #lastPin = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
   }
 

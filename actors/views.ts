@@ -26,6 +26,7 @@ import type {
   WhaleLogView,
   WhaleRowView,
 } from './log-views.ts'
+import type { MatchListView } from './match-views.ts'
 import type { WebhooksView } from './webhook-views.ts'
 
 /** A book as of now, best first; the arrays are the caller's to keep. */
@@ -337,7 +338,7 @@ export interface EngineView {
   readonly catalog: CatalogView
   readonly accounts: AccountsView
   readonly sports: SportsView
-  readonly matches: MatchesView
+  readonly matches: MatchesView & MatchListView
   readonly pastPrices: PastPricesView
   readonly tradeLog: TradeLogView
   readonly whaleLog: WhaleLogView

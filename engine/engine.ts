@@ -6,6 +6,8 @@ import { AccountsActor } from '../actors/accounts.ts'
 import { Catalog } from '../actors/catalog.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market-parts.ts'
 import { MarketSearch } from '../actors/market-search.ts'
+import { MatchVerdicts } from '../actors/match-verdicts.ts'
+import { Matcher } from '../actors/matcher.ts'
 import { Matches } from '../actors/matches.ts'
 import { PastPrices } from '../actors/past-prices.ts'
 import { Router, type VenueSeat } from '../actors/router.ts'
@@ -15,7 +17,7 @@ import { TeamReader } from '../actors/team-reader.ts'
 import { TradeLog } from '../actors/trade-log.ts'
 import { startUpkeep } from '../actors/upkeep.ts'
 import { VenueActor } from '../actors/venue.ts'
-import type { EngineView, StatsView } from '../actors/views.ts'
+import type { EngineView, MarketView, StatsView } from '../actors/views.ts'
 import { Webhooks } from '../actors/webhooks.ts'
 import { WhaleLog } from '../actors/whale-log.ts'
 import { Whales } from '../actors/whales.ts'
@@ -23,9 +25,10 @@ import { createServer, type Server } from '../http/server.ts'
 import { EventBodies } from '../http/webhook-bodies.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
-import { type VenueKey, VenueNames } from './ids.ts'
+import { nativeMarketId, type VenueKey, VenueNames } from './ids.ts'
 import { outstandingWritesMax } from './limits.ts'
 import type { Log } from './log.ts'
+import { openMatchThread } from './matching/thread.ts'
 import type { Count, Metrics } from './metrics.ts'
 import { openPasswordPool, type PasswordPool } from './passwords/passwords.ts'
 import { Publisher } from './publisher.ts'
@@ -72,6 +75,8 @@ export interface Engine {
   readonly view: EngineView
   readonly catalog: Catalog
   readonly accounts: AccountsActor
+  /** What people said of pairs of markets. */
+  readonly verdicts: MatchVerdicts
   readonly publisher: Publisher
   /** The port really listened on; only after `start`. */
   readonly port: number
@@ -94,6 +99,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     view,
     catalog,
     accounts,
+    verdicts: owners.verdicts,
     publisher,
     get port() {
       return server?.port ?? settings.port
@@ -106,6 +112,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
       timers.push(...startUpkeep({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
       owners.webhooks.start()
+      owners.matcher.start()
       catalog.isLoaded = catalog.hasEveryVenue
       const isCrawled = startVenues(owners, parts)
       // A catalogue kept from the last run need not wait for its crawl.
@@ -141,6 +148,8 @@ interface Owners {
   readonly whales: Whales
   readonly webhooks: Webhooks
   readonly caller: Caller
+  readonly matcher: Matcher
+  readonly verdicts: MatchVerdicts
   readonly seats: Map<VenueKey, VenueSeat>
   readonly view: EngineView
 }
@@ -180,8 +189,10 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const catalog: Catalog = new Catalog({ names, clock, system, storage, index: search, market })
   const sports = new Sports({ catalog, clock })
   const teams = new TeamReader({ clock, log, learn: (listings) => sports.learnTeams(listings) })
-  const matches = new Matches()
+  const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher })
   catalog.watch(sports)
+  // First, while the pair of a market that goes is still there to be told of.
+  catalog.watch(matcher)
   catalog.watch(matches)
   const pastPrices = new PastPrices({
     ...{ clock, log, metrics, storage, events: catalog },
@@ -189,11 +200,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     liveSinceMs: (venue) => seats.get(venue)?.actor.liveSinceMs ?? null,
   })
   const router = new Router({ catalog, metrics })
-  const passwords = openPasswordPool()
-  const { jwtSecret, jwtSecretPrevious } = settings
-  const accounts = new AccountsActor({
-    ...{ storage: storage.accounts, clock, passwords, jwtSecret, jwtSecretPrevious },
-  })
+  const { passwords, accounts } = openAccounts(settings, parts)
   const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
   publisher.watch(webhooks.watcher)
   const startedAtMs = clock.monotonicMs()
@@ -213,8 +220,46 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     isStorageHealthy: () => storage.isHealthy(),
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
   }
-  const owners = { names, system, publisher, catalog, router, passwords, accounts }
-  return { ...owners, search, teams, pastPrices, whales, webhooks, caller, seats, view }
+  const owners = { names, system, publisher, catalog, router, passwords, accounts, seats, view }
+  return { ...owners, search, teams, pastPrices, whales, webhooks, caller, matcher, verdicts }
+}
+
+function openAccounts(
+  { jwtSecret, jwtSecretPrevious }: EngineSettings,
+  { clock, storage }: EngineParts,
+): Pick<Owners, 'passwords' | 'accounts'> {
+  const passwords = openPasswordPool()
+  const secrets = { jwtSecret, jwtSecretPrevious }
+  const accounts = new AccountsActor({ storage: storage.accounts, clock, passwords, ...secrets })
+  return { passwords, accounts }
+}
+
+/** Which markets ask the same on both venues: who finds them, who shows them, and what people said. */
+function openMatching(
+  { clock, log, storage }: EngineParts,
+  { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
+): { matches: Matches; matcher: Matcher; verdicts: MatchVerdicts } {
+  const nowMs = () => clock.nowMs()
+  const summaryOf = ({ ref, summary }: MarketView) =>
+    summary.event === null ? null : catalog.event(ref.venue, summary.event)
+  const matches = new Matches({ clock, eventTitle: (market) => summaryOf(market)?.title ?? null })
+  const verdicts = new MatchVerdicts({
+    ...{ table: storage.matchVerdicts, nowMs },
+    find: (venue, nativeId) => catalog.seatOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
+  })
+  const matcher = new Matcher({
+    ...{ clock, log, publisher, verdicts, matches, nowMs, table: storage.matches },
+    port: openMatchThread(),
+    market: (number) => catalog.byNumber(number),
+    markets: () => catalog.markets(null),
+    eventOf(market) {
+      const summary = summaryOf(market)
+      if (summary === null) return null
+      const details = storage.events.details(summary.venue, summary.nativeId)
+      return details === null ? null : { ...summary, ...details }
+    },
+  })
+  return { matches, matcher, verdicts }
 }
 
 /** Who has which webhook, and the one way to receivers. */
@@ -268,7 +313,7 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   const nowMs = parts.clock.nowMs()
   for (const { actor } of owners.catalog.seats()) actor.checkpoint(nowMs)
   await owners.accounts.saveUse()
-  await Promise.all([owners.passwords.close(), owners.search.close()])
+  await Promise.all([owners.passwords.close(), owners.search.close(), owners.matcher.close()])
 }
 
 /** Resolves when each venue has a connection, or after the limit. */

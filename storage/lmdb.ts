@@ -21,6 +21,7 @@ import { takeLock } from './lock.ts'
 import { Losses } from './losses.ts'
 import { Markets } from './markets.ts'
 import { Marks } from './marks.ts'
+import { StoredMatches, StoredVerdicts } from './matches.ts'
 import { migrate } from './migrate.ts'
 import { Outbox } from './outbox.ts'
 import { PastPrices } from './past-prices.ts'
@@ -124,6 +125,8 @@ class LmdbStorage implements Storage {
   readonly accounts: Accounts
   readonly webhooks: Webhooks
   readonly outbox: Outbox
+  readonly matches: StoredMatches
+  readonly matchVerdicts: StoredVerdicts
   readonly #accounts: Environment
   readonly #market: Environment
   readonly #backup: AccountsBackup
@@ -161,6 +164,8 @@ class LmdbStorage implements Storage {
     this.webhooks = new Webhooks(parts.accounts, this.outbox.lastWebhook())
     const { databaseId } = parts
     this.#backup = new AccountsBackup({ ...options, environment: parts.accounts, databaseId })
+    this.matches = new StoredMatches(market)
+    this.matchVerdicts = new StoredVerdicts(parts.accounts)
     this.#accounts = parts.accounts
     this.#market = market
     this.#release = parts.release

@@ -15,6 +15,7 @@ import {
   MemoryPastPrices,
   MemorySnapshots,
 } from './memory-histories.ts'
+import { MemoryMatches, MemoryVerdicts } from './memory-matches.ts'
 import { MemoryOutbox } from './memory-outbox.ts'
 import { MemoryTrades } from './memory-trades.ts'
 import { MemoryWebhooks } from './memory-webhooks.ts'
@@ -316,6 +317,8 @@ class MemoryStorage implements Storage {
   readonly accounts = new MemoryAccounts()
   readonly webhooks = new MemoryWebhooks()
   readonly outbox = new MemoryOutbox()
+  readonly matches = new MemoryMatches()
+  readonly matchVerdicts = new MemoryVerdicts()
 
   outstandingWrites(): number {
     return 0

@@ -16,6 +16,7 @@ import type {
   MarketRef,
 } from '../engine/market.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../engine/units.ts'
+import type { MatchTable, VerdictTable } from './match-contract.ts'
 import type { OutboxTable, WebhookTable } from './webhook-contract.ts'
 import type { WhaleTable } from './whale-contract.ts'
 
@@ -359,6 +360,8 @@ export interface Storage {
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
   readonly outbox: OutboxTable
+  readonly matches: MatchTable
+  readonly matchVerdicts: VerdictTable
   /** Writes handed over and not yet committed. */
   outstandingWrites(): number
   /** False after a commit failed: the process must stop in order (or is read-only after ENOSPC). */

@@ -46,6 +46,11 @@ export const TABLES = {
   /** name → number; `last_webhook_number` is the webhook table's own */
   accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
+  /** venue, both native market ids → a person's word on the pair */
+  matchVerdicts: table('accounts', 'matchVerdicts', { isChecked: true }),
+
+  /** market of venue a → StoredMatch */
+  matches: table('market', 'matches'),
   /** venue, native market id → market number */
   marketNumbers: table('market', 'marketNumbers'),
   /** market → MarketSummary */

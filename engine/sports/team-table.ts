@@ -3,7 +3,7 @@
 // Not for: players, who are told by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
 
 import type { VenueKey } from '../ids.ts'
-import type { TeamListing } from '../venues/venue.ts'
+import type { TeamListing } from '../team-listing.ts'
 import { clubOf } from './clubs.ts'
 import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'

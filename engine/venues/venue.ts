@@ -9,6 +9,7 @@ import type { Log } from '../log.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../market.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Random } from '../random.ts'
+import type { TeamListing } from '../team-listing.ts'
 import type { PriceMicros, TimeMs } from '../units.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
@@ -108,20 +109,7 @@ export interface VenueHistory {
   ): Promise<readonly { readonly timeMs: TimeMs; readonly price: PriceMicros }[]>
 }
 
-/** One team or player as a venue lists it; texts as the venue writes them, '' where it says nothing. */
-export interface TeamListing {
-  readonly venue: VenueKey
-  /** The venue's word for the league, lower case: `nfl`, `cfb`. */
-  readonly league: string
-  /** As in slugs or tickers, lower case. */
-  readonly code: string
-  /** "Los Angeles Rams"; "Carlos Alcaraz". */
-  readonly name: string
-  /** "Los Angeles". */
-  readonly place: string
-  /** "Rams". */
-  readonly nickname: string
-}
+export type { TeamListing }
 
 /** What every venue needs from outside; `emit` must not throw. */
 export interface VenueParts {

@@ -117,8 +117,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
     trades,
     orderbook_snapshots: snapshots,
     wallets: 0,
-    // Only matches of high confidence are known so far.
-    matches: { total: matches.count, high_confidence: matches.count },
+    matches: { total: matches.total, high_confidence: matches.highCount },
     coverage: Object.fromEntries(
       (['a', 'b'] as const).map((venue) => {
         const feed = engine.venues().find((view) => view.venue === venue)

@@ -6,6 +6,7 @@ import { Matches } from '../../actors/matches.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { FakeEngine } from '../support/fake-engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { judgement } from '../support/word-judge.ts'
 
 function markets(countPerVenue: number) {
   const engine = new FakeEngine(new ManualClock())
@@ -87,4 +88,43 @@ test('[MATCHES3] two markets of one venue are no twins', () => {
   const [one, other] = a
   assert.ok(one !== undefined && other !== undefined)
   assert.throws(() => new Matches().put(one, other), /different venues/)
+})
+
+test('[MATCHES4] only what is surely the same makes twins; all pairs are counted, and those of high confidence', () => {
+  const { a, b } = markets(5)
+  const matches = new Matches()
+  const judgements = [
+    judgement(95),
+    judgement(79),
+    judgement(95, { relation: 'subset' }),
+    judgement(95, { inverted: null }),
+    judgement(95, { inverted: true }),
+  ]
+  for (const [index, judged] of judgements.entries()) {
+    const [one, other] = [a[index], b[index]]
+    assert.ok(one !== undefined && other !== undefined)
+    matches.put(one, other, judged)
+    assert.equal(matches.twinOf(other.ref), index === 0 ? one : null)
+    assert.equal(matches.matchOf(other.ref)?.judged, judged)
+    assert.equal(matches.matchOfA(other.ref.number), null)
+  }
+  assert.deepEqual([matches.count, matches.total, matches.highCount], [1, 5, 4])
+  for (const market of a) matches.remove(market.ref)
+  assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
+})
+
+test('[MATCHES5] a pair judged anew stays one pair, and becomes twins or none by its new score', () => {
+  const { a, b } = markets(1)
+  const [one, other] = [a[0], b[0]]
+  assert.ok(one !== undefined && other !== undefined)
+  const matches = new Matches()
+  for (const [score, count] of [
+    [70, 0],
+    [90, 1],
+    [85, 1],
+    [60, 0],
+  ] as const) {
+    matches.put(one, other, judgement(score))
+    assert.deepEqual([matches.count, matches.total, matches.highCount], [count, 1, count])
+  }
 })

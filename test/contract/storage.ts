@@ -20,6 +20,7 @@ import {
 } from '../support/stored.ts'
 import { historyContract } from './storage-histories.ts'
 import { lossContract } from './storage-losses.ts'
+import { matchContract } from './storage-matches.ts'
 import { removalContract } from './storage-removal.ts'
 import { tradeContract } from './storage-trades.ts'
 import { venueTradeContract } from './storage-venue-trades.ts'
@@ -40,6 +41,7 @@ export function storageContract(subject: StorageUnderTest): void {
     tradeContract(subject)
     venueTradeContract(subject)
     whaleContract(subject)
+    matchContract(subject)
     historyContract(subject)
     smallTablesContract(subject)
     accountContract(subject)

@@ -92,7 +92,7 @@ test('[MARKETS12] a twin is the second of the platforms, with its own live figur
   const read = (market: typeof ours) => JSON.parse(records.text(market, clock.nowMs()))
   const alone = read(ours)
   assert.equal(alone.platforms.length, 1)
-  engine.matches.pair(ours, theirs)
+  engine.matches.put(ours, theirs)
   for (const volume of [0, 7_000_000]) {
     theirs.volume24h = usdMicros(volume)
     theirs.now = { ...theirs.now, bid: priceMicros(410_000 + volume / 1e3), ask: null }
@@ -111,6 +111,6 @@ test('[MARKETS12] a twin is the second of the platforms, with its own live figur
     assert.deepEqual({ ...rest, platforms: alone.platforms }, alone, 'the rest is its own')
     assert.deepEqual(read(theirs).platforms[1], alone.platforms[0])
   }
-  engine.matches.part(theirs)
+  engine.matches.remove(theirs.ref)
   assert.deepEqual(read(ours), alone)
 })

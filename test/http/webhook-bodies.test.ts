@@ -91,7 +91,7 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
   one.trade({ maker: ADDRESS, taker: ADDRESS, txHash: '0xdef' })
   one.replace([level(0.4, 100)], [level(0.42, 80)])
   one.reprice(415_000)
-  engine.matches.pair(one, other)
+  engine.matches.put(one, other)
   return new Map<WebhookEventType, Uint8Array>([
     ['trade.created', bodies.tradeCreated(newest(updates, 'trade'))],
     ['whale.alert', bodies.whaleAlert(whaleOf(one))],
@@ -143,7 +143,7 @@ describe('bodies', () => {
   test('[HOOKBODY3] a match is told with both markets, under the names of their venues, whichever of them told it', () => {
     const names = new VenueNames({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
-    engine.matches.pair(one, other)
+    engine.matches.put(one, other)
     const { data } = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
     const turned = read(bodies.matchCreated(lifecycleOf(other, 'matched', one)), 'match.created')
     assert.deepEqual(turned.data, data)

@@ -96,7 +96,7 @@ function populate(engine: FakeEngine, nowMs: TimeMs): void {
   engine.addEvent('a0')
   const [one, other] = first
   if (one === undefined || other === undefined) return
-  engine.matches.pair(one, other)
+  engine.matches.put(one, other)
   engine.sports.put(
     { sport: 'nfl', date: engine.sports.today(), game: 'nfl-den-hou-2026-11-20' },
     one,

@@ -1,10 +1,10 @@
 // An engine for tests of the face: markets in Maps, accounts without hashing, a real Publisher.
 // Everything a test needs to move is a method; everything the face may look at is a view.
 
+import { Matches } from '../../actors/matches.ts'
 import type {
   EngineView,
   MarketView,
-  MatchesView,
   PastPricesView,
   SportsView,
   StatsView,
@@ -14,7 +14,7 @@ import { WhaleLog } from '../../actors/whale-log.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey, VenueNames } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'
-import type { EventListing, MarketListing, MarketRef } from '../../engine/market.ts'
+import type { EventListing, MarketListing } from '../../engine/market.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
@@ -56,32 +56,6 @@ export class FakeSports implements SportsView {
   }
 }
 
-/** Twins as the test pairs them. */
-export class FakeMatches implements MatchesView {
-  readonly #twins = new Map<MarketRef['id'], MarketView>()
-  version = 0
-
-  get count(): number {
-    return this.#twins.size / 2
-  }
-
-  twinOf(market: MarketRef): MarketView | null {
-    return this.#twins.get(market.id) ?? null
-  }
-
-  pair(one: MarketView, other: MarketView): void {
-    this.#twins.set(one.ref.id, other).set(other.ref.id, one)
-    this.version += 1
-  }
-
-  part(one: MarketView): void {
-    const other = this.#twins.get(one.ref.id)
-    this.#twins.delete(one.ref.id)
-    if (other !== undefined) this.#twins.delete(other.ref.id)
-    this.version += 1
-  }
-}
-
 /** The whole: add markets, then hand it to createServer. */
 export class FakeEngine implements EngineView {
   readonly version = '0.0.0-test'
@@ -92,7 +66,7 @@ export class FakeEngine implements EngineView {
   readonly catalog: FakeCatalog
   readonly accounts: FakeAccounts
   readonly sports = new FakeSports()
-  readonly matches = new FakeMatches()
+  readonly matches = new Matches()
   readonly webhooks: FakeWebhooks
   readonly tradeLog: FakeTradeLog
   /** Of the present run alone: what is told of whales stays in the hub's memory. */

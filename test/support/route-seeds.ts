@@ -131,6 +131,7 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/whales/trades': { unavailable: { ...whales('history'), ask: { query: [] } } },
   'GET /v1/markets/{market_id}/whales': { unavailable: whales('historyOfMarket') },
   'GET /v1/events/{slug}': { path: async () => ({ slug: 'event-a0' }) },
+  'GET /v1/matching-markets/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
   'GET /v1/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
   'GET /v1/markets/{market_id}/price': {
     unavailable: {

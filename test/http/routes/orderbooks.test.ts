@@ -91,7 +91,7 @@ describe('consolidated=true', () => {
   })
 
   test('[MARKETS11] equal prices stay two levels, the asked market’s first, and books may cross', async () => {
-    face.engine.matches.pair(rain, snow)
+    face.engine.matches.put(rain, snow)
     rain.replace([level(0.41, 2), level(0.4, 10)], [level(0.5, 1)])
     clock.advance(700)
     snow.replace([level(0.52, 3), level(0.4, 4)], [level(0.5, 6), level(0.6, 1)])

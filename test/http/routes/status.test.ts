@@ -69,7 +69,7 @@ test('[STATUS3] statistics count what there is, by the configured names', async 
   engine.add('Wind', { status: 'closed' })
   rain.trade({ timeMs: timeMs(1_000) })
   rain.trade({ timeMs: timeMs(9_000) })
-  engine.matches.pair(rain, snow)
+  engine.matches.put(rain, snow)
   const [first, second] = engine.venueViews
   assert.ok(first !== undefined && second !== undefined)
   engine.venueViews[1] = { ...second, state: 'stale', lagMs: null }

@@ -1,0 +1,73 @@
+// The rows of a dump, one after another: JSON lines, a JSON array, or an object that holds one, gzip or plain.
+// A file of lines is never in memory whole. Not for: what a row means (matching/dump-rows.ts).
+
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { createGunzip, gunzip } from 'node:zlib'
+
+/** Fields under which an answer of either venue holds its rows. */
+const LISTS = ['events', 'markets', 'data', 'rows']
+
+/** Rows in the order of the file; lines that are no JSON are left out. Throws what reading the file throws. */
+export async function* dumpRows(file: string): AsyncIterable<unknown> {
+  const isZipped = hasGzipMark(file)
+  const source = createReadStream(file)
+  const stream = isZipped ? source.pipe(createGunzip()) : source
+  let lineCount = 0
+  for await (const line of createInterface({
+    input: stream,
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    if (line.trim() === '') continue
+    lineCount += 1
+    const row = parsed(line)
+    if (lineCount === 1 && (row === undefined || Array.isArray(row) || listOf(row) !== null)) {
+      yield* await wholeRows(file, isZipped)
+      return
+    }
+    if (row !== undefined) yield row
+  }
+}
+
+async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {
+  const bytes = await readFile(file)
+  const text = (isZipped ? await promisify(gunzip)(bytes) : bytes).toString('utf8')
+  const whole = parsed(text)
+  if (Array.isArray(whole)) return whole
+  const list = listOf(whole)
+  if (list !== null) return list
+  return text.split('\n').flatMap((line) => {
+    const row = parsed(line)
+    return row === undefined ? [] : [row]
+  })
+}
+
+/** The rows of `{"events": […]}`; an event has `markets` too, but also a title. */
+function listOf(value: unknown): readonly unknown[] | null {
+  if (typeof value !== 'object' || value === null || 'title' in value) return null
+  for (const [name, list] of Object.entries(value)) {
+    if (LISTS.includes(name) && Array.isArray(list)) return list
+  }
+  return null
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function hasGzipMark(file: string): boolean {
+  const handle = openSync(file, 'r')
+  try {
+    const mark = Buffer.alloc(2)
+    readSync(handle, mark)
+    return mark[0] === 0x1f && mark[1] === 0x8b
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,251 @@
+// Dates in texts, tickers and slugs as whole days: exact days, deadlines ("by Sep 30", "before Oct 2025"),
+// periods ("in May", "Q1 2026", "week of Nov 10"), and hours of New York's clock. Days without a year take
+// the one nearest to an anchor. Not for: when trading closes, which venues set freely. Upholds MATCHDATE1 to MATCHDATE5.
+
+/** Days since 1970-01-01. */
+export type Day = number
+
+export type DateGrain = 'day' | 'week' | 'month' | 'quarter' | 'year'
+/** `on`: that day; `by`: until its end; `in`: some time within. */
+export type DateRole = 'on' | 'by' | 'in'
+
+/** One date in a text; a deadline has no first day that counts. */
+export interface DateMention {
+  readonly role: DateRole
+  readonly grain: DateGrain
+  readonly first: Day
+  readonly last: Day
+  /** Where it stands in the folded text, so that it can be cut out. */
+  readonly start: number
+  readonly end: number
+}
+
+const DAY_MS = 86_400_000
+const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
+const NAME =
+  'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?'
+/**
+ * 1 role; 2–4 ISO; 5 month, 6 day, 7 second month, 8 second day, 9 year; 10 month, 11 year; 12 quarter,
+ * 13 year; 14 bare year; 15 month alone, after a role.
+ */
+const DATE = new RegExp(
+  `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|\\b(20\\d\\d)\\b(?!-)|(?<=\\b(?:by|before|until|through|in|during|end of|for|this|last|next) )(${NAME})\\b)`,
+  'g',
+)
+/** Without any of these no date is said. */
+const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
+const ROLE_CHARACTERS_MAX = 40
+const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
+const NOON = /\b(noon|midnight)\b/
+
+export function dayOf(atMs: number): Day {
+  return Math.floor(atMs / DAY_MS)
+}
+
+/** The day of a date, null when no calendar has it; months count from 1. */
+export function dayOfDate(year: number, month: number, date: number): Day | null {
+  if (month < 1 || month > 12 || date < 1 || date > 31) return null
+  const atMs = Date.UTC(year, month - 1, date)
+  return new Date(atMs).getUTCDate() === date ? atMs / DAY_MS : null
+}
+
+/** The dates of a folded text in order; `anchor` gives years that are not said. */
+export function datesOf(folded: string, anchor: Day | null): readonly DateMention[] {
+  const hint = DATED.exec(folded)
+  if (hint === null) return []
+  const found: DateMention[] = []
+  // A role stands at most so far before its date; what lies before is not looked at.
+  DATE.lastIndex = Math.max(0, hint.index - ROLE_CHARACTERS_MAX)
+  for (let match = DATE.exec(folded); match !== null; match = DATE.exec(folded)) {
+    const span = spanOf(match, anchor)
+    if (span === null) continue
+    const start = match.index
+    const end = start + match[0].length
+    found.push({ ...span, ...roleOf(match[1], match[0], span), start, end })
+  }
+  return found
+}
+
+interface Span {
+  readonly grain: DateGrain
+  readonly first: Day
+  readonly last: Day
+}
+
+function spanOf(match: RegExpExecArray, anchor: Day | null): Span | null {
+  const [
+    ,
+    ,
+    isoYear,
+    isoMonth,
+    isoDay,
+    month,
+    day,
+    month2,
+    day2,
+    year,
+    monthY,
+    yearM,
+    quarter,
+    yearQ,
+  ] = match
+  const [bare, alone] = [match[14], match[15]]
+  if (isoYear !== undefined) return dayAt(Number(isoYear), Number(isoMonth), Number(isoDay))
+  if (month !== undefined) return dayRange(month, Number(day), month2, day2, year, anchor)
+  if (monthY !== undefined) return monthAt(Number(yearM), monthOf(monthY))
+  if (quarter !== undefined)
+    return quarterAt(yearQ === undefined ? anchorYear(anchor) : Number(yearQ), Number(quarter))
+  if (bare !== undefined) return yearAt(Number(bare))
+  if (alone === undefined) return null
+  const known = monthOf(alone)
+  const at = nearestYear((inYear) => dayOfDate(inYear, known, 15), anchor)
+  return monthAt(at, known)
+}
+
+function dayAt(year: number, month: number, date: number): Span | null {
+  const day = dayOfDate(year, month, date)
+  return day === null ? null : { grain: 'day', first: day, last: day }
+}
+
+function dayRange(
+  month: string,
+  date: number,
+  month2: string | undefined,
+  date2: string | undefined,
+  year: string | undefined,
+  anchor: Day | null,
+): Span | null {
+  const from = monthOf(month)
+  const inYear =
+    year === undefined ? nearestYear((at) => dayOfDate(at, from, date), anchor) : Number(year)
+  const first = dayOfDate(inYear, from, date)
+  if (first === null) return null
+  if (date2 === undefined) return { grain: 'day', first, last: first }
+  const last = dayOfDate(inYear, month2 === undefined ? from : monthOf(month2), Number(date2))
+  if (last === null || last < first || last - first > 40)
+    return { grain: 'day', first, last: first }
+  return { grain: 'week', first, last }
+}
+
+function monthAt(year: number, month: number): Span | null {
+  const first = dayOfDate(year, month, 1)
+  const next = dayOfDate(month === 12 ? year + 1 : year, month === 12 ? 1 : month + 1, 1)
+  return first === null || next === null ? null : { grain: 'month', first, last: next - 1 }
+}
+
+function quarterAt(year: number, quarter: number): Span | null {
+  const from = monthAt(year, quarter * 3 - 2)
+  const to = monthAt(year, quarter * 3)
+  return from === null || to === null
+    ? null
+    : { grain: 'quarter', first: from.first, last: to.last }
+}
+
+function yearAt(year: number): Span {
+  const first = Date.UTC(year, 0, 1) / DAY_MS
+  return { grain: 'year', first, last: Date.UTC(year + 1, 0, 1) / DAY_MS - 1 }
+}
+
+/** "Before" ends the day before the date begins; "by" ends with it; a period is what it is. */
+function roleOf(word: string | undefined, whole: string, span: Span): Span & { role: DateRole } {
+  if (word === 'before' || word === 'prior to') {
+    // "Before the end of June" is by its end.
+    if (whole.includes('end of')) return { ...span, first: span.last, role: 'by' }
+    return { grain: 'day', first: span.first - 1, last: span.first - 1, role: 'by' }
+  }
+  if (
+    word === 'by' ||
+    word === 'until' ||
+    word === 'till' ||
+    word === 'through' ||
+    word === 'thru'
+  ) {
+    // "By June" in a venue's mouth is by its end, as "by June 30".
+    return { ...span, grain: 'day', first: span.last, role: 'by' }
+  }
+  if (whole.startsWith('end of') || whole.includes(' end of ')) {
+    return { grain: 'day', first: span.last, last: span.last, role: 'on' }
+  }
+  if (whole.includes('week of') && span.grain === 'day') {
+    return { grain: 'week', first: span.first, last: span.first + 6, role: 'in' }
+  }
+  return { ...span, role: span.grain === 'day' ? 'on' : 'in' }
+}
+
+/** The clock hour of a folded text, 0 to 24 (midnight that ends a day is 24); null: none is said. */
+export function hourOf(folded: string): number | null {
+  const match = HOUR.exec(folded)
+  if (match === null) {
+    const word = NOON.exec(folded)?.[1]
+    return word === undefined ? null : word === 'noon' ? 12 : 24
+  }
+  const hour = Number(match[1]) % 12
+  const minute = Number(match[2] ?? 0)
+  if (Number(match[1]) > 12 || minute > 59) return null
+  return hour + (match[3] === 'p' ? 12 : 0) + minute / 60
+}
+
+export interface TickerDate {
+  readonly grain: 'day' | 'month' | 'year'
+  readonly first: Day
+  readonly last: Day
+  /** Clock hour of the East; null where the ticker has none. */
+  readonly hour: number | null
+  /** What follows the date in its part, such as the codes of a game's sides. */
+  readonly rest: string
+}
+
+const TICKER_DATE =
+  /^(\d\d)(?:(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(\d\d)?(\d{4}(?=\D)|\d\d(?=$))?)?(.*)$/
+
+/** The date in a part of a ticker: `26MAY1021`, `26MAY091610HOUCIN`, `25OCT`, `26`; null: none. */
+export function dateOfTicker(part: string): TickerDate | null {
+  const match = TICKER_DATE.exec(part)
+  if (match === null) return null
+  const [, yy, name, dd, clock, rest = ''] = match
+  const year = 2000 + Number(yy)
+  if (name === undefined) {
+    if (rest !== '' && /^\d/.test(rest)) return null
+    return { ...yearAt(year), grain: 'year', hour: null, rest }
+  }
+  const month = monthOf(name.toLowerCase())
+  if (dd === undefined) {
+    const span = monthAt(year, month)
+    return span === null ? null : { ...span, grain: 'month', hour: null, rest }
+  }
+  const day = dayOfDate(year, month, Number(dd))
+  if (day === null) return null
+  const hour = clock === undefined ? null : Number(clock.slice(0, 2)) + Number(clock.slice(2)) / 60
+  const isHour = hour !== null && hour <= 24
+  return {
+    grain: 'day',
+    first: day,
+    last: day,
+    hour: isHour ? hour : null,
+    rest: isHour || clock === undefined ? rest : clock + rest,
+  }
+}
+
+function monthOf(name: string): number {
+  return MONTHS.indexOf(name.slice(0, 3)) / 3 + 1
+}
+
+function anchorYear(anchor: Day | null): number {
+  return anchor === null ? 1970 : new Date(anchor * DAY_MS).getUTCFullYear()
+}
+
+/** The year in which a day lies nearest to the anchor; without one 1970, which both venues then share. */
+function nearestYear(at: (year: number) => Day | null, anchor: Day | null): number {
+  const year = anchorYear(anchor)
+  if (anchor === null) return year
+  let best = year
+  let least = Number.POSITIVE_INFINITY
+  for (const candidate of [year, year - 1, year + 1]) {
+    const day = at(candidate)
+    if (day !== null && Math.abs(day - anchor) < least) {
+      least = Math.abs(day - anchor)
+      best = candidate
+    }
+  }
+  return best
+}

@@ -1,0 +1,85 @@
+// A game and what is bet on it, as one venue lists it: two sides, day, bet, line, and which side Yes means.
+// Read from a slug or a ticker and from titles by understand-fixture.ts. Not for: pairing (compare-fixture.ts).
+// Upholds PROP5 to PROP11.
+
+import type { Arena } from './arenas.ts'
+import type { Bet } from './bets.ts'
+import type { Day } from './dates.ts'
+import type { Side } from './sides.ts'
+import { meanings } from './words.ts'
+
+/** What Yes means: a side by its place, a draw, over or under a line, or that something happens at all. */
+export type Asked = 'first' | 'second' | 'draw' | 'over' | 'under' | 'yes'
+
+export interface Fixture {
+  readonly arena: Arena
+  /** In the venue's order; codes or names '' where unknown. */
+  readonly sides: readonly [Side, Side]
+  /** Venue b's codes in one run where they could not be told apart; '' otherwise. */
+  readonly run: string
+  readonly day: Day | null
+  /** The day stands in a slug, ticker or text; a closing time only hints. */
+  readonly isDaySure: boolean
+  readonly startMs: number | null
+  readonly bet: Bet
+  /** Null: it cannot be told. */
+  readonly asked: Asked | null
+  /** Spread of the asked side (1.5: must win by more) or the total's line; null: none or unknown. */
+  readonly line: number | null
+  /** The player of a prop, the score of an exact score; '' otherwise. */
+  readonly detail: string
+}
+
+/** Two sides named in a folded title, with what remains of it. */
+export interface NamedPair {
+  readonly first: string
+  readonly second: string
+  readonly rest: string
+}
+
+const SCORE = /^(?:.*?: )?(.+?) \(?(\d+)\)? ?- ?\(?(\d+)\)? (.+?)\??$/
+const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
+const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
+const TRAILER =
+  /(?: end in a draw.*| match winner| winner| match| moneyline| total points| totals?| spreads?| game \d)?\??$/
+
+/** The pair of a folded title; `mayBeAt`: "Houston at Miami" is one too. Null: it names none. */
+export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null {
+  if (folded.startsWith('exact score')) {
+    const match = SCORE.exec(folded)
+    if (match !== null) return pair(match[1], match[4], `exact score ${match[2]}-${match[3]}`)
+  }
+  // "MOUZ (-1.5) vs G2 (+1.5)", "A vs. B (BO3)": what stands in brackets is no part of a name.
+  const bare = folded.replace(/\([^)]*\)/g, ' ').replace(/\s+/g, ' ')
+  const parts = bare.split(/: | - /)
+  for (const [index, part] of parts.entries()) {
+    const match = PAIR.exec(part) ?? (mayBeAt ? PAIR_AT.exec(part) : null)
+    if (match === null) continue
+    const trailer = TRAILER.exec(match[2] ?? '')?.[0] ?? ''
+    const second = (match[2] ?? '').slice(0, (match[2] ?? '').length - trailer.length)
+    const before = parts.slice(0, index).join(': ')
+    const after = parts.slice(index + 1).join(' - ')
+    const found = pair(match[1], second, `${before} | ${trailer} | ${after}`)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function pair(one = '', other = '', rest = ''): NamedPair | null {
+  const [first, second] = [plainName(one), plainName(other)]
+  return first === '' || second === '' || first === second ? null : { first, second, rest }
+}
+
+/** A name of a folded text without points, quotes and other marks. */
+export function plainName(name: string): string {
+  return name
+    .replace(/\([^)]*\)/g, ' ')
+    .replace(/['".]/g, '')
+    .replace(/[^\p{L}\p{N}&]+/gu, ' ')
+    .trim()
+}
+
+/** Whether a pair's words are more than two teams could have: "trump vs the whole of congress in …". */
+export function isCredible(named: NamedPair): boolean {
+  return meanings(named.first).length <= 8 && meanings(named.second).length <= 8
+}

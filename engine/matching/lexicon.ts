@@ -1,0 +1,103 @@
+// Words that mean one thing: synonyms, abbreviations and venues' own names for leagues, offices, assets and
+// measures, one identity each. General English and public names only. Not for: teams and people, who are
+// told apart by sides.ts and names.ts. Upholds MATCHTEXT2.
+
+import { countryNames } from './countries.ts'
+import { stateNames } from './states.ts'
+
+/** `identity=phrase|phrase`: folded; the longest phrase that fits is replaced. */
+const PHRASES =
+  'mlb=major league baseball|pro baseball|professional baseball,nfl=pro football|professional football|national football league,' +
+  'nba=pro basketball|professional basketball|national basketball association,nhl=pro hockey|professional hockey|national hockey league,' +
+  'wnba=pro womens basketball|womens pro basketball,cfb=college football|ncaa football|ncaaf,cbb=college basketball|ncaab,' +
+  'nl=national league,al=american league,afc=american football conference,nfc=national football conference,' +
+  'pm=prime minister|premier,secgen=secretary general|secretary-general,un=united nations,eu=european union,ec=european commission,' +
+  'fed=federal reserve|fomc|us federal reserve|federal open market committee,boc=bank of canada,boe=bank of england,ecb=european central bank,' +
+  'boj=bank of japan,rba=reserve bank of australia,cpi=consumer price index|inflation|cpi inflation|inflation rate|cpi inflation rate,' +
+  'gdp=gross domestic product|gdp growth|gdp growth rate,jobless=unemployment rate|unemployment,payrolls=nonfarm payrolls|non farm payrolls|jobs added|jobs report|jobs number,' +
+  'nyc=new york city|nyc,dc=washington dc|district of columbia,la=los angeles,sf=san francisco,philly=philadelphia,' +
+  'rt=rotten tomatoes|rotten tomatoes tomatometer|tomatometer|rotten tomatoes score,btts=both teams to score|both teams score|will both teams score,' +
+  'sayx=say|says|said|mention|mentions|mentioned|mentioning|utter,winx=win|wins|winner|winners|won|winning|champion|champions,' +
+  'outx=out|leave|leaves|leaving|resign|resigns|resigned|removed|ousted|step down|steps down|no longer be|no longer|exit|exits|depart|departs|cease to be,' +
+  'nominee=nominee|nomination|nominated|primary winner|primary election|primary|nominate,governor=governor|gubernatorial|governorship,' +
+  'mayor=mayor|mayoral,president=president|presidential|presidency|potus,parliament=parliament|parliamentary,' +
+  'democrat=democrat|democrats|democratic|dems|democratic party,republican=republican|republicans|gop|republican party,' +
+  'house=house of representatives|house seat|house race|house,senate=senate|us senate,election=election|elections|electoral|elected|race,' +
+  'percent=percent|percentage|pct,votes=vote|votes|popular vote,approval=approval|approval rating|job approval,' +
+  'movie=movie|movies|film|films,show=show|shows|tv show|series|tv series,song=song|songs|single|track,' +
+  'raise=raise|raises|hike|hikes|increase|increases|rise|rises|up,cut=cut|cuts|decrease|decreases|lower|lowers|reduce|reduces|down|fall|falls,' +
+  'meet=meet|meets|meeting,talk=talk|talks|speak|speaks,first=first|1st,second=second|2nd,third=third|3rd,fourth=fourth|4th,fifth=fifth|5th,' +
+  'announce=announce|announces|announced|announcement,release=release|releases|released|drop,launch=launch|launches|launched,' +
+  'acquire=acquire|acquires|buy|buys|purchase|acquisition,ipo=initial public offering|go public|ipo,' +
+  'bitcoin=btc|bitcoin,ethereum=eth|ethereum|ether,solana=sol|solana,xrp=xrp|ripple,dogecoin=doge|dogecoin,hyperliquid=hype|hyperliquid,' +
+  'cardano=ada|cardano,litecoin=ltc|litecoin,chainlink=chainlink,avalanche=avax,shiba=shib|shiba inu,bnb=bnb|binance coin,' +
+  'wti=wti|wti crude oil|wti oil|crude oil|oil|us oil|west texas intermediate,brent=brent|brent oil|brent crude|brent crude oil,' +
+  'spx=spx|sp500|s&p 500|sp 500|s&p500|inx,ndx=ndx|nasdaq 100|nasdaq-100|nasdaq100,dow=dow jones|djia|dow jones industrial average,' +
+  'gold=gold|xau|xauusd|gc,silver=silver|xag|si,natgas=natural gas|ng,copper=copper|hg,nikkei=nikkei|nikkei 225|nik,' +
+  'eurusd=eur/usd|eurusd|eur usd,usdjpy=usd/jpy|usdjpy|usd jpy,gbpusd=gbp/usd|gbpusd,' +
+  'highest=highest|high|maximum|max,lowest=lowest|low|minimum|min,temperature=temperature|temp|temperatures,' +
+  'tweet=tweet|tweets|post|posts|x posts,album=album|albums,netflix=netflix,billboard=billboard hot 100|hot 100|billboard,' +
+  'toprank=number one|no 1|number 1,mvp=mvp|most valuable player,roy=rookie of the year|roty,moty=manager of the year,coty=coach of the year,' +
+  'cyyoung=cy young|cy young award,group=group,qualify=qualify|qualifies|qualifier|qualifiers|qualified|qualifying,advance=advance|advances|advancing,' +
+  'goalscorer=goalscorer|scorer|goal scorer|top scorer|top goalscorer|golden boot|most goals,homerun=home run|home runs|hr,' +
+  'strikeout=strikeout|strikeouts|ks,stolenbase=stolen base|stolen bases,touchdown=touchdown|touchdowns|td,threes=threes|three pointers|3 pointers,' +
+  'spread=spread|spreads|handicap,total=total|totals,draw=draw|tie|drawn,leader=leader|lead|leads|most,worldcup=fifa world cup|world cup,' +
+  'ucl=champions league|uefa champions league,uel=europa league|uefa europa league,epl=premier league|english premier league|epl,' +
+  'shutdown=shutdown|shut down,recession=recession,referendum=referendum|plebiscite,turnout=turnout|voter turnout,seat=seat|seats,' +
+  'dissent=dissent|dissents,hold=hold|holds,nochange=no change|maintain|maintains,bps=bps|basis points|bp,' +
+  'ai=ai|artificial intelligence,chatgpt=gpt|chatgpt,earnings=earnings|earnings call,divorce=divorce|divorced,marry=marry|married|wedding|marries,' +
+  'engaged=engaged|engagement,arrest=arrest|arrested|arrests,charge=charged|indicted|indict,convict=convicted|guilty|convict,pardon=pardon|pardons|pardoned,' +
+  'fire=fire|fires|fired,sue=sue|sues|lawsuit,visit=visit|visits|travel to,strike=strike|strikes,ceasefire=ceasefire|cease fire,' +
+  'hurricane=hurricane|hurricanes,earthquake=earthquake|earthquakes,spacex=space x|spacex,timepoy=time person of the year|person of the year,' +
+  'handshake=shake hands|shakes hands|handshake,federaltakeover=takeover|federal takeover'
+
+/** Words that say nothing of what is asked. */
+const STOP =
+  'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
+  'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
+  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow'
+
+/** Words that questions add or leave out without asking another thing. */
+const SOFT =
+  'election race year month week day season tournament award title candidate new official officially annual full final winx leader tour edition ' +
+  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl finisher championship classic cup open league the'
+
+const phrases = new Map<string, string>()
+for (const row of PHRASES.split(',')) {
+  const cut = row.indexOf('=')
+  for (const phrase of row.slice(cut + 1).split('|')) phrases.set(phrase, row.slice(0, cut))
+}
+for (const [name, country] of countryNames()) {
+  if (!phrases.has(name)) phrases.set(name, `country:${country}`)
+}
+for (const [name, state] of stateNames()) {
+  if (!phrases.has(name)) phrases.set(name, `state:${state}`)
+}
+const stopWords = new Set(STOP.split(' '))
+const softWords = new Set(SOFT.split(' '))
+/** First word of a phrase → most words of a phrase that begins so. */
+const lengths = new Map<string, number>()
+for (const phrase of phrases.keys()) {
+  const words = phrase.split(' ')
+  const [first = ''] = words
+  lengths.set(first, Math.max(lengths.get(first) ?? 0, words.length))
+}
+
+/** The identity of a folded phrase; null: none of ours. */
+export function meaningOf(phrase: string): string | null {
+  return phrases.get(phrase) ?? null
+}
+
+/** Of how many words at most a phrase that begins with this word is; 0: none begins so. */
+export function phraseLength(first: string): number {
+  return lengths.get(first) ?? 0
+}
+
+/** Whether a word counts little when the other question lacks it. */
+export function isSoftWord(word: string): boolean {
+  return softWords.has(word)
+}
+
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word)
+}

@@ -1,0 +1,155 @@
+// Ordinals and classes in a text that decide alone: season 24, group A, top 10, second place, CO-02, a
+// country, a party, an office. Two texts that both have a mark of one class and share none ask different
+// things. Not for: ranges (quantity.ts), dates (dates.ts). Upholds PROP4, VETO6.
+
+/** Class → values; a class without values is absent. */
+export type Marks = ReadonlyMap<string, ReadonlySet<string>>
+
+const ORDINALS: Readonly<Record<string, string>> = {
+  first: '1',
+  second: '2',
+  third: '3',
+  fourth: '4',
+  fifth: '5',
+  one: '1',
+  two: '2',
+  three: '3',
+  top: '1',
+  highest: 'most',
+  largest: 'most',
+  biggest: 'most',
+  best: 'most',
+  fewest: 'least',
+  lowest: 'least',
+  smallest: 'least',
+  worst: 'least',
+}
+const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
+/** Without any of these no class below is met. */
+const ORDINAL =
+  /\d|#|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner)\b/
+/** Class → pattern over the folded text, whose first group that is set is the value, and what must be there first. */
+const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
+  ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
+  ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g, /ep/],
+  ['group', /\bgroup ([a-l])\b/g, /group /],
+  ['topN', /\btop[ -]?(\d{1,3}|ten|five|three|twenty)\b/g, /top/],
+  ['map', /\b(?:map|game|gm) #?(\d)\b/g, /map|game|gm/],
+  ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g'), /set/],
+  [
+    'round',
+    new RegExp(`\\b(?:round|r) ?(\\d{1,2})\\b|\\b(${NTH}) round\\b|\\bround of (\\d+)\\b`, 'g'),
+  ],
+  ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g, /half|\dh/],
+  ['weekN', new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(${NTH})[ -]week\\b`, 'g'), /week/],
+  ['dayN', /\bday (\d{1,2})\b/g, /day /],
+  [
+    'rank',
+    new RegExp(
+      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner)[ -](${NTH}|up)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
+      'g',
+    ),
+  ],
+  [
+    'edition',
+    /\b(\d{2,3})(?:st|nd|rd|th) (?:annual|edition)|\b(?:ufc|wrestlemania|super bowl) (\d{1,3}|[ivxl]+)\b/g,
+  ],
+  [
+    'extreme',
+    /(?<!at )\b(most|highest|largest|biggest|best|least|fewest|lowest|smallest|worst)\b/g,
+  ],
+  [
+    'gradeN',
+    /\b(?:version |v|gpt-|gemini |grok |claude |gta )(\d+(?:\.\d+)?)\b/g,
+    /version|v\d|gpt|gemini|grok|claude|gta/,
+  ],
+]
+
+/** Meaning of a word (lexicon.ts) → the class in which it excludes others. */
+const CLASSES: Readonly<Record<string, string>> = {
+  party: 'democrat republican',
+  office: 'governor mayor president pm senator attorney secgen',
+  league: 'mlb nfl nba nhl wnba cfb cbb mls epl ucl uel f1 nascar ufc ipl worldcup',
+  division: 'al nl afc nfc',
+  asset:
+    'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba wti brent natgas gold silver copper spx ndx dow nikkei eurusd usdjpy gbpusd',
+  measure: 'cpi gdp jobless payrolls ppi pce pmi temperature approval turnout referendum',
+  bank: 'fed boc boe ecb boj rba',
+  work: 'movie show song album',
+  sex: 'men women mens womens',
+  reach: 'global us1',
+}
+
+const classOfWord = new Map<string, string>()
+for (const [name, words] of Object.entries(CLASSES)) {
+  for (const word of words.split(' ')) classOfWord.set(word, name)
+}
+
+/** Marks of a folded text and its meanings. */
+export function marksOf(folded: string, meanings: readonly string[]): Marks {
+  const marks = new Map<string, Set<string>>()
+  const add = (name: string, value: string): void => {
+    const known = marks.get(name)
+    if (known === undefined) marks.set(name, new Set([value]))
+    else known.add(value)
+  }
+  if (ORDINAL.test(folded)) {
+    for (const [name, pattern, hint] of PATTERNS) {
+      if (hint !== undefined && !hint.test(folded)) continue
+      for (const match of folded.matchAll(pattern)) {
+        const value = match.slice(1).find((group) => group !== undefined)
+        if (value !== undefined) add(name, ordinal(value))
+      }
+    }
+  }
+  for (const word of meanings) {
+    const name = classOfWord.get(word)
+    if (name !== undefined) add(name, word)
+    else if (word.startsWith('country:')) add('country', word)
+    else if (word.startsWith('state:')) add('state', word)
+    else if (word.startsWith('district')) add('district', word)
+  }
+  const placing = placingOf(marks, meanings)
+  marks.delete('topN')
+  marks.delete('rank')
+  if (placing !== null) add('placing', placing)
+  return marks
+}
+
+/** To win is not to finish among the first ten; the first place is to win. */
+function placingOf(marks: Marks, meanings: readonly string[]): string | null {
+  const [top] = marks.get('topN') ?? []
+  if (top !== undefined) return `top ${top}`
+  const [rank] = marks.get('rank') ?? []
+  if (rank !== undefined) return rank === '1' ? 'win' : `place ${rank}`
+  return meanings.includes('winx') ? 'win' : null
+}
+
+function ordinal(value: string): string {
+  const plain = value.replace(/^(\d+)(?:st|nd|rd|th)$/, '$1')
+  return (
+    ORDINALS[plain] ??
+    (plain === 'ten' ? '10' : plain === 'twenty' ? '20' : plain === 'up' ? '2' : plain)
+  )
+}
+
+/** Classes in which both have marks and share none. */
+export function conflictsOf(a: Marks, b: Marks): readonly string[] {
+  const found: string[] = []
+  for (const [name, values] of a) {
+    const others = b.get(name)
+    if (others === undefined) continue
+    let isShared = false
+    for (const value of values) if (others.has(value)) isShared = true
+    if (!isShared) found.push(name)
+  }
+  return found
+}
+
+/** Of classes that only one of the two has, how many; ordinals and classes alike. */
+export function lonelyMarks(a: Marks, b: Marks): number {
+  let lonely = 0
+  for (const name of a.keys()) if (!b.has(name)) lonely += 1
+  for (const name of b.keys()) if (!a.has(name)) lonely += 1
+  return lonely
+}

@@ -1,0 +1,119 @@
+// Which subjects are filed under a key: an inverted index in typed arrays, for some hundred thousand subjects of
+// some forty keys each, at 12 bytes an entry. Removed subjects leave their entries behind until a quarter is dead.
+// Not for: what a key means (blocking-keys.ts) or who is the best partner (candidates.ts). Upholds CANDIDATE4.
+//
+//   table   key → slot (open addressing)   slot: length of its list, newest entry
+//   entry   place of the subject, the entry before it in the same list (0: none)
+//   place   its keys stand in `keys[starts[place] … starts[place + 1])`
+
+const PLACES_FIRST = 256
+const ENTRIES_FIRST = 8_192
+const SLOTS_FIRST = 4_096
+/** Of the table's slots; above it the table doubles. */
+const LOAD_MAX = 0.6
+
+/** Entries hold whatever was added; whoever removes a place must skip it when it is met. */
+export class Postings {
+  #tableKeys = new Uint32Array(SLOTS_FIRST)
+  #lengths = new Uint32Array(SLOTS_FIRST)
+  #newest = new Uint32Array(SLOTS_FIRST)
+  #slotsUsed = 0
+  /** Entry 0 is none. */
+  #places = new Uint32Array(ENTRIES_FIRST)
+  #before = new Uint32Array(ENTRIES_FIRST)
+  #entryCount = 1
+  #keys = new Uint32Array(ENTRIES_FIRST)
+  #keyCount = 0
+  #starts = new Uint32Array(PLACES_FIRST)
+  #placeCount = 0
+
+  /** Places given so far, removed ones included: the next place is this number. */
+  get placeCount(): number {
+    return this.#placeCount
+  }
+
+  /** Files a new place under distinct keys, each 31 bits; gives the place. */
+  add(keys: Uint32Array): number {
+    const place = this.#placeCount
+    this.#placeCount += 1
+    if (place + 2 > this.#starts.length) this.#starts = doubled(this.#starts)
+    while (this.#keyCount + keys.length > this.#keys.length) this.#keys = doubled(this.#keys)
+    this.#keys.set(keys, this.#keyCount)
+    this.#keyCount += keys.length
+    this.#starts[place + 1] = this.#keyCount
+    for (const key of keys) this.#enter(key, place)
+    return place
+  }
+
+  /** How many places are filed under a key, removed ones included. */
+  length(key: number): number {
+    return this.#lengths[this.#slotOf(key + 1)] ?? 0
+  }
+
+  /** Calls back with every place under a key, the newest first, removed ones included. */
+  each(key: number, visit: (place: number) => void): void {
+    let entry = this.#newest[this.#slotOf(key + 1)] ?? 0
+    while (entry !== 0) {
+      visit(this.#places[entry] ?? 0)
+      entry = this.#before[entry] ?? 0
+    }
+  }
+
+  /** The keys under which a place was filed; a view that lasts until the next change. */
+  keysOf(place: number): Uint32Array {
+    return this.#keys.subarray(this.#starts[place] ?? 0, this.#starts[place + 1] ?? 0)
+  }
+
+  #enter(key: number, place: number): void {
+    if (this.#entryCount === this.#places.length) {
+      this.#places = doubled(this.#places)
+      this.#before = doubled(this.#before)
+    }
+    let slot = this.#slotOf(key + 1)
+    if (this.#tableKeys[slot] === 0) {
+      if (this.#slotsUsed + 1 > this.#tableKeys.length * LOAD_MAX) {
+        this.#widen()
+        slot = this.#slotOf(key + 1)
+      }
+      this.#slotsUsed += 1
+      this.#tableKeys[slot] = key + 1
+    }
+    const entry = this.#entryCount
+    this.#entryCount += 1
+    this.#places[entry] = place
+    this.#before[entry] = this.#newest[slot] ?? 0
+    this.#newest[slot] = entry
+    this.#lengths[slot] = (this.#lengths[slot] ?? 0) + 1
+  }
+
+  /** Where a key (plus 1, since 0 is free) stands, or where it would. */
+  #slotOf(marked: number): number {
+    const mask = this.#tableKeys.length - 1
+    let slot = (Math.imul(marked, 0x9e3779b1) >>> 7) & mask
+    for (;;) {
+      const known = this.#tableKeys[slot]
+      if (known === marked || known === 0) return slot
+      slot = (slot + 1) & mask
+    }
+  }
+
+  #widen(): void {
+    const [keys, lengths, newest] = [this.#tableKeys, this.#lengths, this.#newest]
+    this.#tableKeys = new Uint32Array(keys.length * 2)
+    this.#lengths = new Uint32Array(keys.length * 2)
+    this.#newest = new Uint32Array(keys.length * 2)
+    for (const [from, marked] of keys.entries()) {
+      if (marked === 0) continue
+      const slot = this.#slotOf(marked)
+      this.#tableKeys[slot] = marked
+      this.#lengths[slot] = lengths[from] ?? 0
+      this.#newest[slot] = newest[from] ?? 0
+    }
+  }
+}
+
+function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(values.length * 2)
+  larger.set(values)
+  return larger
+}

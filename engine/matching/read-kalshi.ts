@@ -1,0 +1,79 @@
+// Venue b's rows, whole or reduced, as subjects of matching: events and markets as its REST and
+// recorded dumps have them. Not for: the catalogue (venues/kalshi/listing.ts).
+
+import { maybeText, numberOf, type Row, rowsOf, textOf, textsOf, timeOf } from './row-fields.ts'
+import type { MatchEvent, MatchMarket, Strike } from './subject.ts'
+
+/** A Kalshi market; its event adds title, sub-title and series. */
+export function marketOfKalshi(row: Row, event: Row | null): MatchMarket {
+  const ticker = textOf(row, 'ticker', 'platform_id')
+  const eventTicker =
+    textOf(row, 'event_ticker') || (event === null ? '' : textOf(event, 'event_ticker'))
+  const yes = textOf(row, 'yes_sub_title')
+  const asked = textOf(row, 'title', 'question')
+  return {
+    venue: 'b',
+    key: ticker || asked,
+    title: asked || (event === null ? '' : textOf(event, 'title')),
+    subtitle: yes || textOf(row, 'subtitle'),
+    outcomes: yes === '' ? [] : [yes, textOf(row, 'no_sub_title') || `not ${yes}`],
+    rules: [textOf(row, 'rules_primary', 'rules'), textOf(row, 'rules_secondary')]
+      .join('\n')
+      .trim(),
+    handle: ticker,
+    eventKey: eventTicker || null,
+    eventTitle: event === null ? textOf(row, 'event_title') : textOf(event, 'title'),
+    eventSubtitle:
+      event === null ? textOf(row, 'sub_title') : textOf(event, 'sub_title', 'subtitle'),
+    series: seriesOf(event ?? row, eventTicker || ticker),
+    category: maybeText(event ?? row, 'category'),
+    tags: textsOf(row.tags),
+    startMs: timeOf(row, 'occurrence_datetime'),
+    closeMs: timeOf(row, 'close', 'expected_expiration_time', 'close_time', 'deadline'),
+    strike: strikeOf(row),
+    betType: '',
+    line: null,
+  }
+}
+
+/** A Kalshi event with its markets, or with sample titles. */
+export function eventOfKalshi(row: Row): MatchEvent {
+  const ticker =
+    textOf(row, 'event_ticker') || textOf(row, 'platform_event_id').replace(/^kalshi:event:/, '')
+  return {
+    venue: 'b',
+    key: ticker || textOf(row, 'title'),
+    title: textOf(row, 'title'),
+    subtitle: textOf(row, 'sub_title', 'subtitle'),
+    rules: '',
+    handle: ticker,
+    series: seriesOf(row, ticker),
+    category: maybeText(row, 'category'),
+    tags: textsOf(row.tags),
+    startMs: null,
+    closeMs: timeOf(row, 'strike_date', 'close', 'close_time', 'deadline'),
+    markets: childrenOf(row),
+  }
+}
+
+function childrenOf(row: Row): readonly MatchMarket[] {
+  const whole = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
+  if (whole.length > 0) return whole.map((child) => marketOfKalshi(child, row))
+  const tickers = textsOf(row.sample_tickers)
+  return textsOf(row.sample_markets).map((title, index) =>
+    marketOfKalshi({ title, ticker: tickers[index] ?? '' }, null),
+  )
+}
+
+function seriesOf(row: Row, ticker: string): string | null {
+  return maybeText(row, 'series_ticker') ?? (ticker.split('-')[0] || null)
+}
+
+function strikeOf(row: Row): Strike | null {
+  const strike = {
+    kind: textOf(row, 'strike_type'),
+    floor: numberOf(row, 'floor_strike'),
+    cap: numberOf(row, 'cap_strike'),
+  }
+  return strike.floor === null && strike.cap === null ? null : strike
+}

@@ -1,0 +1,50 @@
+// What crosses the thread of the matcher, both ways. Not for: who asks, and when (actors/matcher.ts).
+
+import type { ScoredPair } from './pair-graph.ts'
+import type { MatchMarket } from './subject.ts'
+
+/**
+ * Tasks are numbered from 1, the first one begins with nothing filed; a thread that lost one says so: it is
+ * a new one. Numbers are those of the catalogue, above 0.
+ */
+export type MatchTask = { readonly seq: number } & (ChangeTask | FindTask | LearnTask)
+
+/** Files markets, takes others away with their pairs, and hears what people said of pairs. */
+export interface ChangeTask {
+  readonly kind: 'change'
+  readonly put: readonly { readonly number: number; readonly market: MatchMarket }[]
+  readonly removed: readonly number[]
+  readonly words: readonly PairWord[]
+}
+
+/** Looks for partners of filed markets; unknown ones are left out. */
+export interface FindTask {
+  readonly kind: 'find'
+  readonly numbers: readonly number[]
+}
+
+/** Learns anew how telling words are; pairs are judged by it from then on. */
+export interface LearnTask {
+  readonly kind: 'learn'
+}
+
+/** A person's word on two markets, which stands above any score; null takes it back. */
+export interface PairWord {
+  readonly a: number
+  readonly b: number
+  readonly word: 'confirmed' | 'rejected' | null
+}
+
+/** What a task did to the choice of pairs, or that the thread knows nothing of those before it. */
+export type MatchResult = MatchChanges | 'lost'
+
+export interface MatchChanges {
+  readonly begun: readonly ScoredPair[]
+  readonly ended: readonly { readonly a: number; readonly b: number }[]
+}
+
+export function isMatchResult(value: unknown): value is MatchResult {
+  if (value === 'lost') return true
+  if (typeof value !== 'object' || value === null) return false
+  return 'begun' in value && Array.isArray(value.begun) && 'ended' in value
+}

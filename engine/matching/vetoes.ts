@@ -1,0 +1,104 @@
+// Conflicts that decide alone, each with the highest score it leaves and how to say it. One is enough: likeness
+// of words never outweighs it. Not for: degrees of likeness (score.ts). Upholds VETO1 to VETO14.
+
+/** How venue a's question stands to venue b's; see decisions on matches. */
+export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
+
+export type VetoReason =
+  | 'other_sport'
+  | 'other_game'
+  | 'other_date'
+  | 'other_bet'
+  | 'other_period'
+  | 'other_line'
+  | 'opposite_side'
+  | 'other_side'
+  | 'other_player'
+  | 'other_asset'
+  | 'other_hour'
+  | 'other_range'
+  | 'containment'
+  | 'boundary'
+  | 'other_grid'
+  | 'touch_or_close'
+  | 'other_mark'
+  | 'other_answer'
+  | 'other_subject'
+  | 'other_roles'
+  | 'other_form'
+  | 'other_kind'
+  | 'other_rules'
+  | 'nothing_said'
+
+interface VetoRule {
+  /** Highest score that remains, 0 to 79. */
+  readonly cap: number
+  readonly relation: Relation
+  readonly says: string
+}
+
+/** Every veto. Where the relation has a direction the finding says which. */
+export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
+  other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
+  other_game: { cap: 5, relation: 'different', says: 'another game' },
+  other_date: { cap: 30, relation: 'different', says: 'another date or deadline' },
+  other_bet: { cap: 30, relation: 'different', says: 'another kind of bet' },
+  other_period: { cap: 30, relation: 'different', says: 'another part of the game' },
+  other_line: { cap: 45, relation: 'overlap', says: 'another line' },
+  opposite_side: {
+    cap: 79,
+    relation: 'identical',
+    says: 'the opposite side: Yes of one is No of the other',
+  },
+  other_side: { cap: 20, relation: 'different', says: 'another outcome of the same game' },
+  other_player: { cap: 10, relation: 'different', says: 'another player, team or score' },
+  other_asset: { cap: 3, relation: 'different', says: 'another asset' },
+  other_hour: { cap: 55, relation: 'overlap', says: 'another hour of the day' },
+  other_range: { cap: 45, relation: 'overlap', says: 'another threshold or range' },
+  containment: { cap: 60, relation: 'overlap', says: 'one contains the other' },
+  boundary: {
+    cap: 75,
+    relation: 'overlap',
+    says: 'they differ when the value is exactly the threshold',
+  },
+  other_grid: { cap: 70, relation: 'overlap', says: 'the outcomes are cut differently' },
+  touch_or_close: {
+    cap: 40,
+    relation: 'overlap',
+    says: 'one asks for any moment, the other for one moment',
+  },
+  other_mark: { cap: 25, relation: 'different', says: 'another' },
+  other_answer: { cap: 15, relation: 'different', says: 'Yes stands for another answer' },
+  other_subject: { cap: 30, relation: 'different', says: 'each names what the other does not' },
+  other_roles: { cap: 25, relation: 'different', says: 'the roles are exchanged' },
+  other_form: {
+    cap: 60,
+    relation: 'overlap',
+    says: 'one asks which or how many, the other whether',
+  },
+  other_kind: { cap: 20, relation: 'different', says: 'another kind of question' },
+  other_rules: { cap: 70, relation: 'overlap', says: 'the rules settle it differently' },
+  nothing_said: { cap: 10, relation: 'different', says: 'too little is said to compare' },
+}
+
+/** A veto that fired. */
+export interface Veto {
+  readonly reason: VetoReason
+  /** What exactly differs, such as "map1 against map2". */
+  readonly detail: string
+  readonly relation: Relation
+}
+
+export function veto(reason: VetoReason, detail = '', relation?: Relation): Veto {
+  return { reason, detail, relation: relation ?? VETOES[reason].relation }
+}
+
+/** The highest score that a set of vetoes leaves; 100 without one. */
+export function capOf(vetoes: readonly Veto[]): number {
+  return vetoes.reduce((cap, { reason }) => Math.min(cap, VETOES[reason].cap), 100)
+}
+
+/** One phrase for a veto: "another part of the game (map1 against map2)". */
+export function sayVeto({ reason, detail }: Veto): string {
+  return detail === '' ? VETOES[reason].says : `${VETOES[reason].says} (${detail})`
+}

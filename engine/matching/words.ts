@@ -1,0 +1,109 @@
+// Texts as words: folded, phrases replaced by their meaning, stemmed, stop words dropped. Any text of any
+// length and script is taken; what is beyond the bound is not read. Not for: dates and numbers, which are
+// read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
+
+import { isStopWord, meaningOf, phraseLength } from './lexicon.ts'
+import { spellDistricts } from './states.ts'
+
+/** Characters of a title that are read. */
+export const TITLE_CHARACTERS_MAX = 400
+
+/** Tags of markup; "<43.5%" is none. */
+const MARKUP = /<[/!a-z][^<>]{0,200}>/gi
+const SPACES = /\s\s|[^\S ]/
+const PLAIN = /^[\x20-\x7e]*$/
+
+/** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
+export function fold(text: string, limit: number = TITLE_CHARACTERS_MAX): string {
+  if (text === '') return ''
+  // One market's few texts are folded by several readers, one after the other.
+  if (limit === TITLE_CHARACTERS_MAX) {
+    const known = recent.findIndex((one) => one.text === text)
+    if (known >= 0) return recent[known]?.folded ?? ''
+  }
+  const folded = foldAnew(text, limit)
+  if (limit === TITLE_CHARACTERS_MAX) {
+    recent[next] = { text, folded }
+    next = (next + 1) % RECENT_TEXTS
+  }
+  return folded
+}
+
+const RECENT_TEXTS = 4
+const recent: { readonly text: string; readonly folded: string }[] = []
+let next = 0
+
+function foldAnew(text: string, limit: number): string {
+  const plain = text.includes('<') ? text.slice(0, 2 * limit).replace(MARKUP, ' ') : text
+  const cut = plain.length > limit ? plain.slice(0, limit) : plain
+  const lower = PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)
+  return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
+}
+
+function foldMarks(text: string): string {
+  return text
+    .replace(/[’‘`´ʻ]/g, "'")
+    .replace(/[“”„«»]/g, '"')
+    .replace(/[–—−‑]/g, '-')
+    .replace(/…/g, '...')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/ø/g, 'o')
+    .replace(/ł/g, 'l')
+    .replace(/đ/g, 'd')
+    .replace(/ı/g, 'i')
+    .replace(/ß/g, 'ss')
+    .replace(/[æœ]/g, 'e')
+}
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}&]*/gu
+const PLAIN_WORD = /[a-z0-9][a-z0-9&]*/g
+
+/** Words of a folded text before their meaning: letters and digits, J.J. as jj, Trump's as trump. */
+export function rawWords(folded: string): string[] {
+  let joined = folded
+  if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
+  if (joined.includes("'")) joined = joined.replace(/'s\b|'/g, '')
+  return joined.match(PLAIN.test(joined) ? PLAIN_WORD : WORD) ?? []
+}
+
+/** The telling words of a folded text, in order; repeated words stay. */
+export function meanings(folded: string): string[] {
+  const words = rawWords(spellDistricts(folded))
+  const found: string[] = []
+  for (let at = 0; at < words.length; ) {
+    const taken = phraseAt(words, at, found)
+    if (taken > 0) {
+      at += taken
+      continue
+    }
+    const word = words[at] ?? ''
+    at += 1
+    if (!isStopWord(word)) found.push(stem(word))
+  }
+  return found
+}
+
+/** Pushes the meaning of the longest phrase that begins here; how many words it took. */
+function phraseAt(words: readonly string[], at: number, found: string[]): number {
+  const most = Math.min(phraseLength(words[at] ?? ''), words.length - at)
+  for (let length = most; length > 0; length -= 1) {
+    const phrase = length === 1 ? (words[at] ?? '') : words.slice(at, at + length).join(' ')
+    const meaning = meaningOf(phrase)
+    if (meaning === null) continue
+    found.push(meaning)
+    return length
+  }
+  return 0
+}
+
+/** Crude on purpose: the same for both venues is all that counts. */
+export function stem(word: string): string {
+  if (word.length < 4 || /\d/.test(word)) return word
+  if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
+  if (word.endsWith('ing') && word.length > 6) return word.slice(0, -3)
+  if (word.endsWith('ed') && word.length > 5) return word.slice(0, -2)
+  if (word.endsWith('s') && !/(?:ss|us|is)$/.test(word)) return word.slice(0, -1)
+  return word
+}

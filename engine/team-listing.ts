@@ -1,0 +1,19 @@
+// A row of a venue's list of teams, as both the venues that give it and the tables that learn from it know it.
+// Not for: which team it is (sports/team-table.ts).
+
+import type { VenueKey } from './ids.ts'
+
+/** One team or player as a venue lists it; texts as the venue writes them, '' where it says nothing. */
+export interface TeamListing {
+  readonly venue: VenueKey
+  /** The venue's word for the league, lower case: `nfl`, `cfb`. */
+  readonly league: string
+  /** As in slugs or tickers, lower case. */
+  readonly code: string
+  /** "Los Angeles Rams"; "Carlos Alcaraz". */
+  readonly name: string
+  /** "Los Angeles". */
+  readonly place: string
+  /** "Rams". */
+  readonly nickname: string
+}

@@ -1,0 +1,206 @@
+// The same question on both venues: all matches as a list, and those of a sport's games on a day.
+// Not for: finding matches (actors/matcher.ts). Upholds MATCHROUTE1 to MATCHROUTE6, PAGE1.
+
+import { Type } from '@sinclair/typebox'
+import type { MatchFilter, MatchListView, MatchPage, MatchView } from '../../actors/match-views.ts'
+import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
+import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
+import { partsAnswer, separated } from '../body-bytes.ts'
+import { ListCursors } from '../cursor.ts'
+import { cursorText } from '../history.ts'
+import { answerPage, pageRefusals } from '../lists.ts'
+import type { MarketRecords } from '../market-records.ts'
+import {
+  CONFIDENCES,
+  MatchedGamesSchema,
+  MatchesSchema,
+  matchText,
+  RELATIONS,
+} from '../match-records.ts'
+import type { Answer } from '../reply.ts'
+import { type Route, route } from '../route.ts'
+import { choice, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
+
+export interface MatchRouteParts {
+  readonly clock: Clock
+  readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
+  readonly records: Pick<MarketRecords, 'text'>
+}
+
+/** `GET /v1/matching-markets` and `GET /v1/matching-markets/sports/{sport}`. */
+export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
+  const cursors = new ListCursors()
+  const list = Type.Object({
+    min_score: Type.Number({ minimum: 0, maximum: 100, default: 0, aliases: ['min_similarity'] }),
+    search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX })),
+    venue_a_slug: parameters.list('market_slug', 'polymarket_market_slug'),
+    venue_b_event_ticker: parameters.list('event_ticker', 'kalshi_event_ticker'),
+    confidence: Type.Optional(choice(CONFIDENCES)),
+    relation: Type.Optional(choice(RELATIONS)),
+    limit: parameters.limit(200, 20),
+    offset: parameters.offset(),
+    cursor: parameters.cursor(),
+  })
+  const day = Type.Object({
+    date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  })
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/matching-markets',
+        document: {
+          group: 'Cross-Platform',
+          summary: 'Markets that ask the same on both venues, the surest first',
+          description:
+            'score / 100 is the chance that Yes means Yes; 80 and above is `high`. A market is in ' +
+            'one match at most. `vetoes` are the reasons that capped a score, `price_gap` is the ' +
+            'midpoint of the second venue less that of the first.',
+          answer: MatchesSchema,
+          refusals: { 400: pageRefusals[400] },
+        },
+      },
+      list,
+      ({ query }) => listMatches(parts, cursors, query),
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/matching-markets/sports/{sport}',
+        path: Type.Object({ sport: choice(SPORTS) }),
+        document: {
+          group: 'Cross-Platform',
+          summary: 'Games of one sport and day that both venues list, with their matches',
+          description:
+            'The date is the US Eastern day of the game, today unless given. `total` counts the matches.',
+          answer: MatchedGamesSchema,
+          refusals: { 400: 'a date that no calendar has' },
+        },
+      },
+      day,
+      ({ path, query }) => gamesOf(parts, path('sport'), query.date),
+    ),
+  ]
+}
+
+interface Asked {
+  readonly min_score: number
+  readonly search?: string
+  readonly venue_a_slug?: readonly string[]
+  readonly venue_b_event_ticker?: readonly string[]
+  readonly confidence?: MatchFilter['confidence']
+  readonly relation?: string
+  readonly limit: number
+  readonly offset: number
+  readonly cursor?: string
+}
+
+function listMatches(
+  parts: MatchRouteParts,
+  cursors: ListCursors,
+  asked: Asked,
+): Answer | Promise<Answer> {
+  const search = asked.search?.trim() ?? ''
+  const filter: MatchFilter = {
+    scoreMin: asked.min_score,
+    search: search === '' ? null : search,
+    slugsOfA: asked.venue_a_slug ?? [],
+    eventsOfB: asked.venue_b_event_ticker ?? [],
+    confidence: asked.confidence ?? null,
+    relation: asked.relation ?? null,
+  }
+  const { clock, records } = parts
+  return answerPage<MatchPage>({
+    cursors,
+    asked,
+    binding: JSON.stringify(filter),
+    read: (place) => parts.engine.matches.listMatches({ filter, limit: asked.limit, ...place }),
+    answer: ({ matches, total }, cursor) => {
+      const texts = [
+        '{"matches":[',
+        ...separated(matches),
+        `],"total":${total},${cursorText(cursor)}}`,
+      ]
+      const nowMs = clock.nowMs()
+      return partsAnswer(clock, texts, (match) => matchText(records, match, nowMs))
+    },
+  })
+}
+
+async function gamesOf(
+  parts: MatchRouteParts,
+  word: string,
+  asked: string | undefined,
+): Promise<Answer> {
+  const { engine, clock, records } = parts
+  const sport = sportOf(word)
+  const date = asked ?? engine.sports.today()
+  if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
+  const games = await engine.sports.games(sport, date)
+  const shared = sharedGames(games)
+  const matches = matchesIn(engine.matches, shared)
+  const listings = Object.fromEntries(shared.map(([key, markets]) => [key, entriesOf(markets)]))
+  const nowMs = clock.nowMs()
+  const texts = [
+    `{"markets":${JSON.stringify(listings)},"sport":"${sport}","date":"${date}","matches":[`,
+    ...separated(matches),
+    `],"total":${matches.length}}`,
+  ]
+  return partsAnswer(clock, texts, (match) => matchText(records, match, nowMs))
+}
+
+type Game = readonly [key: string, markets: readonly MarketView[]]
+
+function sharedGames(games: GamesView): readonly Game[] {
+  return [...games].filter(([, markets]) => {
+    const venues = new Set(markets.map(({ ref }) => ref.venue))
+    return venues.size === 2
+  })
+}
+
+/** The matches of these games' markets, the surest first. */
+function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchView[] {
+  const found = new Set<MatchView>()
+  for (const [, markets] of games) {
+    for (const { ref } of markets) {
+      const match = ref.venue === 'a' ? view.matchOf(ref) : null
+      if (match !== null) found.add(match)
+    }
+  }
+  return [...found].sort(
+    (one, other) => other.judged.score - one.judged.score || one.a.ref.number - other.a.ref.number,
+  )
+}
+
+/** Venue b's events, then venue a's markets. */
+function entriesOf(markets: readonly MarketView[]): readonly object[] {
+  const events = new Map<
+    string,
+    { platform: string; event_ticker: string; market_tickers: string[] }
+  >()
+  const entries: object[] = []
+  for (const { ref, summary } of markets) {
+    if (ref.venue === 'a') {
+      const token_ids = summary.outcomes.map(({ id }) => id)
+      entries.push({ platform: ref.platform, market_slug: summary.slug, token_ids })
+      continue
+    }
+    const event_ticker = summary.event ?? ref.nativeId
+    const known = events.get(event_ticker)
+    if (known !== undefined) known.market_tickers.push(ref.nativeId)
+    else {
+      const market_tickers = [ref.nativeId]
+      events.set(event_ticker, { platform: ref.platform, event_ticker, market_tickers })
+    }
+  }
+  return [...events.values(), ...entries]
+}
+
+function sportOf(word: string): Sport {
+  const sport = SPORTS.find((known) => known === word)
+  if (sport === undefined) throw new Error(`the path's schema let the sport ${word} pass`)
+  return sport
+}

@@ -1,0 +1,107 @@
+// The tables of matches and of people's words on pairs. Not for: which pairs there are (actors/matcher.ts).
+// Upholds MATCHTABLE1, MATCHTABLE2.
+
+import { nativeMarketId } from '../engine/ids.ts'
+import type { MarketNumber } from '../engine/market.ts'
+import { timeMs } from '../engine/units.ts'
+import type { Environment } from './environment.ts'
+import { nativeKey, numberKey } from './keys.ts'
+import { chunkedRows } from './markets.ts'
+import type { MatchTable, StoredMatch, StoredVerdict, VerdictTable } from './match-contract.ts'
+import type { Schemas, Table } from './table.ts'
+import { TABLES } from './tables.ts'
+
+const MATCH_SCHEMA = 1
+const VERDICT_SCHEMA = 1
+/** How long the disk may take before the user is told that it failed. */
+const TIMEOUT_MS = 5_000
+
+export class StoredMatches implements MatchTable {
+  readonly #matches: Table
+
+  constructor(environment: Environment) {
+    this.#matches = environment.table(TABLES.matches)
+  }
+
+  *all(): Iterable<StoredMatch> {
+    for (const row of chunkedRows(this.#matches)) {
+      const match = this.#matches.decode(row, matchSchemas(row.key))
+      if (match !== null) yield match
+    }
+  }
+
+  put(match: StoredMatch): void {
+    const { b, matchedAtMs, score, relation, inverted, outcomeMap } = match
+    const { vetoes, reasons, explanation } = match
+    const key = numberKey(match.a)
+    const judged = [score, relation, orientationOf(inverted), outcomeMap ?? []]
+    const fields = [b, matchedAtMs, ...judged, vetoes, reasons, explanation]
+    this.#matches.putIfChanged(key, this.#matches.encode(key, MATCH_SCHEMA, fields))
+  }
+
+  remove(a: MarketNumber): void {
+    this.#matches.remove(numberKey(a))
+  }
+}
+
+function matchSchemas(key: Buffer): Schemas<StoredMatch> {
+  return {
+    1: (fields) => {
+      const a = key.readUInt32BE(0)
+      const [b, matchedAtMs] = [fields.number(), timeMs(fields.number())]
+      const [score, relation] = [fields.number(), fields.text()]
+      const inverted = invertedOf(fields.number())
+      const [first, second] = fields.numbers()
+      const outcomeMap: [number, number] | null =
+        first === undefined || second === undefined ? null : [first, second]
+      const [vetoes, reasons, explanation] = [fields.texts(), fields.texts(), fields.text()]
+      const judged = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
+      return { a, b, matchedAtMs, ...judged }
+    },
+  }
+}
+
+const orientationOf = (inverted: boolean | null): number => (inverted === null ? 2 : +inverted)
+const invertedOf = (orientation: number): boolean | null =>
+  orientation > 1 ? null : orientation === 1
+
+export class StoredVerdicts implements VerdictTable {
+  readonly #environment: Environment
+  readonly #verdicts: Table
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+    this.#verdicts = environment.table(TABLES.matchVerdicts)
+  }
+
+  *all(): Iterable<StoredVerdict> {
+    for (const row of chunkedRows(this.#verdicts)) {
+      const verdict = this.#verdicts.decode(row, VERDICT_SCHEMAS)
+      if (verdict !== null) yield verdict
+    }
+  }
+
+  put(verdict: StoredVerdict): Promise<void> {
+    const key = keyOf(verdict)
+    const { a, b, word, atMs } = verdict
+    const fields = [a, b, word === 'confirmed', atMs]
+    this.#verdicts.put(key, this.#verdicts.encode(key, VERDICT_SCHEMA, fields))
+    return this.#environment.committedWithin(TIMEOUT_MS)
+  }
+
+  remove(pair: Pick<StoredVerdict, 'a' | 'b'>): Promise<void> {
+    this.#verdicts.remove(keyOf(pair))
+    return this.#environment.committedWithin(TIMEOUT_MS)
+  }
+}
+
+const VERDICT_SCHEMAS: Schemas<StoredVerdict> = {
+  1: (fields) => ({
+    a: nativeMarketId(fields.text()),
+    b: nativeMarketId(fields.text()),
+    word: fields.boolean() ? 'confirmed' : 'rejected',
+    atMs: timeMs(fields.number()),
+  }),
+}
+
+const keyOf = ({ a, b }: Pick<StoredVerdict, 'a' | 'b'>): Buffer => nativeKey('a', `${a} ${b}`)

@@ -1,0 +1,177 @@
+// Whole corpora: events first, then one to one, by a judge that counts words; rows of dumps; and the real judge
+// upon the simulated world.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { addDumpRow } from '../../../engine/matching/dump-rows.ts'
+import { openJudge } from '../../../engine/matching/judge.ts'
+import { MarketIndex } from '../../../engine/matching/market-index.ts'
+import { matchCorpus } from '../../../engine/matching/match-corpus.ts'
+import type { MatchEvent, MatchMarket } from '../../../engine/matching/subject.ts'
+import { finish } from '../../../engine/steps.ts'
+import { matchingWorld } from '../../support/matching-world.ts'
+import { subject, wordJudge } from '../../support/word-judge.ts'
+
+const side = (markets: readonly MatchMarket[], events: readonly MatchEvent[] = []) => ({
+  markets,
+  events,
+})
+
+describe('corpora', () => {
+  test('[CORPUS5] markets whose own words tell too little are found by their events', () => {
+    const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
+    const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
+    const index = new MarketIndex(wordJudge)
+    // Ten thousand strangers would not change it: the names share no letter.
+    index.put(1, subject({ venue: 'a', title: 'Rudolf', ...event }))
+    index.put(2, subject({ venue: 'b', title: 'Elphberg', ...far }))
+    index.put(
+      3,
+      subject({ venue: 'b', title: 'Somebody', eventKey: 'KXOTHER-26', eventTitle: 'Best film' }),
+    )
+    assert.deepEqual([...index.partnersOf(1)], [2])
+    assert.deepEqual([...index.partnersOf(2)], [1])
+    index.remove(2)
+    assert.deepEqual([...index.partnersOf(1)], [])
+    assert.deepEqual([...index.partnersOf(99)], [])
+  })
+
+  test('[CANDIDATE6] an event is told by itself or by its markets, and is gone with the last of them', () => {
+    const index = new MarketIndex(wordJudge)
+    const told = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
+    index.putEvent(told)
+    index.put(1, subject({ venue: 'a', title: 'x', eventKey: 'pm', eventTitle: told.title }))
+    assert.deepEqual(
+      index.eventPairs('a', 'pm').map(({ b }) => b.key),
+      ['KXPM-26'],
+    )
+    index.remove(1)
+    assert.deepEqual(index.eventPairs('a', 'pm'), [])
+    assert.deepEqual([...index.events('a')], [])
+  })
+
+  test('[CORPUS6] each market is matched once, with the one that fits best; events are matched beside', () => {
+    const names = ['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Kurt Goedel']
+    const titleOf = (name: string) => `Will ${name} win the medal`
+    const a = names.map((name) =>
+      subject({
+        venue: 'a',
+        key: name,
+        title: titleOf(name),
+        eventKey: 'medal',
+        eventTitle: 'Who wins the medal',
+      }),
+    )
+    const b = names.map((name) =>
+      subject({
+        venue: 'b',
+        key: name,
+        title: titleOf(name),
+        eventKey: 'KXMEDAL-26',
+        eventTitle: 'Who wins the medal',
+      }),
+    )
+    const found = finish(matchCorpus(side(a), side(b.toReversed()), wordJudge))
+    assert.deepEqual(
+      found.markets.map((pair) => [pair.a.key, pair.b.key]).sort(),
+      names.map((name) => [name, name]).sort(),
+    )
+    assert.deepEqual(
+      found.events.map((pair) => [pair.a.key, pair.b.key, pair.judged.score]),
+      [['medal', 'KXMEDAL-26', 100]],
+    )
+    const none = finish(matchCorpus(side([]), side(b), wordJudge))
+    assert.deepEqual([none.markets, none.events], [[], []])
+  })
+
+  test('[CORPUS7] rows of dumps are markets or events of their venue; what is neither is left out', () => {
+    const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
+      const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
+      const told = rows.map((row) => addDumpRow(venue, row, into))
+      return {
+        told,
+        markets: into.markets.map(({ key, eventKey }) => [key, eventKey]),
+        events: into.events.map(({ key }) => key),
+      }
+    }
+    const reduced = {
+      platform_event_id: 'kalshi:event:KXA-26',
+      title: 'Who?',
+      child_markets: [{ platform_id: 'KXA-26-X', title: 'X?' }],
+    }
+    assert.deepEqual(
+      read(
+        'b',
+        { ticker: 'KXA-26-X', title: 'X?', event_ticker: 'KXA-26' },
+        { event_ticker: 'KXB-26', title: 'B?' },
+        reduced,
+      ),
+      {
+        told: [true, true, true],
+        markets: [
+          ['KXA-26-X', 'KXA-26'],
+          ['KXA-26-X', 'KXA-26'],
+        ],
+        events: ['KXB-26', 'KXA-26'],
+      },
+    )
+    assert.deepEqual(
+      read(
+        'a',
+        { conditionId: '0x1', question: 'X?', slug: 'x', event: { slug: 'e', title: 'E' } },
+        { slug: 'e', title: 'E', markets: [{ conditionId: '0x1', question: 'X?' }] },
+      ),
+      {
+        told: [true, true],
+        markets: [
+          ['0x1', 'e'],
+          ['0x1', 'e'],
+        ],
+        events: ['e'],
+      },
+    )
+    assert.deepEqual(read('a', null, 7, 'x', [], {}, { markets: [] }).told, [
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ])
+  })
+
+  test('[CORPUS8] the real judge finds most planted pairs of the simulated world', () => {
+    const { a, b, planted } = matchingWorld({ seed: 2, marketsPerVenue: 400 })
+    const judge = openJudge({ markets: [...a.markets, ...b.markets], events: b.events })
+    const { markets, judgedCount } = finish(matchCorpus(a, b, judge))
+    const found = new Map(markets.map((pair) => [pair.a.key, pair]))
+    const same = [...planted].filter(([, { kind }]) => kind === 'same')
+    const right = same.filter(([key, { other }]) => {
+      const pair = found.get(key)
+      return pair?.b.key === other && pair.judged.score >= 80
+    })
+    assert.ok(right.length > same.length / 2, `${right.length} of ${same.length}`)
+    assert.ok(judgedCount <= a.markets.length * 100)
+    assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
+  })
+})
+
+function eventOf(venue: 'a' | 'b', key: string): MatchEvent {
+  const { title, subtitle, rules, handle, series, category, tags, startMs, closeMs } = subject({
+    venue,
+  })
+  return {
+    venue,
+    key,
+    title,
+    subtitle,
+    rules,
+    handle,
+    series,
+    category,
+    tags,
+    startMs,
+    closeMs,
+    markets: [],
+  }
+}

@@ -1,0 +1,40 @@
+// Made-up markets and events for the tests of matching, as short as a test wants them.
+
+import { eventOfGamma, marketOfGamma } from '../../../engine/matching/read-gamma.ts'
+import { eventOfKalshi, marketOfKalshi } from '../../../engine/matching/read-kalshi.ts'
+import type { MatchEvent, MatchMarket } from '../../../engine/matching/subject.ts'
+
+/** A market of venue a by question, slug and closing day. */
+export function marketA(question: string, slug = '', endDate = '', more = {}): MatchMarket {
+  return marketOfGamma({ question, slug, endDate, conditionId: `0x${slug}`, ...more }, null)
+}
+
+/** A market of venue b by ticker, title and short title. */
+export function marketB(ticker: string, title: string, yes = '', more = {}): MatchMarket {
+  const parts = ticker.split('-')
+  const event = parts.slice(0, -1).join('-')
+  return marketOfKalshi({ ticker, event_ticker: event, title, yes_sub_title: yes, ...more }, null)
+}
+
+export function eventA(
+  title: string,
+  endDate = '',
+  samples: readonly string[] = [],
+  slug = '',
+): MatchEvent {
+  return eventOfGamma({ title, endDate, slug, sample_markets: samples })
+}
+
+export function eventB(
+  title: string,
+  subtitle: string,
+  ticker: string,
+  samples: readonly string[] = [],
+): MatchEvent {
+  return eventOfKalshi({
+    title,
+    sub_title: subtitle,
+    event_ticker: ticker,
+    sample_markets: samples,
+  })
+}

@@ -1,0 +1,219 @@
+// The routes of matches, asked directly: parameters, filters, paging and records.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Value } from '@sinclair/typebox/value'
+import { Matches } from '../../../actors/matches.ts'
+import type { MarketView } from '../../../actors/views.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { nativeEventId } from '../../../engine/ids.ts'
+import { usdMicros } from '../../../engine/units.ts'
+import { MarketRecords } from '../../../http/market-records.ts'
+import { MatchedGamesSchema, MatchesSchema } from '../../../http/match-records.ts'
+import type { Answer } from '../../../http/reply.ts'
+import { matchRoutes } from '../../../http/routes/matching.ts'
+import { level, NOON } from '../../support/builders.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { judgement } from '../../support/word-judge.ts'
+
+const clock = new ManualClock()
+const engine = new FakeEngine(clock)
+const matches = new Matches({ clock })
+
+function pair(
+  name: string,
+  score: number,
+  set: Parameters<typeof judgement>[1] = {},
+): MarketView[] {
+  const a = engine.add(`a${name}`, { venue: 'a', question: `Question ${name}` })
+  const event = nativeEventId(`KXEV-${name}`)
+  const b = engine.add(`b${name}`, {
+    venue: 'b',
+    question: `Asked ${name}`,
+    event,
+    eventSlug: `kxev-${name}`,
+  })
+  matches.put(a, b, judgement(score, set), NOON)
+  return [a, b]
+}
+
+const [a1, b1] = pair('one', 97.5)
+pair('two', 80)
+pair('three', 70, { relation: 'subset', vetoes: ['containment'] })
+pair('four', 40, { inverted: null, outcomeMap: null })
+const [a5] = pair('five', 79, { inverted: true, vetoes: ['opposite_side'], outcomeMap: [1, 0] })
+if (a5 !== undefined) Object.assign(a5, { volume24h: usdMicros(9_000_000) })
+
+const GAMES = new Map<string, readonly MarketView[]>([
+  ['nfl-dal-phi-2026-11-20', a1 !== undefined && b1 !== undefined ? [a1, b1] : []],
+  ['nfl-kc-lac-2026-11-20', a5 === undefined ? [] : [a5]],
+])
+const sports = { today: () => '2026-11-20', games: () => GAMES }
+const records = new MarketRecords(matches)
+const routes = matchRoutes({ engine: { sports, matches }, records, clock })
+
+async function get(pattern: string, query = '', sport = 'nfl'): Promise<Answer> {
+  const route = routes.find((one) => one.pattern === pattern)
+  assert.ok(route !== undefined)
+  const raw = new Map<string, string[]>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    raw.set(name, [...(raw.get(name) ?? []), value])
+  }
+  const signal = () => new AbortController().signal
+  return route.respond(
+    { caller: null, signal, address: '127.0.0.1', path: () => sport },
+    raw,
+    new Uint8Array(),
+  )
+}
+
+const textOf = ({ body }: Answer): string =>
+  typeof body === 'string' ? body : Buffer.from(body ?? []).toString()
+
+async function list(query = '') {
+  const answer = await get('/v1/matching-markets', query)
+  assert.equal(answer.status, 200, String(answer.body))
+  const body: unknown = JSON.parse(textOf(answer))
+  assert.ok(
+    Value.Check(MatchesSchema, body),
+    JSON.stringify([...Value.Errors(MatchesSchema, body)][0]),
+  )
+  return body
+}
+
+const namesOf = ({ matches: rows }: Awaited<ReturnType<typeof list>>): string[] =>
+  rows.map(({ venue_a: a }) => a.condition_id)
+
+describe('GET /v1/matching-markets', () => {
+  test('[MATCHROUTE1] matches by score, filtered by score, words, slugs, events, confidence and relation', async () => {
+    const all = ['aone', 'atwo', 'afive', 'athree', 'afour']
+    for (const [query, names] of [
+      ['', all],
+      ['min_score=70', ['aone', 'atwo', 'afive', 'athree']],
+      ['min_similarity=97.5', ['aone']],
+      ['confidence=high', ['aone', 'atwo']],
+      ['confidence=medium', ['afive', 'athree']],
+      ['confidence=low', ['afour']],
+      ['relation=subset', ['athree']],
+      ['search=ASKED+three', ['athree']],
+      ['search=question', all],
+      ['search=nothing', []],
+      ['venue_a_slug=slug-atwo', ['atwo']],
+      ['market_slug=SLUG-ATWO&market_slug=slug-aone', ['aone', 'atwo']],
+      ['polymarket_market_slug=slug-none', []],
+      ['venue_b_event_ticker=kxev-four', ['afour']],
+      ['kalshi_event_ticker=KXEV-one&min_score=99', []],
+    ] as const) {
+      const body = await list(query)
+      assert.deepEqual(namesOf(body), names, query)
+      assert.equal(body.total, names.length)
+    }
+    for (const query of [
+      'min_score=101',
+      'min_score=-1',
+      'limit=0',
+      'limit=201',
+      'confidence=sure',
+      'relation=x',
+    ]) {
+      assert.equal((await get('/v1/matching-markets', query)).status, 422, query)
+    }
+  })
+
+  test('[MATCHROUTE2] a record has both markets with their venues’ keys, and what is thought of the pair', async () => {
+    const [row] = (await list('relation=subset')).matches
+    assert.ok(row !== undefined)
+    assert.equal(row.venue_a.condition_id, 'athree')
+    assert.equal(row.venue_a.event_slug, 'event-athree')
+    assert.deepEqual([row.venue_b.ticker, row.venue_b.event_ticker], ['bthree', 'KXEV-three'])
+    assert.deepEqual(
+      [row.score, row.confidence, row.relation, row.inverted],
+      [70, 'medium', 'subset', false],
+    )
+    assert.deepEqual([row.vetoes, row.matched_at], [['containment'], Math.floor(NOON / 1000)])
+    const [best] = (await list('limit=1')).matches
+    assert.deepEqual(best?.outcome_map, { Yes: 'Yes', No: 'No' })
+    assert.equal((await list('confidence=low')).matches[0]?.outcome_map, null)
+  })
+
+  test('[MATCHROUTE3] the price gap is between midpoints, turned where Yes is No, and null where one is unknown', async () => {
+    const quote = (name: string, low: number, high: number) => {
+      const market = engine.catalog.find(name)
+      assert.ok(market !== null && 'now' in market && typeof market.now === 'object')
+      Object.assign(market, {
+        now: { ...market.now, bid: level(low, 1).price, ask: level(high, 1).price },
+      })
+    }
+    const gap = async (index: number) => (await list()).matches[index]?.price_gap
+    assert.equal(await gap(0), null)
+    quote('venue_a_aone', 0.4, 0.42)
+    quote('venue_b_bone', 0.5, 0.55)
+    assert.equal(await gap(0), 0.115)
+    quote('venue_a_afive', 0.4, 0.4)
+    quote('venue_b_bfive', 0.55, 0.65)
+    assert.equal(await gap(2), 0)
+    quote('venue_a_afour', 0.4, 0.4)
+    quote('venue_b_bfour', 0.5, 0.5)
+    assert.equal(await gap(4), null)
+  })
+
+  test('[MATCHROUTE4] twins, and only twins, are each other’s second platform', async () => {
+    const { matches: rows } = await list()
+    assert.deepEqual(
+      rows.map(({ venue_a: a }) => a.platforms.length),
+      [2, 2, 1, 1, 1],
+    )
+    assert.deepEqual(
+      rows.map(({ venue_b: b }) => b.platforms.length),
+      [2, 2, 1, 1, 1],
+    )
+  })
+
+  test('[MATCHROUTE5] pages of a list show every match of its moment once, whatever comes meanwhile', async () => {
+    const first = await list('limit=2')
+    assert.ok(first.cursor !== null && first.has_more)
+    const [a] = pair('six', 99)
+    const rest = await list(`limit=200&cursor=${first.cursor}`)
+    assert.deepEqual(
+      [...namesOf(first), ...namesOf(rest)],
+      ['aone', 'atwo', 'afive', 'athree', 'afour'],
+    )
+    assert.deepEqual([rest.cursor, rest.has_more], [null, false])
+    clock.advance(5_000)
+    assert.equal((await list()).total, 6)
+    if (a !== undefined) matches.remove(a.ref)
+    for (const query of [
+      `cursor=${first.cursor}&min_score=1`,
+      'cursor=x',
+      `cursor=${first.cursor}&offset=1`,
+    ]) {
+      await assert.rejects(
+        async () => get('/v1/matching-markets', query),
+        (error) => error instanceof EngineError && error.code === 'BAD_REQUEST',
+      )
+    }
+  })
+})
+
+test('[MATCHROUTE6] a sport’s games that both venues list, by key, with their matches', async () => {
+  const pattern = '/v1/matching-markets/sports/{sport}'
+  const answer = await get(pattern)
+  const body: unknown = JSON.parse(textOf(answer))
+  assert.ok(
+    Value.Check(MatchedGamesSchema, body),
+    JSON.stringify([...Value.Errors(MatchedGamesSchema, body)][0]),
+  )
+  assert.deepEqual(body.markets, {
+    'nfl-dal-phi-2026-11-20': [
+      { platform: 'venue_b', event_ticker: 'KXEV-one', market_tickers: ['bone'] },
+      { platform: 'venue_a', market_slug: 'slug-aone', token_ids: ['aone-yes', 'aone-no'] },
+    ],
+  })
+  assert.deepEqual(
+    [body.sport, body.date, body.total, body.matches.length],
+    ['nfl', '2026-11-20', 1, 1],
+  )
+  assert.equal((await get(pattern, 'date=today')).status, 422)
+  await assert.rejects(async () => get(pattern, 'date=2026-02-30'), EngineError)
+})
