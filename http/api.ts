@@ -54,7 +54,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...tradeRoutes(shared), //                  /v1/markets/{market_id}/trades
     ...candleRoutes(shared), //                 /v1/markets/{market_id}/candles
     ...eventRoutes(shared), //                  /v1/events  /{slug}
-    ...matchRoutes(shared), //                  /v1/matching-markets  /sports/{sport}
+    ...matchRoutes({ ...shared, names }), //                  /v1/matching-markets  /sports/{sport}
     ...sportsRoutes(shared), //                 /v1/sports/{sport}
     ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades

@@ -4,6 +4,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { confidenceOf, type MatchView } from '../actors/match-views.ts'
 import type { MarketView } from '../actors/views.ts'
+import type { VenueNames } from '../engine/ids.ts'
 import { MICROS, toSeconds } from '../engine/units.ts'
 import type { MarketRecords } from './market-records.ts'
 import { choice, MarketSchema, nullable } from './schemas.ts'
@@ -11,16 +12,17 @@ import { choice, MarketSchema, nullable } from './schemas.ts'
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
 export const RELATIONS = ['identical', 'subset', 'superset', 'overlap', 'different'] as const
 
-/** The markets' platform is in their `platforms`; the native keys are those of the venues. */
-export const MatchSchema = Type.Object({
-  venue_a: Type.Intersect([
-    MarketSchema,
-    Type.Object({ condition_id: Type.String(), event_slug: nullable(Type.String()) }),
-  ]),
-  venue_b: Type.Intersect([
-    MarketSchema,
-    Type.Object({ ticker: Type.String(), event_ticker: nullable(Type.String()) }),
-  ]),
+const ListingOfA = Type.Intersect([
+  MarketSchema,
+  Type.Object({ condition_id: Type.String(), event_slug: nullable(Type.String()) }),
+])
+const ListingOfB = Type.Intersect([
+  MarketSchema,
+  Type.Object({ ticker: Type.String(), event_ticker: nullable(Type.String()) }),
+])
+
+/** What is thought of a pair. */
+const judgement = {
   score: Type.Number({ minimum: 0, maximum: 100 }),
   confidence: choice(CONFIDENCES),
   relation: choice(RELATIONS),
@@ -30,36 +32,35 @@ export const MatchSchema = Type.Object({
   vetoes: Type.Array(Type.String()),
   price_gap: nullable(Type.Number({ minimum: -1, maximum: 1 })),
   matched_at: Type.Integer(),
-})
-
-export const MatchesSchema = Type.Object({
-  matches: Type.Array(MatchSchema),
-  total: Type.Integer({ minimum: 0 }),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
-})
+}
+const JudgementSchema = Type.Object(judgement)
 
 const entry = (fields: Record<string, TSchema>) =>
   Type.Object({ platform: Type.String(), ...fields })
 
-/** A game's listings: venue b's events with their markets, venue a's markets with their tokens. */
-export const MatchedGamesSchema = Type.Object({
-  markets: Type.Record(
-    Type.String(),
-    Type.Array(
-      Type.Union([
-        entry({ event_ticker: Type.String(), market_tickers: Type.Array(Type.String()) }),
-        entry({ market_slug: Type.String(), token_ids: Type.Array(Type.String()) }),
-      ]),
-    ),
-  ),
-  sport: Type.String(),
-  date: Type.String(),
-  matches: Type.Array(MatchSchema),
-  total: Type.Integer({ minimum: 0 }),
-})
-
-type Own = Omit<Static<typeof MatchSchema>, 'venue_a' | 'venue_b'>
+/** The answers about matches, in which both markets stand under the names of their venues. */
+export function matchSchemas({ a, b }: VenueNames) {
+  const match = Type.Object({ [a]: ListingOfA, [b]: ListingOfB, ...judgement })
+  const list = Type.Object({
+    matches: Type.Array(match),
+    total: Type.Integer({ minimum: 0 }),
+    cursor: nullable(Type.String()),
+    has_more: Type.Boolean(),
+  })
+  const listings = Type.Union([
+    entry({ event_ticker: Type.String(), market_tickers: Type.Array(Type.String()) }),
+    entry({ market_slug: Type.String(), token_ids: Type.Array(Type.String()) }),
+  ])
+  // A game's listings: venue b's events with their markets, venue a's markets with their tokens.
+  const games = Type.Object({
+    markets: Type.Record(Type.String(), Type.Array(listings)),
+    sport: Type.String(),
+    date: Type.String(),
+    matches: Type.Array(match),
+    total: Type.Integer({ minimum: 0 }),
+  })
+  return { list, games }
+}
 
 /** The record as JSON text. */
 export function matchText(
@@ -68,7 +69,7 @@ export function matchText(
   nowMs: number,
 ): string {
   const { a, b, judged, matchedAtMs } = match
-  const own: Own = {
+  const own: Static<typeof JudgementSchema> = {
     score: judged.score,
     confidence: confidenceOf(judged.score),
     relation: judged.relation,
@@ -83,7 +84,8 @@ export function matchText(
   const keysOfB = { ticker: b.ref.nativeId, event_ticker: b.summary.event }
   const first = withKeys(records.text(a, nowMs), keysOfA)
   const second = withKeys(records.text(b, nowMs), keysOfB)
-  return `{"venue_a":${first},"venue_b":${second},${JSON.stringify(own).slice(1)}`
+  const [nameOfA, nameOfB] = [JSON.stringify(a.ref.platform), JSON.stringify(b.ref.platform)]
+  return `{${nameOfA}:${first},${nameOfB}:${second},${JSON.stringify(own).slice(1)}`
 }
 
 /** Adds fields to an object that is text already. */

@@ -6,6 +6,7 @@ import type { MatchFilter, MatchListView, MatchPage, MatchView } from '../../act
 import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { VenueNames } from '../../engine/ids.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
 import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
 import { partsAnswer, separated } from '../body-bytes.ts'
@@ -13,13 +14,7 @@ import { ListCursors } from '../cursor.ts'
 import { cursorText } from '../history.ts'
 import { answerPage, pageRefusals } from '../lists.ts'
 import type { MarketRecords } from '../market-records.ts'
-import {
-  CONFIDENCES,
-  MatchedGamesSchema,
-  MatchesSchema,
-  matchText,
-  RELATIONS,
-} from '../match-records.ts'
+import { CONFIDENCES, matchSchemas, matchText, RELATIONS } from '../match-records.ts'
 import type { Answer } from '../reply.ts'
 import { type Route, route } from '../route.ts'
 import { choice, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
@@ -28,16 +23,19 @@ export interface MatchRouteParts {
   readonly clock: Clock
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
   readonly records: Pick<MarketRecords, 'text'>
+  readonly names: VenueNames
 }
 
 /** `GET /v1/matching-markets` and `GET /v1/matching-markets/sports/{sport}`. */
 export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   const cursors = new ListCursors()
+  const { names } = parts
+  const schemas = matchSchemas(names)
   const list = Type.Object({
     min_score: Type.Number({ minimum: 0, maximum: 100, default: 0, aliases: ['min_similarity'] }),
     search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX })),
-    venue_a_slug: parameters.list('market_slug', 'polymarket_market_slug'),
-    venue_b_event_ticker: parameters.list('event_ticker', 'kalshi_event_ticker'),
+    market_slug: parameters.list(`${names.a}_slug`, 'polymarket_market_slug'),
+    event_ticker: parameters.list(`${names.b}_event_ticker`, 'kalshi_event_ticker'),
     confidence: Type.Optional(choice(CONFIDENCES)),
     relation: Type.Optional(choice(RELATIONS)),
     limit: parameters.limit(200, 20),
@@ -59,7 +57,7 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
             'score / 100 is the chance that Yes means Yes; 80 and above is `high`. A market is in ' +
             'one match at most. `vetoes` are the reasons that capped a score, `price_gap` is the ' +
             'midpoint of the second venue less that of the first.',
-          answer: MatchesSchema,
+          answer: schemas.list,
           refusals: { 400: pageRefusals[400] },
         },
       },
@@ -76,7 +74,7 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
           summary: 'Games of one sport and day that both venues list, with their matches',
           description:
             'The date is the US Eastern day of the game, today unless given. `total` counts the matches.',
-          answer: MatchedGamesSchema,
+          answer: schemas.games,
           refusals: { 400: 'a date that no calendar has' },
         },
       },
@@ -89,8 +87,8 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
 interface Asked {
   readonly min_score: number
   readonly search?: string
-  readonly venue_a_slug?: readonly string[]
-  readonly venue_b_event_ticker?: readonly string[]
+  readonly market_slug?: readonly string[]
+  readonly event_ticker?: readonly string[]
   readonly confidence?: MatchFilter['confidence']
   readonly relation?: string
   readonly limit: number
@@ -107,8 +105,8 @@ function listMatches(
   const filter: MatchFilter = {
     scoreMin: asked.min_score,
     search: search === '' ? null : search,
-    slugsOfA: asked.venue_a_slug ?? [],
-    eventsOfB: asked.venue_b_event_ticker ?? [],
+    slugsOfA: asked.market_slug ?? [],
+    eventsOfB: asked.event_ticker ?? [],
     confidence: asked.confidence ?? null,
     relation: asked.relation ?? null,
   }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Matches } from '../../../actors/matches.ts'
 import type { MarketView } from '../../../actors/views.ts'
@@ -9,10 +10,10 @@ import { EngineError } from '../../../engine/errors.ts'
 import { nativeEventId } from '../../../engine/ids.ts'
 import { usdMicros } from '../../../engine/units.ts'
 import { MarketRecords } from '../../../http/market-records.ts'
-import { MatchedGamesSchema, MatchesSchema } from '../../../http/match-records.ts'
+import { matchSchemas } from '../../../http/match-records.ts'
 import type { Answer } from '../../../http/reply.ts'
 import { matchRoutes } from '../../../http/routes/matching.ts'
-import { level, NOON } from '../../support/builders.ts'
+import { level, NAMES, NOON } from '../../support/builders.ts'
 import { FakeEngine } from '../../support/fake-engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { judgement } from '../../support/word-judge.ts'
@@ -51,7 +52,8 @@ const GAMES = new Map<string, readonly MarketView[]>([
 ])
 const sports = { today: () => '2026-11-20', games: () => GAMES }
 const records = new MarketRecords(matches)
-const routes = matchRoutes({ engine: { sports, matches }, records, clock })
+const schemas = matchSchemas(NAMES)
+const routes = matchRoutes({ engine: { sports, matches }, records, clock, names: NAMES })
 
 async function get(pattern: string, query = '', sport = 'nfl'): Promise<Answer> {
   const route = routes.find((one) => one.pattern === pattern)
@@ -71,14 +73,26 @@ async function get(pattern: string, query = '', sport = 'nfl'): Promise<Answer> 
 const textOf = ({ body }: Answer): string =>
   typeof body === 'string' ? body : Buffer.from(body ?? []).toString()
 
+const platforms = Type.Array(Type.Unknown())
+/** The two fields whose names are the configuration's. */
+const Named = Type.Object({
+  matches: Type.Array(
+    Type.Object({
+      venue_a: Type.Object({ condition_id: Type.String(), event_slug: Type.Unknown(), platforms }),
+      venue_b: Type.Object({ ticker: Type.String(), event_ticker: Type.Unknown(), platforms }),
+    }),
+  ),
+})
+
 async function list(query = '') {
   const answer = await get('/v1/matching-markets', query)
   assert.equal(answer.status, 200, String(answer.body))
   const body: unknown = JSON.parse(textOf(answer))
   assert.ok(
-    Value.Check(MatchesSchema, body),
-    JSON.stringify([...Value.Errors(MatchesSchema, body)][0]),
+    Value.Check(schemas.list, body),
+    JSON.stringify([...Value.Errors(schemas.list, body)][0]),
   )
+  assert.ok(Value.Check(Named, body), 'the markets stand under the names of their venues')
   return body
 }
 
@@ -201,8 +215,8 @@ test('[MATCHROUTE6] a sport’s games that both venues list, by key, with their 
   const answer = await get(pattern)
   const body: unknown = JSON.parse(textOf(answer))
   assert.ok(
-    Value.Check(MatchedGamesSchema, body),
-    JSON.stringify([...Value.Errors(MatchedGamesSchema, body)][0]),
+    Value.Check(schemas.games, body),
+    JSON.stringify([...Value.Errors(schemas.games, body)][0]),
   )
   assert.deepEqual(body.markets, {
     'nfl-dal-phi-2026-11-20': [
