@@ -92,12 +92,17 @@ async function list(query = '') {
     Value.Check(schemas.list, body),
     JSON.stringify([...Value.Errors(schemas.list, body)][0]),
   )
-  assert.ok(Value.Check(Named, body), 'the markets stand under the names of their venues')
   return body
 }
 
-const namesOf = ({ matches: rows }: Awaited<ReturnType<typeof list>>): string[] =>
-  rows.map(({ venue_a: a }) => a.condition_id)
+/** A page's rows by their venues. */
+function listingsOf(body: unknown) {
+  assert.ok(Value.Check(Named, body), 'the markets stand under the names of their venues')
+  return body.matches
+}
+
+const namesOf = (body: unknown): string[] =>
+  listingsOf(body).map(({ venue_a: a }) => a.condition_id)
 
 describe('GET /v1/matching-markets', () => {
   test('[MATCHROUTE1] matches by score, filtered by score, words, slugs, events, confidence and relation', async () => {
@@ -136,11 +141,12 @@ describe('GET /v1/matching-markets', () => {
   })
 
   test('[MATCHROUTE2] a record has both markets with their venues’ keys, and what is thought of the pair', async () => {
-    const [row] = (await list('relation=subset')).matches
-    assert.ok(row !== undefined)
-    assert.equal(row.venue_a.condition_id, 'athree')
-    assert.equal(row.venue_a.event_slug, 'event-athree')
-    assert.deepEqual([row.venue_b.ticker, row.venue_b.event_ticker], ['bthree', 'KXEV-three'])
+    const body = await list('relation=subset')
+    const [[row], [named]] = [body.matches, listingsOf(body)]
+    assert.ok(row !== undefined && named !== undefined)
+    assert.equal(named.venue_a.condition_id, 'athree')
+    assert.equal(named.venue_a.event_slug, 'event-athree')
+    assert.deepEqual([named.venue_b.ticker, named.venue_b.event_ticker], ['bthree', 'KXEV-three'])
     assert.deepEqual(
       [row.score, row.confidence, row.relation, row.inverted],
       [70, 'medium', 'subset', false],
@@ -173,7 +179,7 @@ describe('GET /v1/matching-markets', () => {
   })
 
   test('[MATCHROUTE4] twins, and only twins, are each other’s second platform', async () => {
-    const { matches: rows } = await list()
+    const rows = listingsOf(await list())
     assert.deepEqual(
       rows.map(({ venue_a: a }) => a.platforms.length),
       [2, 2, 1, 1, 1],
