@@ -68,6 +68,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   #toldState: FeedState = 'down'
   #lagMs: number | null = null
   #newestTradeMs = 0
+  /** Where the last run's trades end, until those since have been asked for. */
+  #unaskedSinceMs: TimeMs | null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
 
@@ -93,6 +95,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
       venue: this.venue,
       onLost: (range) => this.#announceGap(range.fromMs, range.toMs),
     })
+    this.#unaskedSinceMs = this.#lastRunsTradeTime()
     const { coverage } = parts.storage
     this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
     const name = `books_stale_${this.venue}`
@@ -201,8 +204,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
 
   #takeTradesEvent(event: FeedEvent): void {
     if (event.kind === 'feedDown') return
-    const sinceMs = event.sinceMs ?? this.#lastRunsTradeTime()
-    if (sinceMs !== null) this.#recovery.recover(sinceMs)
+    // The first connection may have broken before it was of use: the hole is as old as the last run.
+    const keptMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unaskedSinceMs
+    const sinceMs = [event.sinceMs, keptMs].filter((ms) => ms !== null)
+    if (sinceMs.length > 0) this.#recovery.recover(timeMs(Math.min(...sinceMs)))
+    if (event.kind === 'feedUp') this.#unaskedSinceMs = null
   }
 
   #lastRunsTradeTime(): TimeMs | null {
@@ -217,9 +223,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   #rememberTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    // A kill before a lost range has been read must not forget it: live trades come at once.
+    // A kill before a lost range has been read must not forget it: live trades come at once, and are
+    // noted while the word that the stream is up still waits for its turn.
     const unreadMs = this.#recovery.unreadSinceMs ?? nowMs
-    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs)
+    const unaskedMs = this.#unaskedSinceMs ?? nowMs
+    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs)
     this.#parts.storage.marks.put(this.#tradeMark, knownMs)
   }
 

@@ -30,9 +30,11 @@ import { FakeIndex } from '../support/random-catalog.ts'
 
 type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
 
-function openVenue(listings: readonly MarketListing[] = [listing('x'), listing('y')]) {
+function openVenue(
+  listings: readonly MarketListing[] = [listing('x'), listing('y')],
+  storage = openMemoryStorage(),
+) {
   const clock = new ManualClock()
-  const storage = openMemoryStorage()
   const { publisher, updates } = recordingPublisher()
   const metrics = new Metrics()
   const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
@@ -271,6 +273,22 @@ test('[VEN9] the newest trade’s time outlives the run, and the next run reads 
   first.router.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
   await first.actor.stop()
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
+})
+
+test('[VEN9] the last run’s end stays until its hole is asked for, though trades come first or a connection breaks first', async () => {
+  const storage = openMemoryStorage()
+  const endMs = timeMs(new ManualClock().nowMs() - 60_000)
+  storage.marks.put('newest_trade_ms_a', endMs)
+  const { clock, crawled, ranges, router } = openVenue([listing('x')], storage)
+  await crawled
+  router.route(trade('x', 't1', { venueTimeMs: clock.nowMs() }))
+  clock.advance(2_000)
+  assert.equal(storage.marks.get('newest_trade_ms_a'), endMs)
+  const sinceMs = timeMs(clock.nowMs() - 1_000)
+  router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  await turns()
+  assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
 test('[VEN10] trades of a market that the venue never lists are announced as lost, and make room', async () => {
