@@ -10,7 +10,7 @@ import { type Answer, answered } from '../support/fake-caller.ts'
 import { NaiveWebhook } from '../support/naive-deliveries.ts'
 import { ALICE, settle, WebhookWorld } from '../support/webhook-world.ts'
 
-const SEEDS = 200
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 60
 const STEPS = 40
 const PENDING_MAX = 8
 const MINUTE = 60_000

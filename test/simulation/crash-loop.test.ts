@@ -13,7 +13,7 @@ import { TRIAL_ENV } from '../support/outbox-witness.ts'
 import { allMarketIds, type Places, Rig } from '../support/rig.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const rounds = Number(process.env.CRASH_ROUNDS ?? (isLong ? 100 : 2))
+const rounds = Number(process.env.CRASH_ROUNDS ?? (isLong ? 100 : 1))
 const seed = process.env.SEED ?? 'crash loop'
 /** The first kill waits for these: people sign up slowly. */
 const FIRST_CHANGES = 20

@@ -11,7 +11,7 @@ import { OutboxWitness, TRIAL_ENV } from '../support/outbox-witness.ts'
 import { Rig } from '../support/rig.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 2))
+const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 1))
 const seed = process.env.SEED ?? 'outbox'
 /** Some fifty of these are trades. */
 const MESSAGES_PER_SECOND = 600
