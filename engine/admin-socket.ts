@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { readLines } from './admin-lines.ts'
 import { type Clock, pause } from './clock.ts'
 import { EngineError } from './errors.ts'
+import { isRecord } from './json-record.ts'
 import type { Log } from './log.ts'
 
 /** The arguments of a command, as they came: each handler checks its own. */
@@ -251,8 +252,4 @@ function removeStale(path: string): void {
   if (found === undefined) return
   if (!found.isSocket()) throw new Error(`${path} is in the way: it is no socket`)
   unlinkSync(path)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

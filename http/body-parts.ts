@@ -3,6 +3,7 @@
 // Not for: finding them (body-problems.ts). Upholds HOOKROUTE9.
 
 import type { TSchema } from '@sinclair/typebox'
+import { isRecord } from '../engine/json-record.ts'
 import { withoutNull } from './body-problems.ts'
 import type { Problem } from './parameter.ts'
 
@@ -59,8 +60,4 @@ function comparePlaces(one: readonly number[], other: readonly number[]): number
     if (difference !== 0) return difference
   }
   return one.length - other.length
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

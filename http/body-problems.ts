@@ -4,6 +4,7 @@
 // what a schema cannot say (the routes). Upholds VALID3, VALID4, HOOKROUTE3.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
+import { isRecord } from '../engine/json-record.ts'
 import { echo, echoField, echoKnown, isSecretName } from './echo.ts'
 import type { Problem } from './parameter.ts'
 import {
@@ -152,8 +153,4 @@ function namesOf(schema: TSchema): readonly string[] {
     return [name, ...namesOf(property)]
   })
   return [...own, ...parts.flatMap(namesOf)]
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

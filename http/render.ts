@@ -75,7 +75,7 @@ export function unitText(micros: number): string {
 /** `"spread":…,"mid_price":…` of a bid and an ask; null where a side is empty. */
 export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
   if (bid === null || ask === null) return '"spread":null,"mid_price":null'
-  return `"spread":${(ask - bid) / MICROS},"mid_price":${midPrice(bid, ask) / MICROS}`
+  return `"spread":${unitText(ask - bid)},"mid_price":${unitText(midPrice(bid, ask))}`
 }
 
 /** What a trade's record needs of its market, quoted once. */
@@ -100,11 +100,11 @@ export function marketTexts(view: MarketView): MarketTexts {
 /** The unified Trade as JSON text. */
 export function tradeText(trade: Trade, market: MarketTexts): string {
   const id = quoted(trade.nativeId)
-  return `{"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${
-    trade.price / MICROS
-  },"size":${trade.size / MICROS},"side":"${trade.side satisfies TradeSide}","outcome":${
+  return `{"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${unitText(
+    trade.price,
+  )},"size":${unitText(trade.size)},"side":"${trade.side satisfies TradeSide}","outcome":${
     market.labels[trade.outcomeIndex] ?? 'null'
-  },"size_usd":${trade.usd / MICROS},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
+  },"size_usd":${unitText(trade.usd)},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
     trade.maker,
   )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)}}`
 }
@@ -161,7 +161,7 @@ export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
 
 /** The body of a `price` message as JSON text. */
 export function priceText(price: MarketPrice): string {
-  return `{"price":${price.price / MICROS},"price_cents":${priceCents(price.price)},"best_bid":${textOrNull(
+  return `{"price":${unitText(price.price)},"price_cents":${priceCents(price.price)},"best_bid":${textOrNull(
     price.bid,
   )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
 }
@@ -175,5 +175,5 @@ function quoted(text: string | null): string {
 }
 
 function textOrNull(micros: PriceMicros | null): string {
-  return micros === null ? 'null' : String(micros / MICROS)
+  return micros === null ? 'null' : unitText(micros)
 }

@@ -35,6 +35,9 @@ export const parameters = {
   list: (...aliases: string[]) =>
     Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100, aliases })),
   volume: (...aliases: string[]) => Type.Optional(Type.Number({ minimum: 0, aliases })),
+  /** Of a wallet, in any case. */
+  address: (...aliases: string[]) =>
+    Type.Optional(Type.String({ pattern: '^0[xX][0-9a-fA-F]{40}$', aliases })),
   order: () => choice(['desc', 'asc'] as const, { default: 'desc' }),
   status: () => Type.Optional(choice(MARKET_STATUSES)),
   flag: (fallback: boolean) => Type.Boolean({ default: fallback }),

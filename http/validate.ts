@@ -12,6 +12,7 @@ import {
   Type,
 } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
+import { isRecord } from '../engine/json-record.ts'
 import { inFieldOrder, soundFields } from './body-parts.ts'
 import { BodyProblems } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
@@ -154,10 +155,6 @@ export function compileBody<P extends TProperties>(
     const problems = refine(value)
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parseJson(

@@ -16,6 +16,7 @@ import { pause, systemClock } from '../clock.ts'
 import { ConfigError, loadConfig } from '../config.ts'
 import { EngineError } from '../errors.ts'
 import type { AccountId } from '../ids.ts'
+import { isRecord } from '../json-record.ts'
 import { openLog } from '../log.ts'
 import { Metrics } from '../metrics.ts'
 import { ACCOUNT_USAGE, readAccountArguments } from './account-arguments.ts'
@@ -139,10 +140,6 @@ function isRow(value: unknown): value is Row {
   const hasTexts = typeof email === 'string' && typeof tier === 'string'
   const hasNumbers = numbers.every((number) => typeof number === 'number')
   return hasTexts && hasNumbers && typeof is_disabled === 'boolean'
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 async function run(): Promise<number> {

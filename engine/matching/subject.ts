@@ -4,8 +4,8 @@
 
 import type { VenueKey } from '../ids.ts'
 import type { EventListing, MarketListing } from '../market.ts'
-import { eventOfGamma, marketOfGamma } from './read-gamma.ts'
-import { eventOfKalshi, marketOfKalshi } from './read-kalshi.ts'
+import { marketOfGamma } from './read-gamma.ts'
+import { marketOfKalshi } from './read-kalshi.ts'
 
 /** The bound of a numeric question as the venue states it beside its text. */
 export interface Strike {
@@ -84,23 +84,5 @@ export function marketOfListing(listing: MarketListing, event: EventListing | nu
     category: listing.category ?? event?.category ?? null,
     tags: listing.tags.length > 0 ? listing.tags : (event?.tags ?? []),
     closeMs: listing.closeAtMs ?? read.closeMs,
-  }
-}
-
-/** The event of a catalogue entry with the markets known of it. */
-export function eventOfListing(listing: EventListing, markets: readonly MatchMarket[]): MatchEvent {
-  const read = listing.venue === 'a' ? eventOfGamma(listing.native) : eventOfKalshi(listing.native)
-  return {
-    ...read,
-    key: listing.nativeId,
-    title: listing.title,
-    rules: listing.description ?? read.rules,
-    handle: listing.nativeId,
-    series: listing.series ?? read.series,
-    category: listing.category ?? read.category,
-    tags: listing.tags,
-    startMs: listing.startAtMs ?? read.startMs,
-    closeMs: listing.endAtMs ?? read.closeMs,
-    markets: markets.length > 0 ? markets : read.markets,
   }
 }

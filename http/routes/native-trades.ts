@@ -46,8 +46,6 @@ export function nativeTradeRoutes(parts: RouteParts): readonly Route[] {
   return [venueATrades(parts), venueBTrades(parts)]
 }
 
-const ADDRESS = '^0[xX][0-9a-fA-F]{40}$'
-
 function venueATrades(parts: RouteParts): Route {
   const { catalog } = parts
   const name = catalog.names.a
@@ -61,7 +59,7 @@ function venueATrades(parts: RouteParts): Route {
       market_slug: parameters.text('slug'),
       condition_id: parameters.text(),
       token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$' })),
-      wallet: Type.Optional(Type.String({ pattern: ADDRESS, aliases: ['user'] })),
+      wallet: parameters.address('user'),
       side: Type.Optional(choice(['buy', 'sell'] as const)),
       min_usd: parameters.volume(),
       start_time: historyParameters.start_time,

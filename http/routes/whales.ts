@@ -27,7 +27,6 @@ import { WhaleSchema } from '../ws/messages.ts'
 const SLICE_ROWS = 128
 /** A page of so many is written in one turn. */
 const WRITTEN_ROWS = 100
-const ADDRESS = '^0[xX][0-9a-fA-F]{40}$'
 
 const WhalesSchema = Type.Object({
   trades: Type.Array(WhaleSchema),
@@ -37,7 +36,7 @@ const WhalesSchema = Type.Object({
 })
 
 const filters = {
-  wallet: Type.Optional(Type.String({ pattern: ADDRESS })),
+  wallet: parameters.address(),
   side: Type.Optional(choice(['buy', 'sell'] as const)),
   min_usd: Type.Number({
     minimum: whaleRowUsdMin / MICROS,

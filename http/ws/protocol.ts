@@ -5,6 +5,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { Unpackr } from 'msgpackr'
+import { isRecord } from '../../engine/json-record.ts'
 import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { CHANNEL_NAMES, type ChannelName, channelOf } from './channels.ts'
 import { type Lane, lanesOf } from './lanes.ts'
@@ -199,8 +200,4 @@ function idOf(value: unknown): CommandId {
 
 function listOf(value: unknown): unknown {
   return typeof value === 'string' ? [value] : value
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

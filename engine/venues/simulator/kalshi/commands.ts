@@ -2,6 +2,8 @@
 // Not for: carrying them out (ws.ts). Nothing throws; what the world sends is only refused.
 // Upholds SIMK10 (each malformed command has its own error code).
 
+import { isRecord } from '../../../json-record.ts'
+
 /** The venue's error codes and their texts, as far as a simulated venue can meet them. */
 export const ERRORS = {
   1: 'Unable to process message',
@@ -165,8 +167,4 @@ function texts(value: unknown): readonly string[] | null {
 
 function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
-
-function isRecord(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

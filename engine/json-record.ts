@@ -1,0 +1,6 @@
+// One question about parsed JSON that every reader asks first. Not for: what is in the object.
+
+/** Whether parsed JSON is an object: neither null nor a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
