@@ -53,6 +53,11 @@ export class Attempts {
     return this.#count < attemptsMax
   }
 
+  /** Less than half of the places are taken. */
+  get isQuiet(): boolean {
+    return this.#count < attemptsMax / 2
+  }
+
   get hasRoomForFailing(): boolean {
     return this.#failingCount < attemptsOfFailingMax
   }

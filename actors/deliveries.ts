@@ -290,7 +290,7 @@ export class Deliveries {
   }
 
   #ready(queue: DeliveryQueue): void {
-    if (!queue.isClosed && queue.hasRoom) this.#turns.add(queue)
+    if (!queue.isClosed && queue.hasRoom(this.#attempts.isQuiet)) this.#turns.add(queue)
   }
 
   /** Lets webhooks have their turns while there is room, a little at a time. */
@@ -314,7 +314,7 @@ export class Deliveries {
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
     // It may have begun to fail while it waited: it is woken when there is room again.
-    if (!queue.hasRoom) return
+    if (!queue.hasRoom(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
     if (next.kind === 'send') this.#attempts.begin(queue, next.row, nowMs)

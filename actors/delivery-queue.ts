@@ -6,6 +6,7 @@
 import {
   attemptsPerFailingMax,
   attemptsPerWebhookMax,
+  attemptsPerWebhookQuietMax,
   webhookNewsAgeMsMax,
 } from '../engine/limits.ts'
 import type { TimeMs } from '../engine/units.ts'
@@ -66,9 +67,10 @@ export class DeliveryQueue {
     return this.failingSinceMs !== null
   }
 
-  /** Whether one more may be sent at once. */
-  get hasRoom(): boolean {
-    return this.underWay.size < (this.isFailing ? attemptsPerFailingMax : attemptsPerWebhookMax)
+  /** Whether one more may be sent at once; `isQuiet`: there are places enough for all. */
+  hasRoom(isQuiet: boolean): boolean {
+    if (this.isFailing) return this.underWay.size < attemptsPerFailingMax
+    return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
 
   /** The newest delivery made in this run; 0 when none was. */

@@ -1,7 +1,7 @@
 // The owner of matching: which markets the thread has not seen yet, for which partners are looked, and what was
 // found. Changes go over a few at a time and are matched at once; all markets are matched again in the background,
 // behind them. A market that is not open has no match. Not for: judging (engine/matching/), nor showing matches
-// (actors/matches.ts). Upholds MATCHER5 to MATCHER11.
+// (actors/matches.ts). Upholds MATCHER5 to MATCHER11, MATCHER14.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../engine/clock.ts'
@@ -10,6 +10,7 @@ import type { EventListing, MarketNumber } from '../engine/market.ts'
 import { type MatchMarket, marketOfListing } from '../engine/matching/subject.ts'
 import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../engine/matching/task.ts'
 import type { MatchPort } from '../engine/matching/thread.ts'
+import { type WordAnswer, WordAnswers } from './match-answers.ts'
 import { MatchResults, type ResultParts } from './match-results.ts'
 import type { MatchVerdicts } from './match-verdicts.ts'
 import { isMatchable } from './matches.ts'
@@ -43,6 +44,7 @@ export class Matcher implements CatalogWatcher {
   /** Markets whose listing may have changed; at most all there are. A later change takes an earlier's place. */
   readonly #changed = new Map<MarketNumber, MarketView>()
   readonly #words: PairWord[] = []
+  readonly #answers: WordAnswers
   /** Filed markets by what their texts hash to. */
   readonly #filed = new Map<MarketNumber, number>()
   /** Filed in the last change: their partners are looked for before all others'. */
@@ -58,6 +60,10 @@ export class Matcher implements CatalogWatcher {
     this.#parts = parts
     this.#log = parts.log.child({ part: 'matcher' })
     this.#results = new MatchResults(parts)
+    this.#answers = new WordAnswers(parts.clock, ({ a, b }) => {
+      const match = this.#parts.matches.matchOfA(a)
+      return match?.b.ref.number === b ? match.judged : null
+    })
     parts.verdicts.onWord((word) => this.#hear(word))
   }
 
@@ -84,6 +90,7 @@ export class Matcher implements CatalogWatcher {
     this.#state = 'closed'
     for (const stop of this.#timers) stop()
     this.#changed.clear()
+    this.#answers.close()
     await this.#parts.port.close()
   }
 
@@ -107,10 +114,11 @@ export class Matcher implements CatalogWatcher {
     for (const market of markets) this.onListed(market)
   }
 
-  #hear(word: PairWord): void {
+  #hear(word: PairWord): Promise<WordAnswer> {
     this.#results.hear(word)
     this.#words.push(word)
     this.#schedule()
+    return this.#answers.of(word)
   }
 
   // Work
@@ -173,6 +181,7 @@ export class Matcher implements CatalogWatcher {
     const put: { number: MarketNumber; market: MatchMarket }[] = []
     const removed: MarketNumber[] = []
     const words = this.#words.splice(0)
+    this.#answers.onGiven()
     for (const { a, b } of words) for (const number of [a, b]) this.#fresh.add(number)
     for (const [number, market] of this.#changed) {
       if (put.length >= PUT_MAX || removed.length >= FIND_MAX * PUT_MAX) break
@@ -218,7 +227,9 @@ export class Matcher implements CatalogWatcher {
   #accept(task: MatchTask, changes: MatchChanges): void {
     this.#seq = task.seq
     this.#results.apply(changes)
-    if (task.kind === 'find') this.#results.endUnfound(task.numbers)
+    if (task.kind !== 'find') return
+    this.#results.endUnfound(task.numbers)
+    this.#answers.onFound(task.numbers)
   }
 
   /** A new thread with nothing filed: everything is given again, and pairs stay until looked for. */

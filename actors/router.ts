@@ -2,7 +2,7 @@
 // to the venue's actor, which has the market fetched. Each event ends in exactly one counter.
 // Upholds ROUTE1.
 
-import type { VenueEvent } from '../engine/events.ts'
+import type { VenueEvent, WalletFillEvent } from '../engine/events.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import type { Catalog } from './catalog.ts'
@@ -17,12 +17,18 @@ export interface VenueSeat {
 
 export class Router {
   readonly #catalog: Catalog
+  readonly #onWalletFill: (event: WalletFillEvent) => void
   readonly #venues: Record<VenueKey, VenueSeat | null> = { a: null, b: null }
   readonly #routed: Count
   readonly #unowned: Count
 
-  constructor(parts: { catalog: Catalog; metrics: Metrics }) {
+  constructor(parts: {
+    catalog: Catalog
+    metrics: Metrics
+    onWalletFill: (event: WalletFillEvent) => void
+  }) {
     this.#catalog = parts.catalog
+    this.#onWalletFill = parts.onWalletFill
     this.#routed = parts.metrics.count('events_routed_total', 'Venue events given to an owner.')
     this.#unowned = parts.metrics.count('events_unowned_total', 'Venue events of unknown markets.')
   }
@@ -50,6 +56,9 @@ export class Router {
         this.#routed.inc()
         return seat.cell.tell(event)
       }
+      case 'walletFill':
+        this.#routed.inc()
+        return this.#onWalletFill(event)
       default: {
         const seat = this.#catalog.seatOfOutcome(event.venue, event.outcome)
         if (seat !== null) {

@@ -1,14 +1,12 @@
 // A bound on work under way: so many run at once, so many more wait their turn, further ones are
 // refused. Not for: rates (engine/venues/rate-limit.ts) or threads (engine/pool.ts).
 
-interface Waiting {
-  readonly grant: () => void
-}
+import { onAbort } from '../engine/on-abort.ts'
 
 export class Slots {
   readonly #runningMax: number
   readonly #waitingMax: number
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<() => void>()
   #runningCount = 0
 
   constructor(bounds: { readonly runningMax: number; readonly waitingMax: number }) {
@@ -26,40 +24,54 @@ export class Slots {
     return this.#runningCount >= this.#runningMax && this.#waiting.size >= this.#waitingMax
   }
 
+  /** Somebody waits for a place. */
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0
+  }
+
   /** Runs the work in its turn; rejects as it does, or when `signal` aborts before its turn. */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    if (this.#runningCount >= this.#runningMax) await this.#turn(signal)
-    else this.#runningCount += 1
+    // Where a place is free the work begins now, and not a turn later.
+    if (!this.#takeFree()) await this.#turn(signal)
     try {
       return await work()
     } finally {
-      this.#release()
+      this.give()
     }
+  }
+
+  /** Resolves with a place, in its turn, which `give` gives back; rejects when `signal` aborts before. */
+  async take(signal: AbortSignal): Promise<void> {
+    if (!this.#takeFree()) await this.#turn(signal)
+  }
+
+  #takeFree(): boolean {
+    if (this.#runningCount >= this.#runningMax) return false
+    this.#runningCount += 1
+    return true
+  }
+
+  /** The place of one that has finished goes to whoever waits longest. */
+  give(): void {
+    for (const grant of this.#waiting) {
+      this.#waiting.delete(grant)
+      return grant()
+    }
+    this.#runningCount -= 1
   }
 
   /** Resolves with the place of one that has finished. */
   #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#waiting.delete(waiting)
-        reject(new Error('aborted while waiting its turn'))
-      }
-      const grant = () => {
-        signal.removeEventListener('abort', abort)
+      const grant = (): void => {
+        forget()
         resolve()
       }
-      const waiting: Waiting = { grant }
-      if (signal.aborted) return abort()
-      this.#waiting.add(waiting)
-      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.add(grant)
+      const forget = onAbort(signal, () => {
+        this.#waiting.delete(grant)
+        reject(new Error('aborted while waiting its turn'))
+      })
     })
-  }
-
-  #release(): void {
-    for (const waiting of this.#waiting) {
-      this.#waiting.delete(waiting)
-      return waiting.grant()
-    }
-    this.#runningCount -= 1
   }
 }

@@ -1,7 +1,8 @@
 // Brings back the trades that a venue's stream did not deliver: after a lost connection, after a
 // restart, and by a look once a minute at what REST says of the last minutes. Trades are recognised
-// by their native id, so looking twice costs nothing and doubles nothing. What cannot be brought
-// back is announced as a gap. Upholds VEN4, VEN5.
+// by their native id, so looking twice costs nothing and doubles nothing. A long range is read in parts,
+// oldest first, so that a process that is killed again and again still gets on. What cannot be brought
+// back is announced as a gap. Upholds VEN4, VEN5, VEN13.
 
 import { type Clock, pause, type StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/log.ts'
@@ -16,7 +17,13 @@ const SECOND_LOOK_MS = 15_000
 /** What is lost within this time shares a second look: a flood of losses makes no flood of timers. */
 const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
+/** No row of a venue's REST comes later than this. */
 const RECONCILE_SPAN_MS = 150_000
+/** A few pages at a venue's usual rate, a second or two of reading. */
+const PART_MS = 120_000
+/** Owners are busy with a part for so long at most before the next one is asked for all the same. */
+const SETTLE_MS_MAX = 10_000
+const SETTLE_LOOK_MS = 50
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 30_000
 /** A range that REST refuses for so long is given up and announced. */
@@ -37,6 +44,8 @@ export class TradeRecovery {
   readonly #clock: Clock
   readonly #log: Log
   readonly #onLost: (range: Range) => void
+  readonly #isHandled: () => boolean
+  readonly #committed: () => Promise<void>
   readonly #abort = new AbortController()
   readonly #ranges: Count
   /** Of the look once a minute, and of second looks not yet taken. */
@@ -57,11 +66,17 @@ export class TradeRecovery {
     metrics: Metrics
     venue: string
     onLost: (range: Range) => void
+    /** Whether the owners have handled all they were told. */
+    isHandled: () => boolean
+    /** Resolves when all that they stored is committed; rejects when that failed. */
+    committed: () => Promise<void>
   }) {
     this.#feed = parts.feed
     this.#clock = parts.clock
     this.#log = parts.log
     this.#onLost = parts.onLost
+    this.#isHandled = parts.isHandled
+    this.#committed = parts.committed
     this.#ranges = parts.metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
       venue: parts.venue,
     })
@@ -76,16 +91,18 @@ export class TradeRecovery {
     this.#timers.add(stop)
   }
 
-  /** Reads [fromMs, now] now, and again a little later. */
+  /** Reads [fromMs, now] now, and what of it may be told late again a little later. */
   recover(fromMs: TimeMs): void {
     const range = { fromMs: timeMs(fromMs - OVERLAP_MS), toMs: this.#clock.nowMs() }
     this.#read(range)
     const atMs = this.#clock.monotonicMs()
+    const lateFromMs = Math.max(range.fromMs, range.toMs - RECONCILE_SPAN_MS)
+    const late = { fromMs: timeMs(lateFromMs), toMs: range.toMs }
     if (this.#newestLook !== null && atMs - this.#newestLook.atMs < GATHER_MS) {
-      this.#newestLook.range = join(this.#newestLook.range, range)
+      this.#newestLook.range = join(this.#newestLook.range, late)
       return
     }
-    const look: Look = { range, atMs }
+    const look: Look = { range: late, atMs }
     this.#newestLook = look
     this.#looks.add(look)
     const stop = this.#clock.after(SECOND_LOOK_MS, () => {
@@ -127,15 +144,44 @@ export class TradeRecovery {
       const range = this.#waiting
       this.#waiting = null
       this.#reading = range
-      await this.#readNow(range)
+      this.#ranges.inc()
+      await this.#readParts(range)
       // What was ended by `stop` has not been read.
       if (!this.#abort.signal.aborted) this.#reading = null
     }
     this.#isRunning = false
   }
 
+  /** What has been read and is on the disk is no longer `unreadSinceMs`: the next run need not read it again. */
+  async #readParts({ fromMs, toMs }: Range): Promise<void> {
+    for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
+      const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
+      await this.#readNow({ fromMs: partMs, toMs: endMs })
+      const isLast = endMs === toMs
+      const isSettled = await this.#settled(isLast ? Number.POSITIVE_INFINITY : SETTLE_MS_MAX)
+      if (isLast || this.#abort.signal.aborted) return
+      partMs = endMs
+      if (isSettled) this.#reading = { fromMs: partMs, toMs }
+    }
+  }
+
+  /**
+   * Whether what was read is on the disk: trades that wait for their owner's turn, thousands when much was
+   * missed, die with the process.
+   */
+  async #settled(msMax: number): Promise<boolean> {
+    const { signal } = this.#abort
+    const endsAtMs = this.#clock.monotonicMs() + msMax
+    while (!signal.aborted && this.#clock.monotonicMs() < endsAtMs) {
+      const isHandled = this.#isHandled()
+      const isCommitted = isHandled && (await this.#committed().then(yes, no))
+      if (isCommitted) return true
+      await pause(this.#clock, SETTLE_LOOK_MS, signal)
+    }
+    return false
+  }
+
   async #readNow(range: Range): Promise<void> {
-    this.#ranges.inc()
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS
     while (!this.#abort.signal.aborted) {
@@ -169,3 +215,6 @@ function join(one: Range, other: Range): Range {
     toMs: timeMs(Math.max(one.toMs, other.toMs)),
   }
 }
+
+const yes = () => true
+const no = () => false

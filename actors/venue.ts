@@ -40,6 +40,8 @@ export interface VenueActorParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Whether all owners have handled what they were told. */
+  readonly isHandled: () => boolean
 }
 
 /** Without any data for this long the feed counts as stale. */
@@ -81,19 +83,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     const { clock, metrics } = parts
     const log = parts.log.child({ venue: parts.platform })
     this.#reader = new CatalogReader({
-      catalog: parts.venue.catalog,
-      clock,
-      log,
+      ...{ clock, log, catalog: parts.venue.catalog },
       onPage: (page) => this.#takePage(page),
       isKnown: (market) => parts.catalog.seatOfNative(this.venue, market) !== null,
     })
     this.#recovery = new TradeRecovery({
-      feed: parts.venue.feed,
-      clock,
-      log,
-      metrics,
-      venue: this.venue,
+      ...{ clock, log, metrics, feed: parts.venue.feed, venue: this.venue },
       onLost: (range) => this.#announceGap(range.fromMs, range.toMs),
+      isHandled: parts.isHandled,
+      committed: () => parts.storage.committed(),
     })
     this.#unaskedSinceMs = this.#lastRunsTradeTime()
     const { coverage } = parts.storage
@@ -227,7 +225,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     // noted while the word that the stream is up still waits for its turn.
     const unreadMs = this.#recovery.unreadSinceMs ?? nowMs
     const unaskedMs = this.#unaskedSinceMs ?? nowMs
-    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs)
+    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs, this.#heldSinceMs())
     this.#parts.storage.marks.put(this.#tradeMark, knownMs)
   }
 
@@ -241,6 +239,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     else held.push(event)
     this.#heldCount += 1
     this.#reader.ask(event.market)
+  }
+
+  /** Trades that wait for their market are in memory alone. */
+  #heldSinceMs(): number {
+    const times = [...this.#held.values()].flatMap((held) => held.map((one) => one.venueTimeMs))
+    return Math.min(...times)
   }
 
   #takeHeld(market: NativeMarketId): readonly TradeEvent[] {

@@ -27,6 +27,7 @@ import type {
   WhaleRowView,
 } from './log-views.ts'
 import type { MatchListView } from './match-views.ts'
+import type { WalletsView } from './wallet-views.ts'
 import type { WebhooksView } from './webhook-views.ts'
 
 /** A book as of now, best first; the arrays are the caller's to keep. */
@@ -320,7 +321,15 @@ export interface PastPricesView {
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
 
-export type { HistoryQuery, RunView, TradeLogView, TradeLossView, WhaleLogView, WhaleRowView }
+export type {
+  HistoryQuery,
+  RunView,
+  TradeLogView,
+  TradeLossView,
+  WalletsView,
+  WhaleLogView,
+  WhaleRowView,
+}
 
 /** Figures of the database. */
 export interface StatsView {
@@ -343,6 +352,7 @@ export interface EngineView {
   readonly tradeLog: TradeLogView
   readonly whaleLog: WhaleLogView
   readonly webhooks: WebhooksView
+  readonly wallets: WalletsView
   stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean

@@ -8,7 +8,9 @@ import { bench as fanOut } from './fan-out.bench.ts'
 import type { Bench } from './harness.ts'
 import { bench as mailbox } from './mailbox.bench.ts'
 import { bench as map } from './map.bench.ts'
+import { bench as matching } from './matching.bench.ts'
 import { bench as orderBook } from './order-book.bench.ts'
+import { bench as pnl } from './pnl.bench.ts'
 import { bench as search } from './search.bench.ts'
 import { bench as start } from './start.bench.ts'
 import { bench as storage } from './storage.bench.ts'
@@ -21,6 +23,8 @@ export const BENCHES: readonly Bench[] = [
   encode,
   answers,
   search,
+  matching,
+  pnl,
   storage,
   fanOut,
   endToEnd,

@@ -27,6 +27,7 @@ import { Session, type Socket } from '../http/ws/session.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
 import { marketParts, NAMES } from '../test/support/builders.ts'
 import { FakeAccounts, FakeTradeLog } from '../test/support/fake-engine.ts'
+import { FakeWallets } from '../test/support/fake-wallets.ts'
 import { FakeWebhooks } from '../test/support/fake-webhooks.ts'
 import { ManualClock } from '../test/support/manual-clock.ts'
 import {
@@ -95,7 +96,7 @@ function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
   const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
   const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market })
   catalog.take({ markets: load.markets.map(listingOf), events: [] })
-  const router = new Router({ catalog, metrics })
+  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
   for (const venue of ['a', 'b'] as const) {
     const take = venuePath(venue, load, (event) => router.route(event))
     for (const frame of [...load.snapshots, ...load.frames]) {
@@ -274,6 +275,7 @@ function openHub(topics: Topics, catalog: Catalog): Hub {
     matches: new Matches(),
     pastPrices: { at: () => null },
     webhooks: new FakeWebhooks(clock),
+    wallets: new FakeWallets(),
     tradeLog,
     whaleLog: new WhaleLog({ run: tradeLog.present, storage: openMemoryStorage() }),
     stats: () => ({ trades: 0, snapshots: 0, databaseBytes: 0, coverage: { a: null, b: null } }),

@@ -18,6 +18,7 @@ import { TradeLog } from '../actors/trade-log.ts'
 import { startUpkeep } from '../actors/upkeep.ts'
 import { VenueActor } from '../actors/venue.ts'
 import type { EngineView, MarketView, StatsView } from '../actors/views.ts'
+import { Wallets } from '../actors/wallets.ts'
 import { Webhooks } from '../actors/webhooks.ts'
 import { WhaleLog } from '../actors/whale-log.ts'
 import { Whales } from '../actors/whales.ts'
@@ -35,6 +36,7 @@ import { Publisher } from './publisher.ts'
 import type { Random } from './random.ts'
 import { openSearchThread } from './search/search.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
+import { openWalletThread } from './wallets/thread.ts'
 import { openCaller } from './webhooks/caller.ts'
 import type { Caller, CallPolicy } from './webhooks/post.ts'
 import { SecretBox } from './webhooks/secret-box.ts'
@@ -77,6 +79,7 @@ export interface Engine {
   readonly accounts: AccountsActor
   /** What people said of pairs of markets. */
   readonly verdicts: MatchVerdicts
+  readonly wallets: Wallets
   readonly publisher: Publisher
   /** The port really listened on; only after `start`. */
   readonly port: number
@@ -100,6 +103,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     catalog,
     accounts,
     verdicts: owners.verdicts,
+    wallets: owners.wallets,
     publisher,
     get port() {
       return server?.port ?? settings.port
@@ -108,6 +112,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       const known = catalog.load()
       if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
       owners.whales.start()
+      owners.wallets.start()
       // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
       timers.push(...startUpkeep({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
@@ -146,6 +151,7 @@ interface Owners {
   readonly teams: TeamReader
   readonly pastPrices: PastPrices
   readonly whales: Whales
+  readonly wallets: Wallets
   readonly webhooks: Webhooks
   readonly caller: Caller
   readonly matcher: Matcher
@@ -166,7 +172,10 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const whales: Whales = new Whales({
     ...{ system, publisher, storage, clock, metrics, run: run.number },
     market: (number) => catalog.byNumber(number),
-    onRow: (ref, whale) => webhooks.onWhaleRow(ref, whale),
+    onRow(ref, whale) {
+      webhooks.onWhaleRow(ref, whale)
+      wallets.noteWhale(whale)
+    },
   })
   const market: Omit<MarketParts, 'changed'> = {
     publisher,
@@ -194,12 +203,9 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   // First, while the pair of a market that goes is still there to be told of.
   catalog.watch(matcher)
   catalog.watch(matches)
-  const pastPrices = new PastPrices({
-    ...{ clock, log, metrics, storage, events: catalog },
-    historyOf: (venue) => seats.get(venue)?.actor.history ?? null,
-    liveSinceMs: (venue) => seats.get(venue)?.actor.liveSinceMs ?? null,
-  })
-  const router = new Router({ catalog, metrics })
+  const pastPrices = openPastPrices(parts, { catalog, seats })
+  const wallets = openWallets(parts, { catalog, publisher })
+  const router = new Router({ catalog, metrics, onWalletFill: (fill) => wallets.noteFill(fill) })
   const { passwords, accounts } = openAccounts(settings, parts)
   const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
   publisher.watch(webhooks.watcher)
@@ -210,6 +216,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     catalog,
     accounts,
     webhooks,
+    wallets,
     sports,
     matches,
     pastPrices,
@@ -221,7 +228,20 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
   }
   const owners = { names, system, publisher, catalog, router, passwords, accounts, seats, view }
-  return { ...owners, search, teams, pastPrices, whales, webhooks, caller, matcher, verdicts }
+  const heard = { whales, wallets, webhooks, caller, matcher, verdicts }
+  return { ...owners, search, teams, pastPrices, ...heard }
+}
+
+/** What venues remember of prices. */
+function openPastPrices(
+  { clock, log, metrics, storage }: EngineParts,
+  { catalog, seats }: Pick<Owners, 'catalog' | 'seats'>,
+): PastPrices {
+  return new PastPrices({
+    ...{ clock, log, metrics, storage, events: catalog },
+    historyOf: (venue) => seats.get(venue)?.actor.history ?? null,
+    liveSinceMs: (venue) => seats.get(venue)?.actor.liveSinceMs ?? null,
+  })
 }
 
 function openAccounts(
@@ -281,6 +301,21 @@ function openWebhooks(
   return { caller, webhooks }
 }
 
+/** Who asked for which wallet, and what these come to. */
+function openWallets(
+  { clock, log, metrics, storage }: EngineParts,
+  { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
+): Wallets {
+  const wallets = new Wallets({
+    ...{ storage, clock, log, metrics, port: openWalletThread() },
+    view: (id) => catalog.seatOfNative('a', id)?.actor ?? null,
+    marketsOfEvent: (event) => catalog.marketsOfEvent('a', event),
+  })
+  catalog.watch(wallets)
+  publisher.watch(wallets.watcher)
+  return wallets
+}
+
 /** Opens both feeds and reads both catalogues; resolves when these are whole. */
 async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
   const { clock, random, log, metrics, storage } = parts
@@ -288,9 +323,11 @@ async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
   const venues = parts.venues({ clock, random, log, metrics, emit: (event) => router.route(event) })
   const crawls = venues.map((venue) => {
     owners.teams.start(venue)
+    owners.wallets.attach(venue)
     const platform = names.platform(venue.key)
     const shared = { catalog, publisher, storage, clock, log, metrics }
-    const actor = new VenueActor({ ...shared, venue, platform })
+    const isHandled = () => system.waiting === 0
+    const actor = new VenueActor({ ...shared, venue, platform, isHandled })
     const seat = { actor, cell: system.spawn(actor) }
     seats.set(venue.key, seat)
     router.seat(seat)
@@ -304,7 +341,7 @@ async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
 /** In reverse: first what brings events, then who handles them, then a last checkpoint of each. */
 async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.pastPrices.stop()
-  await owners.teams.stop()
+  await Promise.all([owners.teams.stop(), owners.wallets.stop()])
   await Promise.all([...owners.seats.values()].map((seat) => seat.actor.stop()))
   owners.whales.stop()
   owners.system.stop()

@@ -2,9 +2,10 @@
 // to watchers. After a venue's map.ts nobody can tell which venue it was except by `venue`.
 // Two times on everything: the venue's and ours, stamped once on arrival.
 
-import type { NativeMarketId, OutcomeId, VenueKey } from './ids.ts'
+import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
 import type { MarketFacts, MarketRef, MarketStatus } from './market.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
+import type { WalletEvent } from './wallet.ts'
 
 export type BookSide = 'bid' | 'ask'
 export type TradeSide = 'buy' | 'sell'
@@ -80,6 +81,13 @@ export interface TradeParticipantEvent extends FromVenue {
   readonly wallet: string
 }
 
+/** A fill of a wallet that is followed, taker or maker; the Data API tells it again, with its fee. */
+export interface WalletFillEvent extends FromVenue {
+  readonly kind: 'walletFill'
+  readonly wallet: WalletAddress
+  readonly fill: WalletEvent
+}
+
 /** The venue's last price of an outcome; moves only the price. */
 export interface LastPriceEvent extends FromVenue {
   readonly kind: 'lastPrice'
@@ -133,6 +141,7 @@ export type VenueEvent =
   | BookChangeEvent
   | TradeEvent
   | TradeParticipantEvent
+  | WalletFillEvent
   | LastPriceEvent
   | TickSizeEvent
   | MarketStatusEvent

@@ -23,6 +23,8 @@ export type AccountId = Branded<'account'>
 export type KeyId = Branded<'key'>
 /** Webhook ids, `wh_…`. */
 export type WebhookId = Branded<'webhook'>
+/** An address of venue a's chain: 0x and 40 hex digits, lower case. */
+export type WalletAddress = Branded<'wallet'>
 
 export const outcomeId = (text: string): OutcomeId => text as OutcomeId
 export const nativeMarketId = (text: string): NativeMarketId => text as NativeMarketId
@@ -30,6 +32,11 @@ export const nativeEventId = (text: string): NativeEventId => text as NativeEven
 export const accountId = (text: string): AccountId => text as AccountId
 export const keyId = (text: string): KeyId => text as KeyId
 export const webhookId = (text: string): WebhookId => text as WebhookId
+
+/** An address in any case; null unless it is 0x and 40 hex digits. */
+export function walletAddress(text: string): WalletAddress | null {
+  return /^0x[0-9a-f]{40}$/i.test(text) ? (text.toLowerCase() as WalletAddress) : null
+}
 
 /** The names under which users see the venues; also the id prefixes and path segments. */
 export class VenueNames {

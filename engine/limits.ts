@@ -133,14 +133,38 @@ export const finishedTotalMax = 1_000_000
 export const finishedKeptMs = 604_800_000
 /** Nothing but failures for so long (5 days) disables a webhook. */
 export const failingMsMax = 432_000_000
-/** Attempts of one webhook at once; and while every attempt fails. */
+/**
+ * Attempts of one webhook at once; while less than half of all places are taken, so that a receiver far away
+ * keeps up (16 at 100 ms are 160 a second); and while every attempt fails.
+ */
 export const attemptsPerWebhookMax = 4
+export const attemptsPerWebhookQuietMax = 16
 export const attemptsPerFailingMax = 1
 /** Attempts under way: of all webhooks, and of those that only fail. */
 export const attemptsMax = 1_024
 export const attemptsOfFailingMax = 256
 /** Calls to receivers under way, twice what the dispatcher asks for; beyond it a call fails at once. */
 export const callsMax = 2_048
+
+/** Wallets. Readings at once: the venue's quota is shared with live trades and their back-fill. */
+export const walletReadingsMax = 8
+/** Readings, and separately addresses never asked for, that wait their turn; further ones are refused. */
+export const walletReadingsWaitingMax = 64
+/** A request waits so long for the venue, so that what is known can still be answered in time. */
+export const walletWaitMsMax = 3_500
+/** Bytes of wallets kept in memory with their figures; beyond, those asked for longest ago go. */
+export const walletWarmBytesMax = 67_108_864
+/** Wallets whose fills are taken from the stream; full: the one asked for longest ago is followed no more. */
+export const walletsFollowedMax = 10_000
+/** A wallet that nobody asked for is followed for so long: a day. */
+export const walletFollowedMs = 86_400_000
+/** Fills of followed wallets kept until the venue tells them again; full: the oldest goes. */
+export const walletFillsMax = 65_536
+/** Addresses remembered as never seen, and wallets remembered as whales; full: the oldest goes. */
+export const walletStrangersMax = 10_000
+export const walletWhalesMax = 100_000
+/** Markets whose facts are kept for the rules; full: the one looked up longest ago goes. About 500 bytes each. */
+export const walletMarketsMax = 32_768
 
 /** Shutdown: everything flushed and closed within this. */
 export const shutdownMsMax = 15_000
@@ -151,6 +175,8 @@ assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the 
 assert(historyScanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'what is told of a whale is stored')
 assert(pastAskMsMax < requestDeadlineMs, 'a venue that is slow is told before the request is')
+assert(attemptsPerWebhookMax < attemptsPerWebhookQuietMax, 'who is let have more when it is quiet')
+assert(walletWaitMsMax < requestDeadlineMs, 'a wallet that is slow is answered before the deadline')
 assert(attemptsMax < callsMax, 'what the dispatcher asks for is never refused')
 assert(attemptsOfFailingMax < attemptsMax, 'endpoints that fail leave places to the others')
 assert(pendingPerWebhookMax <= pendingTotalMax, 'one webhook alone may have all it may have')

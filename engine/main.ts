@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { accountHandlers } from '../actors/account-admin.ts'
 import { matchHandlers } from '../actors/match-admin.ts'
+import { walletHandlers } from '../actors/wallet-admin.ts'
 import { openLmdbStorage } from '../storage/lmdb.ts'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
 import { AdminSocket } from './admin-socket.ts'
@@ -94,6 +95,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
   admin.register(accountHandlers(engine.accounts.directory))
   admin.register(matchHandlers(engine.verdicts, (id) => engine.catalog.find(id)))
+  admin.register(walletHandlers(engine.wallets))
   await admin.start()
   shutdown.add(() => admin.stop())
   if (shutdown.hasBegun) return

@@ -13,7 +13,7 @@ export interface Pool<Task, Result> {
   close(): Promise<void>
 }
 
-export interface PoolOptions<Result> {
+export interface PoolOptions<Task, Result> {
   /** The thread's entry, a module whose default export takes a Task. */
   readonly worker: URL
   readonly threads: number
@@ -24,14 +24,16 @@ export interface PoolOptions<Result> {
   readonly timeoutMs: number
   /** Whether what came back is a Result: threads are a border too. */
   readonly isResult: (value: unknown) => value is Result
+  /** Buffers of a task that go over without a copy; the caller has them no more. None: all is copied. */
+  readonly buffersOf?: (task: Task) => ArrayBuffer[]
 }
 
 /** In a thread: gives an array of numbers back as a task's result without a copy being made of it. */
-export function handedOver(result: Uint32Array): unknown {
+export function handedOver(result: Uint32Array | Uint8Array<ArrayBuffer>): unknown {
   return Piscina.move(result)
 }
 
-export function openPool<Task, Result>(options: PoolOptions<Result>): Pool<Task, Result> {
+export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool<Task, Result> {
   const piscina = new Piscina({
     filename: options.worker.href,
     minThreads: options.isKept === true ? options.threads : 0,
@@ -51,7 +53,8 @@ export function openPool<Task, Result>(options: PoolOptions<Result>): Pool<Task,
       const deadline = AbortSignal.timeout(options.timeoutMs)
       let result: unknown
       try {
-        result = await piscina.run(task, { signal: deadline })
+        const transferList = options.buffersOf?.(task) ?? []
+        result = await piscina.run(task, { signal: deadline, transferList })
       } catch (error) {
         if (deadline.aborted) {
           throw new EngineError('TIMED_OUT', 'the work took too long', { cause: error })

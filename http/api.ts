@@ -24,6 +24,7 @@ import { priceRoutes } from './routes/prices.ts'
 import { sportsRoutes } from './routes/sports.ts'
 import { statusRoutes } from './routes/status.ts'
 import { tradeRoutes } from './routes/trades.ts'
+import { walletRoutes } from './routes/wallets.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { whaleRoutes } from './routes/whales.ts'
 
@@ -56,6 +57,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...eventRoutes(shared), //                  /v1/events  /{slug}
     ...matchRoutes({ ...shared, names }), //                  /v1/matching-markets  /sports/{sport}
     ...sportsRoutes(shared), //                 /v1/sports/{sport}
+    ...walletRoutes(shared), //                 /v1/wallets  /{address}  /trades  /positions  /pnl  /activity
     ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
     ...whaleRoutes(shared), //                  /v1/whales  /trades  /v1/markets/{market_id}/whales

@@ -30,6 +30,10 @@ const RETRY_SECONDS = 2
  */
 const scans = new Slots({ runningMax: 2, waitingMax: 16 })
 const mergedPages = new Slots({ runningMax: 2, waitingMax: 64 })
+/** Filtered pages of which the first slice had a good part. */
+const densePages = new Slots({ runningMax: 2, waitingMax: 64 })
+/** Of so many rows read at least one passed: such a page ends soon. */
+const DENSE_ROWS = 8
 
 /** Where a row stands in its history. */
 export interface Place {
@@ -59,6 +63,8 @@ export interface Reading<Row> {
   /** Rows read in one turn of the loop at most: some two milliseconds' worth. */
   readonly sliceRows: number
   readonly clock: Clock
+  /** When the request began, by the monotonic clock, where there was something to wait for first; else now. */
+  readonly begunAtMs?: number
   /** Aborts when the client has gone: a scan under way or waiting ends. */
   readonly signal?: AbortSignal
 }
@@ -88,11 +94,12 @@ class Scan<Row> {
   readonly #rows: Row[] = []
   #after: HistoryRange['after']
   #isPaced = false
+  #readCount = 0
 
   constructor(reading: Reading<Row>) {
     this.#reading = reading
     this.#after = reading.range.after
-    this.#askedAtMs = reading.clock.monotonicMs()
+    this.#askedAtMs = reading.begunAtMs ?? reading.clock.monotonicMs()
   }
 
   /** Reads for one turn of the loop; true when the page is whole. */
@@ -122,6 +129,7 @@ class Scan<Row> {
   /** True when the page is whole. */
   #take(rows: readonly Row[]): boolean {
     const { accepts, limit, place } = this.#reading
+    this.#readCount += rows.length
     for (const row of rows) {
       if (accepts !== null && !accepts(row)) continue
       this.#rows.push(row)
@@ -137,7 +145,8 @@ class Scan<Row> {
 
   /** What the first step left. */
   async rest(): Promise<HistoryPage<Row>> {
-    if (this.#reading.accepts !== null) await this.#runInTurn(scans)
+    const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
+    if (this.#reading.accepts !== null) await this.#runInTurn(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInTurn(mergedPages)
     // The rows of one table, no more of them than the page has.
     else await this.#run()
@@ -150,7 +159,8 @@ class Scan<Row> {
     const waiting = new AbortController()
     const giveUp = () => waiting.abort()
     signal?.addEventListener('abort', giveUp, { once: true })
-    const stop = clock.after(WAIT_MS_MAX, giveUp)
+    const leftMs = Math.max(0, this.#lastMs - clock.monotonicMs())
+    const stop = clock.after(Math.min(WAIT_MS_MAX, leftMs), giveUp)
     try {
       await slots.run(waiting.signal, () => {
         stop()
@@ -164,13 +174,14 @@ class Scan<Row> {
     }
   }
 
+  /** Behind it no answer would come in time. */
+  get #lastMs(): number {
+    return this.#askedAtMs + requestDeadlineMs - ANSWER_MS
+  }
+
   async #run(): Promise<void> {
     const { clock, signal } = this.#reading
-    const startedAtMs = clock.monotonicMs()
-    const endsAtMs = Math.min(
-      startedAtMs + historyScanMsMax,
-      this.#askedAtMs + requestDeadlineMs - ANSWER_MS,
-    )
+    const endsAtMs = Math.min(clock.monotonicMs() + historyScanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await nextTurn(clock)

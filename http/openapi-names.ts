@@ -86,7 +86,7 @@ export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
 
 /** What a parameter means wherever it stands; a schema's own description comes first. */
 export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
-  address: 'Wallet address, 40 hex digits.',
+  address: "Proxy or owner's address, `0x` and 40 hex digits in any case.",
   asset: 'File name.',
   at_time: 'Unix seconds; the newest price at or before. Not in the future.',
   category: 'Only this category.',
@@ -103,6 +103,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   event_ticker: "The venue's id of an event.",
   gap_fill: 'Fill spans without trades with flat bars of no volume.',
   include_markets: 'Give the markets of each event.',
+  granularity: 'Length of a step: UTC days, ISO weeks, months, or each moment by itself.',
   interval: 'Length of a bar.',
   key_id: 'Id of the API key.',
   limit: 'Rows of a page, at most.',
@@ -132,6 +133,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   taker_side: 'Only trades whose taker bought this side.',
   ticker: "The venue's id of a market.",
   token_id: "The venue's id of an outcome, decimal digits.",
+  type: 'Only activities of these types; all unless given.',
   wallet: 'Only trades of this wallet.',
   webhook_id: 'Id of the webhook.',
+  window: 'How far back from now.',
 }

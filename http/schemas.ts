@@ -164,6 +164,60 @@ export const TradesSchema = Type.Object({
   has_more: Type.Boolean(),
 })
 
+/**
+ * A trade as one wallet made it: `side` is what the wallet did, `maker` and `taker` name it where its
+ * role is known. Of a market that nobody knows any more, price and side are in the token traded.
+ */
+export const WalletTradeSchema = Type.Object({
+  ...TradeSchema.properties,
+  outcome: nullable(Type.String()),
+  token_id: Type.String(),
+  condition_id: Type.String(),
+  question: nullable(Type.String()),
+  slug: nullable(Type.String()),
+  role: nullable(choice(['taker', 'maker'] as const)),
+})
+
+/** Of one token. `initial_value` is what is held cost; a part that is not known is null. */
+export const WalletPositionSchema = Type.Object({
+  market_id: Type.String(),
+  condition_id: Type.String(),
+  token_id: Type.String(),
+  question: nullable(Type.String()),
+  slug: nullable(Type.String()),
+  event_slug: nullable(Type.String()),
+  outcome: nullable(Type.String()),
+  balance: Type.Number({ minimum: 0 }),
+  avg_entry_price: nullable(Type.Number()),
+  current_price: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  initial_value: Type.Number(),
+  current_value: Type.Number(),
+  realized_pnl: Type.Number(),
+  unrealized_pnl: Type.Number(),
+  total_pnl: Type.Number(),
+  percent_pnl: nullable(Type.Number()),
+  redeemable: Type.Boolean(),
+  mergeable: Type.Boolean(),
+  neg_risk: nullable(Type.Boolean()),
+  status: choice(['open', 'closed'] as const),
+  opened_at: Type.Integer(),
+  updated_at: Type.Integer(),
+  cost_basis_known: Type.Boolean(),
+})
+
+export const WalletActivitySchema = Type.Object({
+  id: Type.String(),
+  type: choice(['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION'] as const),
+  market_id: Type.String(),
+  condition_id: Type.String(),
+  question: nullable(Type.String()),
+  slug: nullable(Type.String()),
+  size: Type.Number({ minimum: 0 }),
+  usd_value: Type.Number(),
+  tx_hash: nullable(Type.String()),
+  timestamp_ms: Type.Integer(),
+})
+
 /** `spread` and `mid_price` are null when a side is empty; the depths are the whole book's. */
 export const BookSnapshotSchema = Type.Object({
   market_id: Type.String(),

@@ -40,6 +40,7 @@ import type { PruneLimits, Storage } from './storage.ts'
 import { ENVIRONMENT_NAMES, type EnvironmentName, TABLES } from './tables.ts'
 import { Ticks } from './ticks.ts'
 import { Trades } from './trades.ts'
+import { StoredWallets } from './wallets.ts'
 import { Webhooks } from './webhooks.ts'
 import { Whales } from './whales.ts'
 
@@ -127,6 +128,7 @@ class LmdbStorage implements Storage {
   readonly outbox: Outbox
   readonly matches: StoredMatches
   readonly matchVerdicts: StoredVerdicts
+  readonly wallets: StoredWallets
   readonly #accounts: Environment
   readonly #market: Environment
   readonly #backup: AccountsBackup
@@ -166,6 +168,7 @@ class LmdbStorage implements Storage {
     this.#backup = new AccountsBackup({ ...options, environment: parts.accounts, databaseId })
     this.matches = new StoredMatches(market)
     this.matchVerdicts = new StoredVerdicts(parts.accounts)
+    this.wallets = new StoredWallets(market)
     this.#accounts = parts.accounts
     this.#market = market
     this.#release = parts.release

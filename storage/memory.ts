@@ -18,6 +18,7 @@ import {
 import { MemoryMatches, MemoryVerdicts } from './memory-matches.ts'
 import { MemoryOutbox } from './memory-outbox.ts'
 import { MemoryTrades } from './memory-trades.ts'
+import { MemoryWallets } from './memory-wallets.ts'
 import { MemoryWebhooks } from './memory-webhooks.ts'
 import { MemoryWhales } from './memory-whales.ts'
 import type {
@@ -319,6 +320,7 @@ class MemoryStorage implements Storage {
   readonly outbox = new MemoryOutbox()
   readonly matches = new MemoryMatches()
   readonly matchVerdicts = new MemoryVerdicts()
+  readonly wallets = new MemoryWallets()
 
   outstandingWrites(): number {
     return 0

@@ -25,7 +25,8 @@ export interface MigrationStep {
 /**
  * The steps that releases have needed so far. Format 3 added tables (webhooks, the outbox) and a field
  * of accounts, for which nothing is rewritten: its number keeps older programs from taking accounts
- * that they cannot read for damaged ones.
+ * that they cannot read for damaged ones. Format 4 added the tables of wallets;
+ * nothing is rewritten.
  */
 export const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },

@@ -17,6 +17,7 @@ import type {
 } from '../engine/market.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../engine/units.ts'
 import type { MatchTable, VerdictTable } from './match-contract.ts'
+import type { WalletTable } from './wallet-contract.ts'
 import type { OutboxTable, WebhookTable } from './webhook-contract.ts'
 import type { WhaleTable } from './whale-contract.ts'
 
@@ -362,6 +363,7 @@ export interface Storage {
   readonly outbox: OutboxTable
   readonly matches: MatchTable
   readonly matchVerdicts: VerdictTable
+  readonly wallets: WalletTable
   /** Writes handed over and not yet committed. */
   outstandingWrites(): number
   /** False after a commit failed: the process must stop in order (or is read-only after ENOSPC). */

@@ -1,11 +1,11 @@
 // The whole disk layout on one screen: environment → table → key → record. Two LMDB environments:
 // `accounts` holds what users were told is kept, `market` what the venues could send again.
 // Numbers in keys are big-endian: market, run and webhook u32, times, days and hours u64 (see keys.ts), so that
-// LMDB's byte order is the order of the numbers; venues and kinds are one byte. Changing anything here needs a step in migrate.ts.
+// LMDB's byte order is the order of the numbers; venues and kinds are one byte, addresses 20. Changing anything here needs a step in migrate.ts.
 // Upholds STORE10 (fixed layout), R42.
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 3
+export const FORMAT_VERSION = 4
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
@@ -111,6 +111,16 @@ export const TABLES = {
   outboxTotals: table('market', 'outboxTotals', { isChecked: true }),
   /** webhook, market → the price last sent */
   lastPrices: table('market', 'lastPrices', { groupBytes: 4, isChecked: true }),
+  /** address of a wallet → StoredWallet */
+  wallets: table('market', 'wallets', { isChecked: true }),
+  /** address of an owner → address of the wallet (20 bytes) */
+  walletOwners: table('market', 'walletOwners'),
+  /** address of a wallet, block → packed events of its ledger (engine/wallets/ledger.ts) */
+  walletBlocks: table('market', 'walletBlocks', { groupBytes: 20, isChecked: true }),
+  /** address of a wallet → its packed running account (engine/wallets/account.ts) */
+  walletAccounts: table('market', 'walletAccounts', { isChecked: true }),
+  /** native market id → WalletMarket */
+  walletMarkets: table('market', 'walletMarkets'),
   /** name → number; `last_market_number` is the market table's own */
   marks: table('market', 'marks'),
 } as const satisfies Record<string, TableLayout>

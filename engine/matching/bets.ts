@@ -1,6 +1,6 @@
 // What is bet on a game: winner, draw, spread, total, both teams to score, a map, a half, a player's points …
 // from a slug's tail, a series' scope and the words of a title. What fits none keeps its words, so that two
-// unknown bets are one only in the same words. Upholds PROP9, PROP10.
+// unknown bets are one only in the same words. Upholds PROP9, PROP10, PROP18.
 
 import { meanings } from './words.ts'
 
@@ -26,7 +26,7 @@ const STATS: readonly (readonly [RegExp, string])[] = [
   [/\bhome runs?\b(?!.*season)|\bhr$/, 'homeruns'],
   [/\bstrikeouts\b|\bks$/, 'strikeouts'],
   [/\btotal bases\b|\btb$/, 'bases'],
-  [/\bgoalscorer\b|\bto score a goal\b|\bgoalscorers\b|\banytime$/, 'goalscorer'],
+  [/\bgoalscorer\b|\banytime goal\b|\bto score a goal\b|\bgoalscorers\b|\banytime$/, 'goalscorer'],
   [/\btouchdown\b|\btd$/, 'touchdown'],
   [/\b(?:passing|rushing|receiving) yards\b|\byds$/, 'yards'],
 ]
@@ -47,7 +47,8 @@ const COUNTED: readonly (readonly [RegExp, string])[] = [
 /** In order: the first that fits is the kind. */
 // A draw is one of the winner's outcomes: the fixture's side says it.
 const KINDS: readonly (readonly [RegExp, string])[] = [
-  [/\bexact score\b|\bcorrect score\b|\bseries score\b|\bwinning score\b|\bscore$/, 'score'],
+  [/\bcombo\b/, 'combo'],
+  [/\bexact\b|\bcorrect score\b|\bseries score\b|\bwinning score\b|\bscore$/, 'score'],
   [/\bboth teams to score\b|\bboth teams score\b|\bbtts\b/, 'btts'],
   [/\bcompleted match\b/, 'completed'],
   [/\bodd\/?even\b|\bodd even\b|\bodd or even\b/, 'oddeven'],
@@ -100,9 +101,10 @@ const SETS: Readonly<Record<string, string>> = {
 
 /**
  * The bet of a listing. `title` folded, without the sides where they could be cut; `tail` a slug's words
- * after the date; `scope` a series' scope in lower case; `number` what the ticker adds (map or set).
+ * after the date; `scope` a series' scope in lower case; `number` what the ticker adds (map or set); `after`
+ * what a title of venue b says behind the sides, where its series alone does not ask for the winner.
  */
-export function betOf(title: string, tail: string, scope: string, number: string): Bet {
+export function betOf(title: string, tail: string, scope: string, number: string, after = ''): Bet {
   const words = `${tail} ${title}`
   const parts = [tail, scope, title]
   const period = periodOf(parts, number, scope)
@@ -113,7 +115,25 @@ export function betOf(title: string, tail: string, scope: string, number: string
   let kind: string | null = null
   for (const part of parts) kind ??= firstOf(KINDS, part)
   kind ??= wordsOf(title)
+  if (kind === 'winner' && after !== '' && !WINNER_SCOPE.test(scope)) kind = otherThanWinner(after)
   return { kind, period, counted }
+}
+
+/** A series that ends so asks who wins, whatever else its titles say. */
+const WINNER_SCOPE = /(?:game|match|fight|bout|map|winner|[12]h|f5)$/
+
+/** "Receptions", "Largest Lead" behind the sides is what is bet on; "Game 2" and "Final" are not. */
+function otherThanWinner(after: string): string {
+  const telling = tellingWords(withoutPeriods(after))
+  return telling.length === 0 ? 'winner' : `other:${telling.sort().join(' ')}`
+}
+
+function withoutPeriods(text: string): string {
+  return PERIODS.reduce((rest, [pattern]) => rest.replace(pattern, ' '), text)
+}
+
+function tellingWords(text: string): string[] {
+  return meanings(text).filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
 }
 
 function firstOf(table: readonly (readonly [RegExp, string])[], text: string): string | null {
@@ -128,6 +148,8 @@ function periodOf(parts: readonly string[], number: string, scope: string): stri
     if (period !== null) return period
     const match = NUMBERED.exec(part)
     if (match === null) continue
+    // A series of venue b that asks for a game asks for a whole one: the first of a playoff's.
+    if (match[1] !== undefined && /game$/.test(scope)) continue
     if (match[1] !== undefined) return `map${match[1]}`
     return `set${match[2] ?? SETS[match[3] ?? ''] ?? ''}`
   }
@@ -145,10 +167,9 @@ const PLAIN = new Set(
 
 /** Winner, unless the title has words of a bet we do not know: "most yellow cards", "first corner". */
 function wordsOf(title: string): string {
-  let asked = /(?:^|: | - )([^:]*)$/.exec(title)?.[1] ?? title
-  for (const [pattern] of PERIODS) asked = asked.replace(pattern, ' ')
+  const asked = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(title)?.[1] ?? title)
   if (!/\b(?:most|first|last|any|highest|race|method|number|how many)\b/.test(asked))
     return 'winner'
-  const telling = meanings(asked).filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
+  const telling = tellingWords(asked)
   return telling.length === 0 ? 'winner' : `other:${telling.sort().join(' ')}`
 }

@@ -8,7 +8,8 @@ import { hash32 } from '../random.ts'
 import { easternDate } from '../sports/eastern-date.ts'
 import { leagueOfSeries, leagueOfWord } from '../sports/leagues.ts'
 import { countryOfCode } from './countries.ts'
-import { type Day, dateOfTicker, datesOf, dayOf, hourOf } from './dates.ts'
+import { type Day, dateOfTicker, datesOf, dayOf, hourOf, windowOf } from './dates.ts'
+import { coinOfCode } from './price-question.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 import { fold, meanings, rawWords } from './words.ts'
 
@@ -25,6 +26,7 @@ const WORDS_MAX = 28
 const NUMBERS_MAX = 6
 const DAYS_MAX = 3
 const CODES_MAX = 4
+const HOURS_MAX = 3
 /** Child titles that add to an event's words. */
 const CHILDREN_READ_MAX = 12
 /** The hour of New York at which a price that names none is taken, as far as one is. */
@@ -40,7 +42,8 @@ interface Features {
   readonly days: Set<Day>
   /** Codes of a game's sides as far as both venues might write them. */
   readonly codes: Set<string>
-  hour: number | null
+  /** Clock hours said, also as the ends of a window. */
+  readonly hours: Set<number>
 }
 
 /** Keys of a market; deterministic, never throws. */
@@ -60,6 +63,8 @@ export function keysOfMarket(market: MatchMarket): BlockingKeys {
     for (const bound of [strike.floor, strike.cap]) if (bound !== null) addNumber(bound, features)
   }
   if (market.line !== null) addNumber(Math.abs(market.line), features)
+  const coin = coinOfCode(market.title, market.rules)
+  if (coin !== null) addWord(coin, features)
   return combined(features, market)
 }
 
@@ -79,7 +84,13 @@ export function keysOfEvent(event: MatchEvent): BlockingKeys {
 type Times = Pick<MatchMarket, 'startMs' | 'closeMs'>
 
 function emptyFeatures(): Features {
-  return { words: new Set(), numbers: new Set(), days: new Set(), codes: new Set(), hour: null }
+  return {
+    words: new Set(),
+    numbers: new Set(),
+    days: new Set(),
+    codes: new Set(),
+    hours: new Set(),
+  }
 }
 
 function anchorOf({ startMs, closeMs }: Times): Day | null {
@@ -96,7 +107,7 @@ function isYesNo(outcomes: readonly string[]): boolean {
 function readText(text: string, anchor: Day | null, features: Features): void {
   if (text === '') return
   const folded = fold(text)
-  features.hour ??= hourOf(folded)
+  addHours(folded, features)
   let bare = ''
   let from = 0
   for (const { last, start, end } of datesOf(folded, anchor)) {
@@ -126,6 +137,15 @@ const SCALES: Readonly<Record<string, number>> = {
 
 function addWord(word: string, features: Features): void {
   if (features.words.size < WORDS_MAX) features.words.add(word)
+}
+
+/** Venue a says when a window begins and ends, a ticker of venue b when it ends. */
+function addHours(folded: string, features: Features): void {
+  if (features.hours.size >= HOURS_MAX) return
+  const hour = hourOf(folded)
+  if (hour === null) return
+  const window = windowOf(folded)
+  for (const said of window === null ? [hour] : [window.from, window.to]) features.hours.add(said)
 }
 
 function addDay(day: Day, features: Features): void {
@@ -187,7 +207,7 @@ function readTicker(ticker: string, features: Features): void {
     }
     isDated = true
     addDay(date.last, features)
-    features.hour ??= date.rest === '' ? date.hour : null
+    if (date.rest === '' && date.hour !== null) features.hours.add(date.hour)
     addBlock(date.rest.toLowerCase().replace(/[^a-z]/g, ''), features)
   }
 }
@@ -231,8 +251,9 @@ function combined(features: Features, times: Times): BlockingKeys {
   for (const key of filed) asked.add(key)
   for (const day of features.days) {
     for (const offset of ONE_DAY) {
-      addOfDay(features, { day: day + offset, hour: features.hour ?? HOUR_UNSAID }, asked)
-      if (offset === 0) addOfDay(features, { day, hour: features.hour }, filed)
+      const askedHours = features.hours.size > 0 ? [...features.hours] : [HOUR_UNSAID]
+      addOfDay(features, { day: day + offset, hours: askedHours }, asked)
+      if (offset === 0) addOfDay(features, { day, hours: [...features.hours] }, filed)
     }
   }
   return { filed: Uint32Array.from(filed).sort(), asked: Uint32Array.from(asked).sort() }
@@ -248,21 +269,21 @@ function addDaysOfTimes({ startMs, closeMs }: Times, features: Features): void {
 
 interface Moment {
   readonly day: Day
-  readonly hour: number | null
+  readonly hours: readonly number[]
 }
 
-function addOfDay(features: Features, { day, hour }: Moment, into: Set<number>): void {
+function addOfDay(features: Features, { day, hours }: Moment, into: Set<number>): void {
   const { words, numbers, codes } = features
   for (const word of words) {
     const stem = hash32(word.startsWith('country:') ? word : word.slice(0, STEM_CHARACTERS))
     into.add(dated(mixed(WORD_ON_DAY, stem, day)))
-    if (hour !== null) into.add(dated(mixed(WORD_AT_HOUR, stem, day, hour)))
+    for (const hour of hours) into.add(dated(mixed(WORD_AT_HOUR, stem, day, hour)))
   }
   for (const code of codes) into.add(dated(mixed(CODE_ON_DAY, hash32(code), day)))
   for (const number of numbers) {
     const value = hash32(number)
     into.add(dated(mixed(NUMBER_ON_DAY, value, day)))
-    if (hour !== null) into.add(dated(mixed(NUMBER_AT_HOUR, value, day, hour)))
+    for (const hour of hours) into.add(dated(mixed(NUMBER_AT_HOUR, value, day, hour)))
   }
 }
 

@@ -1,6 +1,7 @@
 // Two listings of games held against each other: is it one game, one day, one bet, one line, one side.
 // Says how the parts stand; what follows from it is decided in vetoes.ts. Upholds PROP7, PROP12, VETO1 to VETO5.
 
+import { HOUR_MS } from '../units.ts'
 import { type Arena, isOtherArena, NO_ARENA } from './arenas.ts'
 import type { Asked, Fixture } from './fixture.ts'
 import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE, type Side } from './sides.ts'
@@ -14,6 +15,10 @@ export interface FixtureComparison {
   /** Days between the two; null when one is unknown. */
   readonly dayGap: number | null
   readonly isDaySure: boolean
+  /** Hours between the two known starts; null when one is unknown. */
+  readonly startGapHours: number | null
+  /** Hours that may lie between the venues' starts of one game. */
+  readonly nearHours: number
   /** Days that may lie between the venues' dates of one game. */
   readonly nearDays: number
   readonly isSameBet: boolean
@@ -36,6 +41,9 @@ export function compareFixtures(a: Fixture, b: Fixture): FixtureComparison {
     both: grades.both,
     dayGap: a.day === null || b.day === null ? null : Math.abs(a.day - b.day),
     isDaySure: a.isDaySure && b.isDaySure,
+    startGapHours:
+      a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
+    nearHours: nearHoursOf(a, b),
     nearDays: nearDaysOf(a, b),
     isSameBet,
     isSamePeriod: a.bet.period === b.bet.period,
@@ -45,10 +53,16 @@ export function compareFixtures(a: Fixture, b: Fixture): FixtureComparison {
   }
 }
 
-/** Known starts that lie close make one game of two dates; far apart starts of one date make two. */
+/** Days that were only hinted at may lie further apart than days that were said. */
 function nearDaysOf(a: Fixture, b: Fixture): number {
   if (a.isDaySure && b.isDaySure) return Math.min(a.arena.nearDays, b.arena.nearDays)
   return 3
+}
+
+/** Courts and rain move games within their day; two games of a day are told by their starts. */
+function nearHoursOf(a: Fixture, b: Fixture): number {
+  const isDaily = Math.min(a.arena.nearDays, b.arena.nearDays) === 0
+  return isDaily && a.isStartSure && b.isStartSure ? 2.5 : 18
 }
 
 interface Grades {

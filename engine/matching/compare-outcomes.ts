@@ -22,6 +22,7 @@ const PLACEHOLDER = new Set(
 
 /** Compares what two events' markets stand for. */
 export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparison {
+  if (isOtherCut(a, b)) return { ...NOTHING, isOtherGrid: true }
   if (a.children.length < 2 || b.children.length < 2) return NOTHING
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   if (gridA.length >= 2 && gridB.length >= 2) return compareGrids(gridA, gridB)
@@ -35,20 +36,34 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   return { overlap: hits / short.length, isOtherGrid: false, isLoneGrid }
 }
 
+/**
+ * A price cut into bands against one cut at thresholds: by the markets, or by the venue's word that at most one
+ * can be right, which holds of bands alone.
+ */
+function isOtherCut(a: Proposition, b: Proposition): boolean {
+  const [one, other] = [hasBands(a), hasBands(b)]
+  return one !== null && other !== null && one !== other
+}
+
+/** One cell with two ends is a band's; several without one are thresholds'; null: nothing tells. */
+function hasBands(event: Proposition): boolean | null {
+  const grid = gridOf(event)
+  if (grid.some(({ low, high }) => Number.isFinite(low) && Number.isFinite(high))) return true
+  if (grid.length >= 2) return false
+  return event.asset === null ? null : event.isExclusive
+}
+
 function gridOf({ children }: Proposition): readonly Quantity[] {
   return children.flatMap(({ quantity }) => (quantity === null ? [] : [quantity]))
 }
 
-/** Bands against thresholds are another grid, and so are grids without a common cell among many. */
+/** Grids without a common cell among many are others. */
 function compareGrids(a: readonly Quantity[], b: readonly Quantity[]): OutcomeComparison {
   const shared = a.filter((cell) =>
     b.some((other) => /same|boundary/.test(relateRanges(cell, other))),
   ).length
-  const isBands = (grid: readonly Quantity[]): boolean =>
-    grid.filter(({ low, high }) => Number.isFinite(low) && Number.isFinite(high)).length * 2 >=
-    grid.length
   const overlap = shared / Math.min(a.length, b.length)
-  return { overlap, isOtherGrid: isBands(a) !== isBands(b) || shared === 0, isLoneGrid: false }
+  return { overlap, isOtherGrid: shared === 0, isLoneGrid: false }
 }
 
 /** What tells an event's markets apart: their answers, or the words that few of them share. */

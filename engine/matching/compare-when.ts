@@ -1,5 +1,6 @@
 // When two questions are decided, held against each other: equal days, deadlines that are one ("before Oct 2025",
-// "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, VETO3, VETO7.
+// "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, MATCHDATE6,
+// VETO3, VETO7.
 
 import type { Proposition, When } from './proposition.ts'
 
@@ -22,19 +23,20 @@ export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
   const [one, other] = [said(a), said(b)]
   if (one.length > 0 && other.length > 0) return compareSaid(one, other)
   const hinted = compareHints(withClose(a, one), withClose(b, other))
-  return isMissed(a, one, other, hinted.gap) ? { verdict: 'other', gap: hinted.gap } : hinted
+  const missed = missedBy(a, one, other)
+  return missed > MISSED_DAYS ? { verdict: 'other', gap: missed } : hinted
 }
 
-/** Venue b says the very day, and venue a, which closes within days of what it asks about, closes far from it. */
-function isMissed(
-  a: Proposition,
-  toldA: readonly When[],
-  toldB: readonly When[],
-  gap: number,
-): boolean {
-  if (toldA.length > 0 || gap <= MISSED_DAYS || !a.whens.some(({ source }) => source === 'close'))
-    return false
-  return toldB.length > 0 && toldB.every(({ role, grain }) => role === 'on' && grain === 'day')
+/**
+ * Venue b says the very day, and venue a, which closes within days of what it asks about, closes so many days
+ * from it; 0 where one of the two is not so.
+ */
+function missedBy({ whens }: Proposition, toldA: readonly When[], toldB: readonly When[]): number {
+  const closes = whens.filter(({ source }) => source === 'close')
+  if (toldA.length > 0 || toldB.length === 0 || closes.length === 0) return 0
+  if (toldB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
+  const gaps = closes.flatMap((close) => toldB.map((told) => gapOf(close, told)))
+  return Math.min(...gaps)
 }
 
 /** Where one side only closes some day: the nearest of what is said and when trading ends. */
@@ -78,13 +80,19 @@ function compareSaid(a: readonly When[], b: readonly When[]): WhenComparison {
     for (const other of b) {
       const gap = gapOf(one, other)
       best = Math.min(best, gap)
-      if (gap <= toleranceOf(one, other)) isSame = true
+      if (gap <= toleranceOf(one, other) && !isPart(one, other)) isSame = true
       if (isDayIn(one, other) || isDayIn(other, one)) isDayOfPeriod = true
     }
   }
   if (isSame) return { verdict: 'same', gap: best }
   // "On Sep 17" and "in September" may be one event: likely, not said.
   return isDayOfPeriod ? { verdict: 'hint', gap: 0 } : { verdict: 'other', gap: best }
+}
+
+/** The last week of a month ends with it, and is another period. */
+function isPart(one: When, other: When): boolean {
+  if (one.role !== 'in' || other.role !== 'in') return false
+  return (one.grain === 'week') !== (other.grain === 'week')
 }
 
 function isDayIn(day: When, period: When): boolean {
@@ -95,8 +103,9 @@ function isDayIn(day: When, period: When): boolean {
 function toleranceOf(one: When, other: When): number {
   if (one.role === 'by' || other.role === 'by') return NEAR_DAYS
   const [first, second] = one.last < other.last ? [one, other] : [other, one]
+  if (second.last !== first.last + 1) return 0
   const turn = new Date(first.last * 86_400_000).toISOString().slice(5, 10)
-  return turn === '12-31' && second.last === first.last + 1 ? NEAR_DAYS : 0
+  return turn === '12-31' ? NEAR_DAYS : 0
 }
 
 /** Days between two ends; equal months and days where one has no year. */

@@ -1,5 +1,5 @@
 // Two propositions held against each other: vetoes, and the degrees of agreement that the model weighs.
-// Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO14, SCORE3.
+// Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3.
 
 import { compareOutcomes, type OutcomeComparison } from './compare-outcomes.ts'
 import { compareWhens, type WhenComparison } from './compare-when.ts'
@@ -9,21 +9,26 @@ import { lonelyMarks } from './marks.ts'
 import type { Proposition } from './proposition.ts'
 import { shortForms } from './short-names.ts'
 import { type FixtureFinding, judgeFixtureEvents, judgeFixtures } from './veto-fixture.ts'
+import { ruleVetoes, withSources } from './veto-rules.ts'
 import {
   answerVetoes,
   assetVetoes,
   dateVetoes,
+  firstVetoes,
   formVetoes,
   hourVetoes,
+  kindVetoes,
+  levelVetoes,
   markVetoes,
+  occasionVetoes,
+  polarityVetoes,
   rangeRelation,
   rangeVetoes,
   roleVetoes,
-  ruleVetoes,
   subjectVetoes,
   touchVetoes,
 } from './veto-text.ts'
-import { type Veto, veto } from './vetoes.ts'
+import { capOf, VETOES, type Veto, veto } from './vetoes.ts'
 
 /**
  * What the model weighs, in the order of its weights, each about 0 to 1, with what one would expect it to be
@@ -92,14 +97,19 @@ export function compare(a: Proposition, b: Proposition, corpus: Corpus): Compari
     }
   }
   if (game !== null) {
-    return { vetoes: game.vetoes, features: [...start, ...NO_TEXT], when, agreements, game }
+    const vetoes = [
+      ...game.vetoes,
+      ...(a.grain === 'market' ? settledVetoes(a, b, game.vetoes) : []),
+    ]
+    return { vetoes, features: [...start, ...NO_TEXT], when, agreements, game }
   }
   const words = compareTexts(a, b, corpus)
   const outcomes = compareOutcomes(a, b)
   const vetoes = vetoesOf(a, b, when, words)
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
+  vetoes.push(...settledVetoes(a, b, vetoes))
   const features = [...start, ...textFeatures({ a, b, when, words, outcomes, isSameRange })]
-  return { vetoes, features, when, agreements, game }
+  return { vetoes: withSources(vetoes, a, b), features, when, agreements, game }
 }
 
 function gameFeatures(game: FixtureFinding | null): readonly number[] {
@@ -199,22 +209,36 @@ function vetoesOf(
 ): Veto[] {
   const isGameAlone = (a.fixture === null) !== (b.fixture === null)
   const vetoes: Veto[] = isGameAlone ? [veto('other_kind', 'a game against none')] : []
-  vetoes.push(...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
+  vetoes.push(...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
   if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
     vetoes.push(...rangeVetoes(a, b))
-  vetoes.push(...subjectVetoes(words.ofA, words.ofB))
-  if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words.knownA))
-  else vetoes.push(...formVetoes(a, b))
-  vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b), ...ruleVetoes(a, b))
+  vetoes.push(...subjectVetoes(words.ofA, words.ofB), ...occasionVetoes(a, b, when))
+  if (a.grain === 'market')
+    vetoes.push(...answerVetoes(a, b, words.knownA), ...polarityVetoes(a, b))
+  else vetoes.push(...formVetoes(a, b), ...levelVetoes(a, b))
+  vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))
+  vetoes.push(...firstVetoes(a, b))
   return vetoes
+}
+
+/** Rule texts are long: they are read where they would still change the score. */
+function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): readonly Veto[] {
+  return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
 }
 
 /** Fewer characters in telling words say nothing. */
 const TELLING_CHARACTERS = 4
 
 /** Texts that leave no words: empty, markup, symbols. */
-function isSilent({ words, fixture, answer }: Proposition): boolean {
-  return fixture === null && words.join('').length + answer.join('').length < TELLING_CHARACTERS
+function isSilent({ words, fixture, asset, answer }: Proposition): boolean {
+  if (fixture !== null || asset !== null) return false
+  return words.join('').length + answer.join('').length < TELLING_CHARACTERS
+}
+
+/** The same teams meet more than once. */
+function gameOrTeams({ vetoes }: FixtureFinding): 'same game' | 'same teams' {
+  const isOther = vetoes.some(({ reason }) => reason === 'other_date' || reason === 'other_game')
+  return isOther ? 'same teams' : 'same game'
 }
 
 function agreementsOf(
@@ -225,7 +249,7 @@ function agreementsOf(
   isSameRange: boolean,
 ): readonly string[] {
   const found: string[] = []
-  if (game !== null && game.comparison.game >= 0.45) found.push('same game')
+  if (game !== null && game.comparison.game >= 0.45) found.push(gameOrTeams(game))
   if (game?.comparison.isSameBet === true && game.comparison.isSamePeriod) found.push('same bet')
   if (game?.comparison.line === 'same') found.push('same line')
   if (game?.comparison.side === 'same') found.push('same side')

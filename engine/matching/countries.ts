@@ -14,7 +14,7 @@ const ROWS =
   'col+co Colombia/Colombian,cod+cdr+cgo+cd DR Congo/Congo DR/Democratic Republic of the Congo,crc+cri+cr Costa Rica/Costa Rican,' +
   'civ+ci Ivory Coast/Cote dIvoire/Ivorian,cro+hrv+hr Croatia/Croatian,cub+cu Cuba/Cuban,cuw+cw Curacao,cyp+cy Cyprus/Cypriot,' +
   'cze+cz Czechia/Czech Republic/Czech,den+dnk+dk Denmark/Danish,dom+do Dominican Republic,ecu+ec Ecuador/Ecuadorian,egy+eg Egypt/Egyptian,' +
-  'slv+sv El Salvador/Salvadoran,eng England/English,gnq+eqg+gq Equatorial Guinea,est+ee Estonia/Estonian,eth+et Ethiopia/Ethiopian,fij+fji+fj Fiji,' +
+  'slv+sv El Salvador/Salvadoran,eng England/English,gnq+eqg+gq Equatorial Guinea,est+ee Estonia/Estonian,euz Eurozone/Euro Area/Euro Zone,eth+et Ethiopia/Ethiopian,fij+fji+fj Fiji,' +
   'fin+fi Finland/Finnish,fra+fr France/French,gab+ga Gabon,gam+gmb+gm Gambia,geo+ge Georgia/Georgian,ger+deu+de Germany/German,gha+gh Ghana/Ghanaian,' +
   'gre+grc+gr Greece/Greek,gua+gtm+gt Guatemala/Guatemalan,gui+gin+gn Guinea,guy+gy Guyana/Guyanese,hai+hti+ht Haiti/Haitian,' +
   'hon+hnd+hn Honduras/Honduran,hkg+hk Hong Kong,hun+hu Hungary/Hungarian,isl+is Iceland/Icelandic,ind+in India/Indian,ina+idn+id Indonesia/Indonesian,' +

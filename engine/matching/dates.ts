@@ -1,6 +1,7 @@
 // Dates in texts, tickers and slugs as whole days: exact days, deadlines ("by Sep 30", "before Oct 2025"),
 // periods ("in May", "Q1 2026", "week of Nov 10"), and hours of New York's clock. Days without a year take
-// the one nearest to an anchor. Not for: when trading closes, which venues set freely. Upholds MATCHDATE1 to MATCHDATE5.
+// the one nearest to an anchor. Not for: when trading closes, which venues set freely.
+// Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7.
 
 /** Days since 1970-01-01. */
 export type Day = number
@@ -36,10 +37,17 @@ const DATE = new RegExp(
 const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
 const ROLE_CHARACTERS_MAX = 40
 const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
+const WINDOW =
+  /\b(\d{1,2}(?::\d\d)?\s?[ap]m)(?: (?:et|est|edt))?\s?(?:-|to)\s?(\d{1,2}(?::\d\d)?\s?[ap]m)\b/
 const NOON = /\b(noon|midnight)\b/
 
 export function dayOf(atMs: number): Day {
   return Math.floor(atMs / DAY_MS)
+}
+
+/** A day as YYYY-MM-DD. */
+export function isoDay(day: Day): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** The day of a date, null when no calendar has it; months count from 1. */
@@ -183,6 +191,13 @@ export function hourOf(folded: string): number | null {
   const minute = Number(match[2] ?? 0)
   if (Number(match[1]) > 12 || minute > 59) return null
   return hour + (match[3] === 'p' ? 12 : 0) + minute / 60
+}
+
+/** The hours between which a folded text says that something lasts ("4:00pm-4:15pm"); null: none are said. */
+export function windowOf(folded: string): { readonly from: number; readonly to: number } | null {
+  const match = WINDOW.exec(folded)
+  const [from, to] = [hourOf(match?.[1] ?? ''), hourOf(match?.[2] ?? '')]
+  return from === null || to === null ? null : { from, to }
 }
 
 export interface TickerDate {

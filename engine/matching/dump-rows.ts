@@ -2,9 +2,10 @@
 // markets. What is neither reads as nothing. Not for: reading files (commands/dump-lines.ts). Upholds CORPUS7.
 
 import type { VenueKey } from '../ids.ts'
+import { isRecord } from '../json-record.ts'
 import { eventOfGamma, marketOfGamma } from './read-gamma.ts'
 import { eventOfKalshi, marketOfKalshi } from './read-kalshi.ts'
-import { isRow, type Row, rowsOf } from './row-fields.ts'
+import { type Row, rowsOf } from './row-fields.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 
 /** Adds what a row tells; false when it tells nothing. */
@@ -13,7 +14,7 @@ export function addDumpRow(
   row: unknown,
   into: { readonly markets: MatchMarket[]; readonly events: MatchEvent[] },
 ): boolean {
-  if (!isRow(row)) return false
+  if (!isRecord(row)) return false
   const event = isEvent(venue, row) ? readEvent(venue, row) : null
   if (event !== null) {
     if (event.title === '') return false

@@ -1,7 +1,7 @@
 // The evaluation in readable lines: counts, precision and recall with intervals, by grain, label, relation and
 // origin, the baseline beside them, and the worst mistakes. Not for: scoring (evaluation.ts). Upholds SCORE7.
 
-import { countAt, recallAtPrecision, type Scored, wilson } from './evaluation.ts'
+import { BANDS, bandsOf, countAt, recallAtPrecision, type Scored, wilson } from './evaluation.ts'
 import { MATCH_SCORE } from './score.ts'
 
 const NAME_WIDTH = 58
@@ -13,6 +13,9 @@ export function pairReport(scored: readonly Scored[], worst: number): readonly s
     '',
     header(),
     ...tables(scored),
+    '',
+    'whether scores mean what they say: pairs that no veto caps, by score',
+    ...reliability(scored),
     '',
     `the ${worst} worst mistakes`,
     ...mistakes(scored)
@@ -64,6 +67,19 @@ function row(name: string, scored: readonly Scored[]): string {
     recallAtPrecision(plain, 0.95).toFixed(3).padStart(8),
   ]
   return `${name.slice(0, NAME_WIDTH).padEnd(NAME_WIDTH)} ${cells.join(' ')}`
+}
+
+/** A line a band: what the mean score promises, and the share that is the same with its interval. */
+function reliability(scored: readonly Scored[]): readonly string[] {
+  const head = ['score', 'n', 'promised', 'same'].map((name) => name.padStart(10)).join(' ')
+  const lines = bandsOf(scored).map(({ from, n, same, promised }, index) => {
+    const band = `${from}–${BANDS[index + 1] ?? 100}`.padStart(10)
+    if (n === 0) return `${band} ${'0'.padStart(10)}`
+    const [low, high] = wilson(same, n)
+    const share = `${(same / n).toFixed(3)} [${low.toFixed(3)} ${high.toFixed(3)}]`
+    return `${band} ${String(n).padStart(10)} ${promised.toFixed(3).padStart(10)}      ${share}`
+  })
+  return [head, ...lines]
 }
 
 /** Wrong decisions, the surest first. */

@@ -1,6 +1,6 @@
 // Judging the matcher on labelled pairs: each is scored by a model that has not seen its group, then counted.
 // Precision and recall with Wilson intervals, a TF-IDF baseline beside them. Not for: printing
-// (commands/eval-matching.ts). Upholds SCORE7, SCORE8.
+// (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11.
 
 import { hash32 } from '../random.ts'
 import { type Comparison, compare, EXPECTED_WEIGHTS } from './compare.ts'
@@ -11,7 +11,6 @@ import { type Example, type Model, train } from './model.ts'
 import type { Proposition } from './proposition.ts'
 import { type PairScore, scoreOf } from './score.ts'
 import { understandEvent, understandMarket } from './understand.ts'
-import { capOf } from './vetoes.ts'
 
 /** A labelled pair, understood and compared. */
 export interface Judged {
@@ -52,10 +51,12 @@ export function everything({ words, answer, context, children }: Proposition): r
   return [...words, ...answer, ...context, ...children.slice(0, 6).flatMap((child) => child.words)]
 }
 
-/** Examples for training: pairs that no veto decides, for vetoes speak first. */
+/** Examples for training: pairs that no veto decides, for vetoes speak first. Occasions are a feature as well. */
 export function examplesOf(judged: readonly Judged[]): readonly Example[] {
   return judged
-    .filter(({ comparison }) => capOf(comparison.vetoes) === 100)
+    .filter(({ comparison }) =>
+      comparison.vetoes.every(({ reason }) => reason === 'other_occasion'),
+    )
     .map(({ comparison, pair }) => ({
       features: comparison.features,
       isSame: pair.isSame,
@@ -135,6 +136,34 @@ export function recallAtPrecision(
     if (isLastOfScore && right / (index + 1) >= precision) best = Math.max(best, right)
   })
   return same === 0 ? 0 : best / same
+}
+
+/** Lower ends of the bands in which scores are held against what became of them. */
+export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
+
+export interface Band {
+  /** Scores from here on, up to the next band; 0 to 100. */
+  readonly from: number
+  readonly n: number
+  readonly same: number
+  /** Mean of score / 100: the share that should be the same; 0 where the band is empty. */
+  readonly promised: number
+}
+
+/** What scores promise and what became of it, band by band; pairs that a veto caps promise nothing. */
+export function bandsOf(scored: readonly Scored[]): readonly Band[] {
+  const open = scored.filter(({ result }) => result.vetoes.length === 0)
+  return BANDS.map((from, index) => {
+    const to = BANDS[index + 1] ?? Number.POSITIVE_INFINITY
+    const members = open.filter(({ result }) => result.score >= from && result.score < to)
+    const sum = members.reduce((total, { result }) => total + result.score / 100, 0)
+    return {
+      from,
+      n: members.length,
+      same: members.filter(({ pair }) => pair.isSame).length,
+      promised: members.length === 0 ? 0 : sum / members.length,
+    }
+  })
 }
 
 /** Wilson's 95 % interval of a share. */

@@ -21,6 +21,8 @@ export interface Fixture {
   /** The day stands in a slug, ticker or text; a closing time only hints. */
   readonly isDaySure: boolean
   readonly startMs: number | null
+  /** The start is a start; otherwise it is about when the game should be over. */
+  readonly isStartSure: boolean
   readonly bet: Bet
   /** Null: it cannot be told. */
   readonly asked: Asked | null
@@ -35,22 +37,35 @@ export interface NamedPair {
   readonly first: string
   readonly second: string
   readonly rest: string
+  /** Of the rest, what follows the pair. */
+  readonly after: string
 }
 
 const SCORE = /^(?:.*?: )?(.+?) \(?(\d+)\)? ?- ?\(?(\d+)\)? (.+?)\??$/
+/** "Will A win the A vs B … game?": what stands before the pair is one of its sides again. */
+const WINS_THE = /^will .+? win the (?=.+ (?:vs\.?|v\.?|versus|at) )/
 const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
 const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
-const TRAILER =
-  /(?: end in a draw.*| match winner| winner| match| moneyline| total points| totals?| spreads?| game \d)?\??$/
+const SPORT_WORDS =
+  "(?: (?:(?:men's |women's )?(?:(?:college|pro|professional) )?(?:football|basketball|baseball|hockey|soccer|tennis)|nfl|nba|wnba|mlb|nhl|mls|ncaaf|ncaab))?"
+const TRAILER = new RegExp(
+  `(?: end in a draw.*| match winner| winner|${SPORT_WORDS} (?:game|match|fight)| moneyline| total points|(?: series)?(?: exact)? (?:result|score)| totals?| spreads?| (?:game|map) \\d)?\\??$`,
+)
 
 /** The pair of a folded title; `mayBeAt`: "Houston at Miami" is one too. Null: it names none. */
 export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null {
   if (folded.startsWith('exact score')) {
     const match = SCORE.exec(folded)
-    if (match !== null) return pair(match[1], match[4], `exact score ${match[2]}-${match[3]}`)
+    if (match !== null) {
+      const score = `exact score ${match[2]}-${match[3]}`
+      return pair(match[1], match[4], score, score)
+    }
   }
   // "MOUZ (-1.5) vs G2 (+1.5)", "A vs. B (BO3)": what stands in brackets is no part of a name.
-  const bare = folded.replace(/\([^)]*\)/g, ' ').replace(/\s+/g, ' ')
+  const bare = folded
+    .replace(/\([^)]*\)/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(WINS_THE, '')
   const parts = bare.split(/: | - /)
   for (const [index, part] of parts.entries()) {
     const match = PAIR.exec(part) ?? (mayBeAt ? PAIR_AT.exec(part) : null)
@@ -59,15 +74,16 @@ export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null 
     const second = (match[2] ?? '').slice(0, (match[2] ?? '').length - trailer.length)
     const before = parts.slice(0, index).join(': ')
     const after = parts.slice(index + 1).join(' - ')
-    const found = pair(match[1], second, `${before} | ${trailer} | ${after}`)
+    const follows = `${trailer} | ${after}`
+    const found = pair(match[1], second, `${before} | ${follows}`, follows)
     if (found !== null) return found
   }
   return null
 }
 
-function pair(one = '', other = '', rest = ''): NamedPair | null {
+function pair(one = '', other = '', rest = '', after = ''): NamedPair | null {
   const [first, second] = [plainName(one), plainName(other)]
-  return first === '' || second === '' || first === second ? null : { first, second, rest }
+  return first === '' || second === '' || first === second ? null : { first, second, rest, after }
 }
 
 /** A name of a folded text without points, quotes and other marks. */
@@ -79,7 +95,8 @@ export function plainName(name: string): string {
     .trim()
 }
 
-/** Whether a pair's words are more than two teams could have: "trump vs the whole of congress in …". */
+/** Whether two teams could have a pair's words: not "trump vs the whole of congress in …", nor "prices at 4pm". */
 export function isCredible(named: NamedPair): boolean {
+  if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named.second)) return false
   return meanings(named.first).length <= 8 && meanings(named.second).length <= 8
 }

@@ -29,10 +29,10 @@ export function openJudge(subjects: {
 }): Judge<Proposition> {
   const texts: (readonly string[])[] = []
   for (const market of sampled(subjects.markets, LEARNED_MAX)) {
-    texts.push(everything(understandMarket(market)))
+    texts.push(everything(readMarket(market)))
   }
   for (const event of sampled(subjects.events, LEARNED_MAX)) {
-    texts.push(everything(understandEvent({ ...event, markets: event.markets.slice(0, 6) })))
+    texts.push(everything(readEvent({ ...event, markets: event.markets.slice(0, 6) })))
   }
   return judgeOf(new Corpus(texts))
 }
@@ -41,12 +41,25 @@ export function openJudge(subjects: {
 export function judgeOf(corpus: Corpus): Judge<Proposition> {
   const score = (a: Proposition, b: Proposition): PairScore => scorePair(a, b, corpus)
   return {
-    readMarket: understandMarket,
-    readEvent: understandEvent,
+    readMarket,
+    readEvent,
     scoreMarkets: score,
     scoreEvents: score,
   }
 }
+
+/** What a market asks does not hang on what was learned: it is read once, and forgotten with the market. */
+const readings = new WeakMap<MatchMarket, Proposition>()
+
+function readMarket(market: MatchMarket): Proposition {
+  const known = readings.get(market)
+  if (known !== undefined) return known
+  const reading = understandMarket(market)
+  readings.set(market, reading)
+  return reading
+}
+
+const readEvent = (event: MatchEvent): Proposition => understandEvent(event, readMarket)
 
 function* sampled<Item>(items: readonly Item[], limit: number): Iterable<Item> {
   const step = Math.max(1, items.length / limit)

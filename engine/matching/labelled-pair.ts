@@ -1,9 +1,10 @@
 // Pairs of the two venues with somebody's label, one JSON object a line, as the evaluation reads them.
 // Not for: pairs that matching finds (score.ts).
 
+import { isRecord } from '../json-record.ts'
 import { eventOfGamma, marketOfGamma } from './read-gamma.ts'
 import { eventOfKalshi, marketOfKalshi } from './read-kalshi.ts'
-import { isRow, type Row, textOf } from './row-fields.ts'
+import { type Row, textOf } from './row-fields.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
 
 interface Labelled {
@@ -38,7 +39,7 @@ export type LabelledPair = LabelledMarkets | LabelledEvents
 
 /** Reads one line's object; null where it is no labelled pair. */
 export function labelledPairOf(row: unknown): LabelledPair | null {
-  if (!isRow(row) || !isRow(row.polymarket) || !isRow(row.kalshi)) return null
+  if (!isRecord(row) || !isRecord(row.polymarket) || !isRecord(row.kalshi)) return null
   const label = textOf(row, 'label')
   if (label === '') return null
   const labelled = labelOf(row, row.kalshi, label)
@@ -58,7 +59,7 @@ export function labelledPairOf(row: unknown): LabelledPair | null {
 
 /** Where the label is about one token of several (`tokens` by side), that token's side is what Yes means. */
 function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[] {
-  if (!isRow(row.tokens)) return a.outcomes
+  if (!isRecord(row.tokens)) return a.outcomes
   const sides = Object.keys(row.tokens)
   const asked = b.handle.split('-').at(-1) ?? ''
   return sides.includes(asked) ? [asked, ...sides.filter((side) => side !== asked)] : sides

@@ -15,7 +15,7 @@ const PHRASES =
   'fed=federal reserve|fomc|us federal reserve|federal open market committee,boc=bank of canada,boe=bank of england,ecb=european central bank,' +
   'boj=bank of japan,rba=reserve bank of australia,cpi=consumer price index|inflation|cpi inflation|inflation rate|cpi inflation rate,' +
   'gdp=gross domestic product|gdp growth|gdp growth rate,jobless=unemployment rate|unemployment,payrolls=nonfarm payrolls|non farm payrolls|jobs added|jobs report|jobs number,' +
-  'nyc=new york city|nyc,dc=washington dc|district of columbia,la=los angeles,sf=san francisco,philly=philadelphia,' +
+  'nyc=new york city|nyc,washingtondc=washington dc|district of columbia,losangeles=los angeles,sanfrancisco=san francisco,philly=philadelphia,' +
   'rt=rotten tomatoes|rotten tomatoes tomatometer|tomatometer|rotten tomatoes score,btts=both teams to score|both teams score|will both teams score,' +
   'sayx=say|says|said|mention|mentions|mentioned|mentioning|utter,winx=win|wins|winner|winners|won|winning|champion|champions,' +
   'outx=out|leave|leaves|leaving|resign|resigns|resigned|removed|ousted|step down|steps down|no longer be|no longer|exit|exits|depart|departs|cease to be,' +

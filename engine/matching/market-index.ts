@@ -260,6 +260,7 @@ export function eventOfMarkets(
     tags: first?.tags ?? [],
     startMs: first?.startMs ?? null,
     closeMs: closes.length === 0 ? null : Math.max(...closes),
+    isExclusive: null,
     markets,
   }
 }

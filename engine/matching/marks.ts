@@ -27,13 +27,14 @@ const ORDINALS: Readonly<Record<string, string>> = {
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
 /** Without any of these no class below is met. */
 const ORDINAL =
-  /\d|#|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner)\b/
+  /\d|#|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut)\b/
 /** Class → pattern over the folded text, whose first group that is set is the value, and what must be there first. */
 const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
   ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g, /ep/],
   ['group', /\bgroup ([a-l])\b/g, /group /],
   ['topN', /\btop[ -]?(\d{1,3}|ten|five|three|twenty)\b/g, /top/],
+  ['cut', /\bmak(?:es?|ing) the (cut)\b/g, /cut/],
   ['map', /\b(?:map|game|gm) #?(\d)\b/g, /map|game|gm/],
   ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g'), /set/],
   [
@@ -112,6 +113,7 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
   const placing = placingOf(marks, meanings)
   marks.delete('topN')
   marks.delete('rank')
+  marks.delete('cut')
   if (placing !== null) add('placing', placing)
   return marks
 }
@@ -120,6 +122,7 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
 function placingOf(marks: Marks, meanings: readonly string[]): string | null {
   const [top] = marks.get('topN') ?? []
   if (top !== undefined) return `top ${top}`
+  if (marks.has('cut')) return 'cut'
   const [rank] = marks.get('rank') ?? []
   if (rank !== undefined) return rank === '1' ? 'win' : `place ${rank}`
   return meanings.includes('winx') ? 'win' : null

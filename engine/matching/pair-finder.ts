@@ -1,8 +1,10 @@
 // Carries out tasks of the matcher upon one index and one choice of pairs, wherever it runs: in the thread
-// (worker.ts) or, for tests, in place (thread.ts). A person's word stands above every score.
-// Not for: whole dumps (match-corpus.ts). Upholds MATCHER1 to MATCHER3.
+// (worker.ts) or, for tests, in place (thread.ts). A person's word stands above every score: a rejected pair is none,
+// a confirmed one is chosen; other pairs of its markets stand until they are looked for again. Not for: whole dumps
+// (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13.
 
-import { type Judge, openJudge, type PairScore } from './judge.ts'
+import { confirmed } from './confirmation.ts'
+import { type Judge, openJudge } from './judge.ts'
 import { judgePartners } from './judge-partners.ts'
 import { MarketIndex } from './market-index.ts'
 import { PairGraph, type ScoredPair } from './pair-graph.ts'
@@ -17,16 +19,6 @@ import type {
 } from './task.ts'
 
 const NOTHING: MatchChanges = { begun: [], ended: [] }
-/** How a pair that a person confirmed is judged. */
-const CONFIRMED: PairScore = {
-  score: 100,
-  relation: 'identical',
-  inverted: false,
-  outcomeMap: [0, 1],
-  vetoes: [],
-  reasons: ['confirmed by hand'],
-  explanation: 'The same question: confirmed by hand.',
-}
 
 type Open<Reading> = (markets: readonly MatchMarket[]) => Judge<Reading>
 
@@ -72,8 +64,6 @@ export class PairFinder<Reading> {
     for (const word of words) {
       if (word.word === null) this.#words.delete(keyOf(word))
       else this.#words.set(keyOf(word), word)
-      gone.a.push(word.a)
-      gone.b.push(word.b)
     }
     // A market that is filed anew has its pairs until they are found again, or not: a doubt of a moment
     // would end them for whoever follows.
@@ -95,22 +85,21 @@ export class PairFinder<Reading> {
       // Whom it was found by counts too: finding is not the same both ways.
       const far = venue === 'a' ? 'b' : 'a'
       const known = this.#graph.pairsOf(venue, number).map((pair) => pair[far])
-      judgePartners(this.#index, this.#judge, number, pairs, known)
+      const found: ScoredPair[] = []
+      judgePartners(this.#index, this.#judge, number, found, known)
+      pairs.push(...found.filter((pair) => !this.#words.has(keyOf(pair))))
       this.#addConfirmed(venue, number, pairs)
     }
-    const heard = pairs.flatMap((pair) => {
-      const word = this.#words.get(keyOf(pair))?.word
-      if (word === 'rejected') return []
-      return word === 'confirmed' ? [{ ...pair, judged: CONFIRMED }] : [pair]
-    })
-    return this.#graph.change(asked, heard)
+    return this.#graph.change(asked, pairs)
   }
 
   #addConfirmed(venue: 'a' | 'b', number: number, into: ScoredPair[]): void {
     for (const { a, b, word } of this.#words.values()) {
       if (word !== 'confirmed' || (venue === 'a' ? a : b) !== number) continue
-      if (this.#index.market(a) === null || this.#index.market(b) === null) continue
-      into.push({ a, b, judged: CONFIRMED })
+      const [ours, theirs] = [this.#index.readingOf(a), this.#index.readingOf(b)]
+      if (ours === null || theirs === null) continue
+      const judged = confirmed(this.#judge.scoreMarkets(ours, theirs))
+      into.push({ a, b, judged, isConfirmed: true })
     }
   }
 

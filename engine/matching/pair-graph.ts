@@ -1,6 +1,7 @@
 // Which markets are thought to go together: every scored pair worth keeping, and the one-to-one choice among them.
-// A change touches only the markets that hang together with it. Not for: finding pairs (market-index.ts), nor
-// people's words (actors/matcher.ts). Bounded by PAIRS_OF_ONE_MAX a market. Upholds CORPUS1 to CORPUS4.
+// A change touches only the markets that hang together with it; a confirmed pair is always of the choice. Not for:
+// finding pairs (market-index.ts), nor what people said (pair-finder.ts). Bounded by PAIRS_OF_ONE_MAX a market.
+// Upholds CORPUS1 to CORPUS4, CORPUS10.
 
 import { assign, type Edge } from './assignment.ts'
 import type { PairScore } from './judge.ts'
@@ -13,12 +14,16 @@ const PAIRS_OF_ONE_MAX = 8
 const COMPONENT_MAX = 20_000
 /** A pair so many times as heavy as every other of its two markets is taken without weighing the others. */
 const PLAIN_RATIO = 2
+/** More than all that a confirmed pair's two markets, or any of those they hang together with, could weigh. */
+const CONFIRMED_WEIGHT = 1e6
 
 /** Two markets, one of each venue, under their owner's numbers. */
 export interface ScoredPair {
   readonly a: number
   readonly b: number
   readonly judged: PairScore
+  /** A person said so: it is chosen whatever else its two markets could have. */
+  readonly isConfirmed?: true
 }
 
 /** What a change did to the choice. */
@@ -80,7 +85,7 @@ export class PairGraph {
     const same = known.findIndex(({ a, b }) => a === pair.a && b === pair.b)
     if (same >= 0) known[same] = pair
     else known.push(pair)
-    known.sort(byScore)
+    known.sort(byWeight)
   }
 
   /** The worst pair of a market that has too many goes at both its ends. */
@@ -216,17 +221,17 @@ export class PairGraph {
   }
 }
 
-/** Two doubtful pairs are no better than a sure one. */
-function weightOf({ judged }: ScoredPair): number {
-  return (judged.score / 100) ** 4
+/** Two doubtful pairs are no better than a sure one, and no score is better than a person's word. */
+function weightOf({ judged, isConfirmed }: ScoredPair): number {
+  return isConfirmed === true ? CONFIRMED_WEIGHT : (judged.score / 100) ** 4
 }
 
 function isFarAbove(one: ScoredPair, other: ScoredPair | undefined): boolean {
   return other === undefined || weightOf(one) >= PLAIN_RATIO * weightOf(other)
 }
 
-function byScore(one: ScoredPair, other: ScoredPair): number {
-  return other.judged.score - one.judged.score || one.a - other.a || one.b - other.b
+function byWeight(one: ScoredPair, other: ScoredPair): number {
+  return weightOf(other) - weightOf(one) || one.a - other.a || one.b - other.b
 }
 
 function isSameJudgement(one: PairScore, other: PairScore): boolean {

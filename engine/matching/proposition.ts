@@ -1,6 +1,6 @@
 // What a market or an event asks, in parts that can be held against each other: game, asset, range, date and
 // hour, marks, the words of the question and of the answer. Not for: comparing (compare.ts).
-// Upholds PROP1 to PROP14.
+// Upholds PROP1 to PROP18.
 
 import type { VenueKey } from '../ids.ts'
 import type { Day } from './dates.ts'
@@ -37,6 +37,8 @@ export interface Proposition {
   readonly isTouch: boolean
   /** Whether up or down is asked rather than a level. */
   readonly isUpDown: boolean
+  /** Of a direction: for how long the price is watched; null: not said. */
+  readonly minutes: number | null
   readonly quantity: Quantity | null
   /** Best first; empty where nothing is said. */
   readonly whens: readonly When[]
@@ -45,9 +47,12 @@ export interface Proposition {
   readonly form: QuestionForm
   /** First word of the question, folded: "will", "who", "next". */
   readonly opening: string
+  /** Yes stands for that it does not happen, or for down. */
   readonly isNegated: boolean
   /** Says "today" or "his next video": which is meant depends on when it was asked. */
   readonly isRelative: boolean
+  /** "… first?": which of several comes before the others. */
+  readonly isOfFirst: boolean
   readonly marks: Marks
   /** Meanings of the question's words, without dates and range. */
   readonly words: readonly string[]
@@ -57,6 +62,8 @@ export interface Proposition {
   readonly context: readonly string[]
   /** Stems of the question's words that begin with a capital, openers such as "will" left out. */
   readonly names: ReadonlySet<string>
+  /** Of an event: whether at most one answer can be right; null: not said. */
+  readonly isExclusive: boolean | null
   /** Of an event: what its markets ask, in order. */
   readonly children: readonly Proposition[]
   /** Beginning of the rules as sent; '' when unknown. */

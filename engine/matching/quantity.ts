@@ -1,6 +1,6 @@
 // Numbers that a question asks about, as ranges: "above 79,200", "52° to 53°", "10% or more", "20+", "<43.5%",
 // and how two ranges stand to each other. Not for: ordinals such as "top 10" or "season 24" (marks.ts).
-// Upholds PROP1 to PROP3.
+// Upholds PROP1 to PROP3, PROP17.
 
 import type { Strike } from './subject.ts'
 
@@ -26,10 +26,11 @@ const BELOW = 'below|under|less than|fewer than|lower than|<'
 const MOST = 'at most|no more than|up to|≤|<=|=<'
 /** 1, 2 band; 3 open above; 4 closed above; 5 open below; 6 closed below; 7 number, 8 suffix; 9 touch, 10 its number. */
 const RANGE = new RegExp(
-  `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
+  `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
   'g',
 )
 const WORDS_BEFORE = 24
+const RATE_STEP_BPS = 25
 const SCALE: Readonly<Record<string, number>> = {
   k: 1e3,
   thousand: 1e3,
@@ -75,8 +76,12 @@ function boundsOf(match: RegExpExecArray): Bounds | null {
   if (least !== undefined) return half(least, 'low', false)
   if (below !== undefined) return half(below, 'high', true)
   if (most !== undefined) return half(most, 'high', false)
-  if (number !== undefined)
-    return half(number, /below|less|fewer|lower|under/.test(suffix) ? 'high' : 'low', false)
+  if (number !== undefined) {
+    // "50+ bps": the unit stands behind the sign.
+    const unit = suffix.startsWith('+') ? suffix.slice(1) : ''
+    const end = /below|less|fewer|lower|under/.test(suffix) ? 'high' : 'low'
+    return half(number.trim() + unit, end, false)
+  }
   const isDown = /^(?:dip|drop|fall)/.test(touch ?? '')
   const bound = half(touched, isDown ? 'high' : 'low', false)
   return bound === null ? null : { ...bound, touch: isDown ? 'down' : 'up' }
@@ -86,11 +91,14 @@ function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): B
   const read = readNumber(text ?? '')
   if (read === null) return null
   const isLow = end === 'low'
+  // Policy rates move by quarters of a point: more than 25 is 50 or more.
+  const isStepped = isOpen && read.unit === 'bps' && read.value % RATE_STEP_BPS === 0
+  const value = isStepped ? read.value + (isLow ? RATE_STEP_BPS : -RATE_STEP_BPS) : read.value
   return {
-    low: isLow ? read.value : Number.NEGATIVE_INFINITY,
-    high: isLow ? Number.POSITIVE_INFINITY : read.value,
-    isLowOpen: isLow && isOpen,
-    isHighOpen: !isLow && isOpen,
+    low: isLow ? value : Number.NEGATIVE_INFINITY,
+    high: isLow ? Number.POSITIVE_INFINITY : value,
+    isLowOpen: isLow && isOpen && !isStepped,
+    isHighOpen: !isLow && isOpen && !isStepped,
     touch: '',
     unit: read.unit,
   }

@@ -1,8 +1,9 @@
 // Venue a's rows, whole or reduced, as subjects of matching: Gamma markets and events as its REST and
 // recorded dumps have them. Not for: the catalogue (venues/polymarket/listing.ts).
 
+import { isRecord } from '../json-record.ts'
 import {
-  isRow,
+  flagOf,
   maybeText,
   numberOf,
   type Row,
@@ -62,6 +63,7 @@ export function eventOfGamma(row: Row): MatchEvent {
     tags: textsOf(row.tags),
     startMs: timeOf(row, 'startTime', 'gameStartTime', 'eventDate'),
     closeMs: timeOf(row, 'endDate', 'end', 'deadline'),
+    isExclusive: flagOf(row, 'negRisk'),
     markets: childrenOf(row),
   }
 }
@@ -74,7 +76,7 @@ function childrenOf(row: Row): readonly MatchMarket[] {
 }
 
 function parentOf(row: Row): Row | null {
-  if (isRow(row.event)) return row.event
+  if (isRecord(row.event)) return row.event
   return rowsOf(row.events)[0] ?? null
 }
 

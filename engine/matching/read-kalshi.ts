@@ -1,7 +1,16 @@
 // Venue b's rows, whole or reduced, as subjects of matching: events and markets as its REST and
 // recorded dumps have them. Not for: the catalogue (venues/kalshi/listing.ts).
 
-import { maybeText, numberOf, type Row, rowsOf, textOf, textsOf, timeOf } from './row-fields.ts'
+import {
+  flagOf,
+  maybeText,
+  numberOf,
+  type Row,
+  rowsOf,
+  textOf,
+  textsOf,
+  timeOf,
+} from './row-fields.ts'
 import type { MatchEvent, MatchMarket, Strike } from './subject.ts'
 
 /** A Kalshi market; its event adds title, sub-title and series. */
@@ -52,6 +61,7 @@ export function eventOfKalshi(row: Row): MatchEvent {
     tags: textsOf(row.tags),
     startMs: null,
     closeMs: timeOf(row, 'strike_date', 'close', 'close_time', 'deadline'),
+    isExclusive: flagOf(row, 'mutually_exclusive'),
     markets: childrenOf(row),
   }
 }

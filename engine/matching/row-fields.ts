@@ -1,14 +1,12 @@
 // Fields of JSON rows whose shape nobody promises: what is missing or of another type reads as nothing.
 // Not for: rows the engine trades on, which have schemas at their venue's border.
 
+import { isRecord } from '../json-record.ts'
+
 export type Row = { readonly [key: string]: unknown }
 
 /** Texts are cut here: an enormous description costs no more than this. Characters. */
 export const TEXT_CHARACTERS_MAX = 6_000
-
-export function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The first of the fields that holds a text or a number; '' when none does. */
 export function textOf(row: Row, ...names: readonly string[]): string {
@@ -32,6 +30,12 @@ export function numberOf(row: Row, name: string): number | null {
   if (typeof value !== 'string' || value.trim() === '') return null
   const read = Number(value)
   return Number.isFinite(read) ? read : null
+}
+
+/** A flag; null where it is missing or no flag. */
+export function flagOf(row: Row, name: string): boolean | null {
+  const value = row[name]
+  return typeof value === 'boolean' ? value : null
 }
 
 /** Milliseconds since 1970 of the first field that holds a time ("2026-05-09 20:00:00+00" included). */
@@ -61,11 +65,11 @@ export function textsOf(value: unknown, key = 'label'): readonly string[] {
   if (!Array.isArray(list)) return []
   return list.flatMap((item: unknown): string[] => {
     if (typeof item === 'string') return [item.slice(0, TEXT_CHARACTERS_MAX)]
-    return isRow(item) ? [textOf(item, key)].filter((text) => text !== '') : []
+    return isRecord(item) ? [textOf(item, key)].filter((text) => text !== '') : []
   })
 }
 
 /** The rows of an array; other items are left out. */
 export function rowsOf(value: unknown): readonly Row[] {
-  return Array.isArray(value) ? value.filter(isRow) : []
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }

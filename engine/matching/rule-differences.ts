@@ -1,8 +1,8 @@
 // What rule texts say beyond the question: station, data source, tie, window, scope. Two rule texts are
 // held against each other class by class; a class that only one of them mentions is no difference.
-// Not for: questions and titles (compare.ts). Upholds VETO14, SCORE9.
+// Not for: questions and titles (compare.ts). Upholds VETO14, VETO21, SCORE9.
 
-import { type Day, datesOf, dayOfDate } from './dates.ts'
+import { type Day, datesOf, dayOfDate, isoDay } from './dates.ts'
 import { fold } from './words.ts'
 
 /** A class of rules with the value that each pattern stands for. */
@@ -20,6 +20,7 @@ const STATION: RuleClass = [
   ['hobby', /\bhobby\b|\bkhou\b/i],
   ['bush', /\bbush intercontinental\b|\bkiah\b/i],
   ['london city', /\blondon city airport\b|\beglc\b/i],
+  ['harbor', /\bharbou?r (?:weather )?station\b/i],
   ['heathrow', /\bheathrow\b|\begll\b/i],
 ]
 const SOURCE: RuleClass = [
@@ -67,7 +68,7 @@ const CLASSES: readonly (readonly [string, RuleClass])[] = [
 ]
 
 export interface RuleDifference {
-  /** `station`, `source`, `tie`, `scope` or `window`. */
+  /** `station`, `source`, `tie`, `scope`, `window`, or the name of a term (rule-terms.ts). */
   readonly name: string
   readonly a: string
   readonly b: string
@@ -79,6 +80,20 @@ export function stationsOf(rules: string): readonly string[] {
   const named = /\b([A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*) (?:International )?(?:Airport|Station)\b/g
   const airports = [...rules.matchAll(named)].map((match) => (match[1] ?? '').toLowerCase())
   return [...saidOf(STATION, rules), ...codes, ...airports]
+}
+
+/** "Checking a source like Google or Coinbase may help": those are no sources. */
+const EXAMPLES = /\bsources? like [^,.]{0,80}/gi
+/** Thousands of levels of one price are held against each other: a text is read once. */
+const sources = new WeakMap<object, readonly string[]>()
+
+/** The sources that the rules of a question name, under short names of ours. */
+export function sourcesOf(asked: { readonly rules: string }): readonly string[] {
+  const known = sources.get(asked)
+  if (known !== undefined) return known
+  const said = saidOf(SOURCE, asked.rules.replace(EXAMPLES, ''))
+  sources.set(asked, said)
+  return said
 }
 
 /** Classes in which both rule texts say something and say different things. */
@@ -105,11 +120,12 @@ function windowDifference(a: string, b: string): readonly RuleDifference[] {
 }
 
 function lastDay(text: string, anchor: Day | null): number | null {
-  const days = datesOf(fold(text, text.length), anchor).map(({ last }) => last)
+  const dates = datesOf(fold(text, text.length), anchor)
+  // "The 2026 season (ends Nov 30)": a day says more than the year around it.
+  const fine = dates.filter(({ grain }) => grain !== 'year')
+  const days = (fine.length > 0 ? fine : dates).map(({ last }) => last)
   return days.length === 0 ? null : Math.max(...days)
 }
-
-const isoDay = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
 
 function saidOf(values: RuleClass, text: string): readonly string[] {
   return values.filter(([, pattern]) => pattern.test(text)).map(([value]) => value)

@@ -2,22 +2,24 @@
 // …", "Both: …"): the two halves of a note go through the same comparison as rule texts do. A note that says
 // nothing of one venue leaves nothing to recognise. Not for: single pairs (score.ts). Upholds SCORE9.
 
-import { isRow, textOf } from './row-fields.ts'
+import { isRecord } from '../json-record.ts'
+import { textOf } from './row-fields.ts'
 import { type RuleDifference, ruleDifferences } from './rule-differences.ts'
+import { lonelyTerms } from './rule-terms.ts'
 
 /** A line a family that differs, and a summary. */
 export function seriesReport(rows: readonly unknown[]): readonly string[] {
   const lines: string[] = []
   const counts = { rejected: 0, recognised: 0, silent: 0, approved: 0, differing: 0 }
   for (const row of rows) {
-    if (!isRow(row)) continue
+    if (!isRecord(row)) continue
     const [series, status, note] = [
       textOf(row, 'kalshi_series'),
       textOf(row, 'status'),
       textOf(row, 'note'),
     ]
     const { a, b } = halvesOf(note)
-    const found = ruleDifferences(a, b)
+    const found = [...ruleDifferences(a, b), ...termDifferences(a, b)]
     if (status === 'rejected') {
       counts.rejected += 1
       if (found.length > 0) counts.recognised += 1
@@ -39,6 +41,13 @@ export function seriesReport(rows: readonly unknown[]): readonly string[] {
   return lines
 }
 
+/** A note that tells of one venue only says in what it departs from the plain reading. */
+function termDifferences(a: string, b: string): readonly RuleDifference[] {
+  return lonelyTerms(a, b).map(({ name, says, isOfA }) => {
+    return { name, a: isOfA ? says : 'plainly', b: isOfA ? 'plainly' : says }
+  })
+}
+
 const say = ({ name, a, b }: RuleDifference): string => `${name}: ${b} against ${a}`
 
 /** What a note says of each venue; what it says of both stands in both halves. */
@@ -47,10 +56,18 @@ export function halvesOf(note: string): { readonly a: string; readonly b: string
   for (const part of note.split(
     /(?<=[.;])\s+|(?<=:) (?=Kalshi\b)|(?<=,) and (?=Polymarket\b)|, (?=Polymarket\b)/,
   )) {
-    const [isA, isB] = [/\bPolymarket\b/.test(part), /\bKalshi\b/.test(part)]
-    if (isA === isB) continue
-    if (isA) halves.a += ` ${part}`
-    else halves.b += ` ${part}`
+    for (const piece of piecesOf(part)) {
+      const [isA, isB] = [/\bPolymarket\b/.test(piece), /\bKalshi\b/.test(piece)]
+      if (isA === isB) continue
+      if (isA) halves.a += ` ${piece}`
+      else halves.b += ` ${piece}`
+    }
   }
   return { a: halves.a.trim(), b: halves.b.trim() }
+}
+
+/** "Kalshi's … is broader than Polymarket's …" tells of each in turn. */
+function piecesOf(sentence: string): readonly string[] {
+  const cut = /\b(?:than|while|whereas|unlike) (?=Polymarket\b|Kalshi\b)/.exec(sentence)
+  return cut === null ? [sentence] : [sentence.slice(0, cut.index), sentence.slice(cut.index)]
 }

@@ -28,6 +28,13 @@ const GENERIC = new Set(
   ),
 )
 
+/** What makes another school of the same place. */
+const SCHOOL_KINDS = new Set(
+  'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley'.split(
+    ' ',
+  ),
+)
+
 /** How surely two sides are one, 0 to 1. */
 export function gradeSides(a: Side, b: Side, arena: Arena): number {
   const { table } = arena
@@ -63,7 +70,11 @@ function countryOf({ name, code, venue }: Side): string | null {
 function gradeSchools(a: Side, b: Side): number {
   const [one, other] = [schoolOf(a.name, a.code), schoolOf(b.name, b.code)]
   if (one === other) return 1
-  return one.startsWith(`${other} `) || other.startsWith(`${one} `) ? 0.5 : 0
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
+  if (!long.startsWith(`${short} `)) return 0
+  // "Coastal Carolina Chanticleers" has a nickname more; "Georgia Tech" is another school than Georgia.
+  const more = long.slice(short.length + 1).split(' ')
+  return more.some((word) => SCHOOL_KINDS.has(word)) ? 0 : 0.5
 }
 
 /** Names of clubs, teams and players in any wording. */

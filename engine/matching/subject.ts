@@ -62,6 +62,8 @@ export interface MatchEvent {
   readonly tags: readonly string[]
   readonly startMs: number | null
   readonly closeMs: number | null
+  /** Whether at most one of its outcomes can be right, as the venue says; null: it does not. */
+  readonly isExclusive: boolean | null
   readonly markets: readonly MatchMarket[]
 }
 

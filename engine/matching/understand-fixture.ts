@@ -1,12 +1,13 @@
 // Games out of listings: venue a's slugs ("epl-ars-tot-2025-11-23-draw") and venue b's tickers
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
-// Upholds PROP5 to PROP11, MATCHDATE4.
+// Upholds PROP5 to PROP11, PROP18, MATCHDATE4.
 
+import { easternMs } from '../sports/eastern-date.ts'
 import { leagueOfSeries } from '../sports/leagues.ts'
 import { arenaOfSeries, arenaOfSlug } from './arenas.ts'
 import { type AskedFacts, askedOf } from './asked-side.ts'
 import { betOf } from './bets.ts'
-import { type Day, dateOfTicker, datesOf, dayOf, dayOfDate } from './dates.ts'
+import { type Day, dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
 import { type Fixture, isCredible, type NamedPair, pairOfTitle } from './fixture.ts'
 import { gradeCodeInName, type Side } from './sides.ts'
 import { fold } from './words.ts'
@@ -32,7 +33,7 @@ export interface FixtureFacts {
 const SLUG = /^([a-z0-9]+)-(.+?)-(20\d\d)-(\d\d)-(\d\d)(?:-(.+))?$/
 const VERSUS = / vs?\.? | versus |^exact score/
 const SCOPE =
-  /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|1H|2H|F5)$/
+  /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
 
 /** The game of a listing of venue a; null: it is of none. */
 export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
@@ -66,7 +67,11 @@ export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
     facts,
     bet,
   }
-  return { arena, sides, run: '', day, isDaySure, startMs: facts.startMs, bet, ...askedOf(asking) }
+  return {
+    ...{ arena, sides, run: '', day, isDaySure, bet },
+    ...{ startMs: facts.startMs, isStartSure: facts.startMs !== null },
+    ...askedOf(asking),
+  }
 }
 
 /** Few slugs have a day; the rest need no closer look. */
@@ -87,6 +92,7 @@ export function fixtureOfTicker(facts: FixtureFacts): Fixture | null {
   const date = dateOfTicker(datePart)
   if (date === null || !/^[A-Z0-9&'.]{4,}$/.test(date.rest)) return null
   const title = fold(facts.title)
+  if (/^what will\b|\bcommentators? say\b/.test(title)) return null
   const eventTitle = fold(facts.eventTitle)
   const scope = scopeOf(series)
   const named =
@@ -97,14 +103,14 @@ export function fixtureOfTicker(facts: FixtureFacts): Fixture | null {
   if (named !== null && !isCredible(named)) return null
   const arena = arenaOfSeries(series, `${title} ${eventTitle}`)
   const run = date.rest.toLowerCase().replace(/(?<=[a-z]{4})g?\d$/, '')
-  const rest = restOfTicker(parts, facts)
+  const rest = restOfTicker(parts, facts, scope)
   const codes = codesOfRun(run, named, rest.suffix, facts.eventSubtitle)
   const sides = sidesOf('b', named, codes)
   const cut =
     named === null
       ? ''
       : `${named.rest} ${eventTitle === title ? '' : (pairOfTitle(eventTitle, true)?.rest ?? '')}`
-  const bet = betOf(cut, '', scope, rest.number)
+  const bet = betOf(cut, '', scope, rest.number, named?.after ?? '')
   const subtitle = fold(facts.subtitle)
   const asking: AskedFacts = {
     venue: 'b',
@@ -118,13 +124,16 @@ export function fixtureOfTicker(facts: FixtureFacts): Fixture | null {
     facts,
     bet,
   }
+  const clockMs = date.hour === null ? null : easternMs(isoDay(date.first), date.hour * 60)
   return {
     arena,
     sides,
     run: codes === null ? run : '',
     day: date.grain === 'day' ? date.first : null,
     isDaySure: date.grain === 'day',
-    startMs: facts.startMs,
+    // The clock in a ticker is the start; the listing's own time is about the end.
+    startMs: clockMs ?? facts.startMs,
+    isStartSure: clockMs !== null,
     bet,
     ...askedOf(asking),
   }
@@ -149,6 +158,7 @@ function scopeOf(series: string): string {
 function restOfTicker(
   parts: readonly string[],
   facts: FixtureFacts,
+  scope: string,
 ): { number: string; suffix: string } {
   const after = parts.slice(2)
   const ofEvent = facts.eventKey === null ? 0 : Math.max(0, facts.eventKey.split('-').length - 2)
@@ -156,6 +166,8 @@ function restOfTicker(
   if (ofEvent >= 1 || (after.length >= 2 && /^\d$/.test(first))) {
     return { number: /^\d$/.test(first) ? first : '', suffix: second.toLowerCase() }
   }
+  // An event of a map or a set ends in its number.
+  if (/map|set/.test(scope) && /^\d$/.test(first)) return { number: first, suffix: '' }
   return { number: '', suffix: first.toLowerCase() }
 }
 

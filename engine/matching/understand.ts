@@ -1,6 +1,6 @@
 // A market or an event as a proposition: dates are read first and cut out, then the range, then what remains
 // is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
-// Upholds PROP1 to PROP14, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
+// Upholds PROP1 to PROP18, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
 import { leagueOfSeries } from '../sports/leagues.ts'
 import {
@@ -9,10 +9,18 @@ import {
   dateOfTicker,
   datesOf,
   dayOf,
-  hourOf,
   type TickerDate,
 } from './dates.ts'
 import { type Marks, marksOf } from './marks.ts'
+import { isNegative } from './polarity.ts'
+import {
+  asksDirection,
+  assetOf,
+  hourFor,
+  isDownwards,
+  minutesOf,
+  type PriceTexts,
+} from './price-question.ts'
 import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
 import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
 import type { MatchEvent, MatchMarket } from './subject.ts'
@@ -25,11 +33,6 @@ export const CHILDREN_MAX = 40
 const SHORT_TITLE = 24
 /** Characters of rules that are kept. */
 const RULES_CHARACTERS_MAX = 2_000
-const CRYPTO = new Set(
-  'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba'.split(
-    ' ',
-  ),
-)
 /** A day in a slug; "2026-52-53f" is a year and a range. */
 const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
 const TOUCH =
@@ -37,7 +40,6 @@ const TOUCH =
 /** "His next video": which one it is depends on when the question was asked. */
 const RELATIVE =
   /\bnext (?:youtube )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
-const NEGATED = /\b(?:not|no one|nobody|none|never|without|fails? to|no)\b(?! \d)/
 
 /** What a market asks. */
 export function understandMarket(market: MatchMarket): Proposition {
@@ -46,14 +48,18 @@ export function understandMarket(market: MatchMarket): Proposition {
     strikeFloor: market.strike?.floor ?? null,
     samples: [],
   }
-  return understand(market, facts, [])
+  return understand(market, facts, [], understandMarket)
 }
 
-/** What an event asks, with its markets. */
-export function understandEvent(event: MatchEvent): Proposition {
+/** What an event asks, with its markets as `read` reads them. */
+export function understandEvent(
+  event: MatchEvent,
+  read: (market: MatchMarket) => Proposition = understandMarket,
+): Proposition {
   const markets = event.markets.slice(0, CHILDREN_MAX)
   const facts: FixtureFacts = {
     ...event,
+    startMs: event.startMs ?? markets[0]?.startMs ?? null,
     eventKey: null,
     eventTitle: '',
     eventSubtitle: event.subtitle,
@@ -63,7 +69,8 @@ export function understandEvent(event: MatchEvent): Proposition {
     line: null,
     samples: markets.map(({ title }) => title),
   }
-  return understand(event, facts, markets)
+  const rules = event.rules === '' ? (markets[0]?.rules ?? '') : event.rules
+  return understand({ ...event, rules }, facts, markets, read)
 }
 
 /** The fields that a market and an event share. */
@@ -77,12 +84,15 @@ interface Listed {
   readonly strike?: MatchMarket['strike']
   readonly startMs: number | null
   readonly closeMs: number | null
+  /** Of an event. */
+  readonly isExclusive?: boolean | null
 }
 
 function understand(
   listed: Listed,
   facts: FixtureFacts,
   markets: readonly MatchMarket[],
+  read: (market: MatchMarket) => Proposition,
 ): Proposition {
   const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
   const fixture = listed.venue === 'a' ? fixtureOfSlug(facts) : fixtureOfTicker(facts)
@@ -91,10 +101,15 @@ function understand(
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
   const context = readText(contextText(listed, facts, grain), anchor)
   const marks = marksOf(`${title.folded} ${answer.folded}`, [...title.words, ...answer.words])
-  const words = withoutOrdinals(title.words, marks)
-  const asset = assetOf(marks, title.folded, listed, context)
-  const hour = asset === null ? null : hourFor(listed, asset, title, context)
-  const quantity = quantityFor(listed, title, answer, grain)
+  const price = priceTextsOf(listed, title, answer, context)
+  const isSpeech = title.words.includes('sayx')
+  const asset = isSpeech ? null : assetOf(marks, price)
+  const isUpDown = asksDirection(price)
+  const minutes = isUpDown ? minutesOf(price) : null
+  // Which asset, which window, which way: a question on the direction says nothing else.
+  const isDirection = isUpDown && asset !== null
+  const words = isDirection ? [asset, 'updown'] : withoutOrdinals(title.words, marks)
+  const quantity = isDirection ? null : quantityFor(listed, title, answer, grain)
   return {
     venue: listed.venue,
     key: listed.key,
@@ -103,20 +118,26 @@ function understand(
     fixture,
     asset,
     isTouch: quantity?.touch !== '' && quantity !== null ? true : TOUCH.test(title.folded),
-    isUpDown: /\bup or down\b/.test(title.folded),
+    isUpDown,
+    minutes,
     quantity,
     whens: whensOf(listed, title, answer, context, anchor),
-    hour,
+    hour: asset === null ? null : hourFor(asset, minutes, price),
     form: formOf(title.folded, markets.length),
     opening: /^[\p{L}\p{N}]+/u.exec(title.folded)?.[0] ?? '',
-    isNegated: NEGATED.test(title.rest),
-    isRelative: RELATIVE.test(title.folded),
+    isNegated: isUpDown
+      ? isDownwards(price)
+      : isNegative(title.folded, isSpeech ? '' : answer.folded, context.folded),
+    // In a speech, what is next is next when the question was asked.
+    isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
+    isOfFirst: /\b(?:first|1st)\s*\??$/.test(title.folded),
     marks,
     words,
-    answer: answer.words,
+    answer: isDirection ? [] : answer.words,
     context: context.words,
-    names: namesOf(listed.title),
-    children: markets.map(understandMarket),
+    names: isDirection ? new Set([asset]) : namesOf(listed.title),
+    isExclusive: listed.isExclusive ?? null,
+    children: markets.map((market) => read(market)),
     rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
   }
 }
@@ -238,30 +259,22 @@ function handleWhen({ first, last, grain }: TickerDate): Omit<When, 'source'> {
   return { first: end - 364, last: end, role: 'in', grain: 'year' }
 }
 
-/** The asset whose price is asked: named, and nothing else is asked of it. */
-function assetOf(
-  marks: Marks,
-  folded: string,
-  { venue }: Listed,
+function priceTextsOf(
+  listed: Listed,
+  title: ReadText,
+  answer: ReadText,
   context: ReadText,
-): string | null {
-  const [asset, other] = marks.get('asset') ?? []
-  if (asset === undefined || other !== undefined) return null
-  const isPriced =
-    /\b(?:price|above|below|between|reach|hit|dip|close|closes|settle|settles|up or down|high|low|greater|less|range)\b/.test(
-      folded,
-    ) || /\bprice\b/.test(context.folded)
-  return isPriced || venue === 'b' ? asset : null
-}
-
-/** Said, else in the ticker; crypto questions of venue a without an hour are decided at noon. */
-function hourFor(listed: Listed, asset: string, title: ReadText, context: ReadText): number | null {
-  const said = hourOf(title.folded) ?? hourOf(context.folded)
-  if (said !== null) return said
-  if (listed.venue === 'b') return tickerDateOf(listed.handle)?.hour ?? null
-  const isOnDay =
-    title.dates.some(({ role }) => role === 'on') || context.dates.some(({ role }) => role === 'on')
-  return CRYPTO.has(asset) && isOnDay ? 12 : null
+): PriceTexts {
+  return {
+    venue: listed.venue,
+    titleAsSent: listed.title,
+    rules: listed.rules,
+    title: title.folded,
+    answer: answer.folded,
+    context: context.folded,
+    dates: [...title.dates, ...context.dates],
+    tickerHour: listed.venue === 'b' ? (tickerDateOf(listed.handle)?.hour ?? null) : null,
+  }
 }
 
 /** Said in the answer, then in the question, then in the venue's fields, then in the ticker. */
@@ -271,13 +284,19 @@ function quantityFor(
   answer: ReadText,
   grain: 'market' | 'event',
 ): Quantity | null {
-  const said = answer.quantity ?? bareQuantity(answer) ?? title.quantity
+  const said = answer.quantity ?? boundOf(title.quantity, bareQuantity(answer)) ?? title.quantity
   if (said !== null) return said
   if (grain === 'event' || listed.venue === 'a') return null
   return (
     quantityOfStrike(listed.strike ?? null) ??
     quantityOfTicker(listed.handle.split('-').at(-1) ?? '')
   )
+}
+
+/** "51" beside "above 51" only repeats the bound; beside anything else it is what Yes stands for. */
+function boundOf(asked: Quantity | null, bare: Quantity | null): Quantity | null {
+  if (asked === null || bare === null) return bare
+  return asked.low === bare.low || asked.high === bare.high ? asked : bare
 }
 
 /** "4.3%" alone as an answer is that number. */
@@ -317,13 +336,16 @@ function formOf(folded: string, childCount: number): QuestionForm {
     )
   )
     return 'count'
-  if (/\b(?:who|whom|which|what|where|when)\b|\bby\.\.\.|\bnext\b.*\?$|\bwinner\b/.test(folded))
-    return 'open'
+  if (/\b(?:who|whom|which|what|where|when)\b|\bby\.\.\.|\bwinner\b/.test(folded)) return 'open'
+  // "Next prime minister?" is open, "will anyone dissent at the next meeting?" is not.
+  if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'
   if (childCount > 1) return 'open'
   return 'closed'
 }
 
 const NAME = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}]*/gu
+
+const NAME_RUN = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}.]*(?: \p{Lu}[\p{L}\p{N}.]*)*/gu
 
 const OPENERS = new Set(
   'will who what which when where how is are does did top most next number highest lowest first any best total'.split(
@@ -337,6 +359,11 @@ function namesOf(title: string): ReadonlySet<string> {
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
     const word = fold(match[0])
     if (!OPENERS.has(word)) names.add(stem(word))
+  }
+  // "Philadelphia" and "New York City" as the words that they become.
+  for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
+    const folded = fold(match[0])
+    if (!OPENERS.has(folded)) for (const word of meanings(folded)) names.add(word)
   }
   return names
 }

@@ -1,10 +1,10 @@
 // Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function looks at one conflict.
-// Not for: reading games (understand-fixture.ts). Upholds VETO1 to VETO5.
+// Not for: reading games (understand-fixture.ts). Upholds VETO1 to VETO5, VETO20, VETO22.
 
 import { compareFixtures, type FixtureComparison, gameVerdict } from './compare-fixture.ts'
 import type { Fixture } from './fixture.ts'
 import type { Proposition } from './proposition.ts'
-import { type Veto, veto } from './vetoes.ts'
+import { counted, type Veto, veto } from './vetoes.ts'
 
 /** What two games' comparison decides; `isFull`: every part is known and agrees. */
 export interface FixtureFinding {
@@ -18,6 +18,8 @@ export function judgeFixtures(a: Fixture, b: Fixture): FixtureFinding {
   const comparison = compareFixtures(a, b)
   const vetoes = [...gameVetoes(comparison), ...betVetoes(comparison, a, b)]
   if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison, a))
+  // Nothing that a reader may overrule hides that Yes of one is No of the other.
+  else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
   const isFull =
     vetoes.length === 0 &&
     gameVerdict(comparison) === 'same' &&
@@ -41,7 +43,10 @@ function gameVetoes(found: FixtureComparison): readonly Veto[] {
   if (found.isOtherArena) vetoes.push(veto('other_sport'))
   if (gameVerdict(found) === 'other') vetoes.push(veto('other_game'))
   if (found.dayGap !== null && found.dayGap > found.nearDays) {
-    vetoes.push(veto('other_date', `${found.dayGap} days apart`))
+    vetoes.push(veto('other_date', `${counted(found.dayGap, 'day')} apart`))
+  } else if (found.startGapHours !== null && found.startGapHours > found.nearHours) {
+    const reason = found.dayGap === 0 ? 'other_game' : 'other_date'
+    vetoes.push(veto(reason, `starts ${counted(Math.round(found.startGapHours), 'hour')} apart`))
   }
   return vetoes
 }
@@ -66,6 +71,9 @@ function sideVetoes({ side }: FixtureComparison, a: Fixture): readonly Veto[] {
     ? [veto('other_side', 'side unknown', 'overlap')]
     : []
 }
+
+const isOppositeBet = (found: FixtureComparison): boolean =>
+  found.side === 'opposite' && found.isSameBet && gameVerdict(found) !== 'other'
 
 const SAME_BET = (a: Fixture, b: Fixture): boolean =>
   a.bet.kind === b.bet.kind && a.bet.period === b.bet.period && a.bet.counted === b.bet.counted

@@ -1,5 +1,5 @@
 // Conflicts that decide alone, each with the highest score it leaves and how to say it. One is enough: likeness
-// of words never outweighs it. Not for: degrees of likeness (score.ts). Upholds VETO1 to VETO14.
+// of words never outweighs it. Not for: degrees of likeness (score.ts). Upholds VETO1 to VETO22.
 
 /** How venue a's question stands to venue b's; see decisions on matches. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
@@ -28,6 +28,7 @@ export type VetoReason =
   | 'other_form'
   | 'other_kind'
   | 'other_rules'
+  | 'other_occasion'
   | 'nothing_said'
 
 interface VetoRule {
@@ -37,7 +38,11 @@ interface VetoRule {
   readonly says: string
 }
 
-/** Every veto. Where the relation has a direction the finding says which. */
+/**
+ * Every veto. From 60 on a score says that the two may be one for somebody who reads closer: rules, boundaries and
+ * grids can turn out alike, and an opposite side is one question; what contains the other never is.
+ * Where the relation has a direction the finding says which.
+ */
 export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
   other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
   other_game: { cap: 5, relation: 'different', says: 'another game' },
@@ -55,7 +60,7 @@ export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
   other_asset: { cap: 3, relation: 'different', says: 'another asset' },
   other_hour: { cap: 55, relation: 'overlap', says: 'another hour of the day' },
   other_range: { cap: 45, relation: 'overlap', says: 'another threshold or range' },
-  containment: { cap: 60, relation: 'overlap', says: 'one contains the other' },
+  containment: { cap: 59, relation: 'overlap', says: 'one contains the other' },
   boundary: {
     cap: 75,
     relation: 'overlap',
@@ -72,12 +77,17 @@ export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
   other_subject: { cap: 30, relation: 'different', says: 'each names what the other does not' },
   other_roles: { cap: 25, relation: 'different', says: 'the roles are exchanged' },
   other_form: {
-    cap: 60,
+    cap: 59,
     relation: 'overlap',
     says: 'one asks which or how many, the other whether',
   },
   other_kind: { cap: 20, relation: 'different', says: 'another kind of question' },
   other_rules: { cap: 70, relation: 'overlap', says: 'the rules settle it differently' },
+  other_occasion: {
+    cap: 75,
+    relation: 'overlap',
+    says: 'which occasion is meant depends on when it was asked',
+  },
   nothing_said: { cap: 10, relation: 'different', says: 'too little is said to compare' },
 }
 
@@ -91,6 +101,11 @@ export interface Veto {
 
 export function veto(reason: VetoReason, detail = '', relation?: Relation): Veto {
   return { reason, detail, relation: relation ?? VETOES[reason].relation }
+}
+
+/** "1 day", "2 days"; whole numbers. */
+export function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
 /** The highest score that a set of vetoes leaves; 100 without one. */

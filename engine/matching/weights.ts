@@ -4,33 +4,33 @@
 import type { Model } from './model.ts'
 
 const THOUSANDTHS: readonly number[] = [
-  1200, // one
-  4551, // fullGame
-  1643, // sameGame
+  1205, // one
+  4550, // fullGame
+  1641, // sameGame
   2047, // fullPrice
-  1491, // sameRange
+  1490, // sameRange
   -1557, // lonelyRange
   1282, // sameDate
-  875, // hintNear
-  -2548, // hintFar
+  876, // hintNear
+  -2546, // hintFar
   137, // dateUnknown
-  792, // coveredA
-  599, // coveredB
-  -1964, // missedA
-  -1882, // missedB
-  -1704, // missedBoth
-  -883, // missedNames
-  584, // cosine
-  -64, // latent
-  -1424, // lonelyMarks
-  1268, // sharedAnswer
+  789, // coveredA
+  595, // coveredB
+  -1963, // missedA
+  -1878, // missedB
+  -1698, // missedBoth
+  -880, // missedNames
+  583, // cosine
+  -62, // latent
+  -1426, // lonelyMarks
+  1269, // sharedAnswer
   -453, // noAnswer
-  613, // sharedOutcomes
-  -559, // noOutcomes
+  615, // sharedOutcomes
+  -558, // noOutcomes
   -1258, // isEvent
-  982, // coveredLeast
-  214, // sameDateCovered
-  -2841, // relative
+  980, // coveredLeast
+  215, // sameDateCovered
+  -2840, // relative
   -3102, // loneGrid
 ]
 

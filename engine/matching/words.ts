@@ -64,6 +64,8 @@ const PLAIN_WORD = /[a-z0-9][a-z0-9&]*/g
 export function rawWords(folded: string): string[] {
   let joined = folded
   if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
+  // "25bps" is "25 bps"; other letters behind digits belong to them ("15m", "4k").
+  if (joined.includes('bp')) joined = joined.replace(/(?<=\d)(?=bps?\b)/g, ' ')
   if (joined.includes("'")) joined = joined.replace(/'s\b|'/g, '')
   return joined.match(PLAIN.test(joined) ? PLAIN_WORD : WORD) ?? []
 }

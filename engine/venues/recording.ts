@@ -7,6 +7,7 @@
 // Upholds REPLAY1, REPLAY2.
 
 import type { VenueKey } from '../ids.ts'
+import { isRecord } from '../json-record.ts'
 import type { EventListing, MarketListing, OutcomeListing } from '../market.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import type { RawFrame } from './feed.ts'
@@ -48,7 +49,7 @@ export function parseLine(line: string): RecordedLine {
   } catch {
     return unreadable('not JSON')
   }
-  if (!isFields(value)) return unreadable('not an object')
+  if (!isRecord(value)) return unreadable('not an object')
   if (value.kind === 'recording') {
     if (value.version !== RECORDING_VERSION) return unreadable('another version of the format')
     return { kind: 'header', startedAtMs: timeOf(value.startedAtMs) ?? timeMs(0) }
@@ -70,23 +71,19 @@ function unreadable(reason: string): RecordedLine {
   return { kind: 'unreadable', reason }
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
 }
 
 function isPage(value: unknown): value is CatalogPage {
-  if (!isFields(value)) return false
+  if (!isRecord(value)) return false
   const { markets, events } = value
   return isListOf(markets, isMarket) && isListOf(events, isEvent)
 }
 
 /** Listings were made by our own listing.ts; this guards against another version's or a cut file. */
 function isMarket(value: unknown): value is MarketListing {
-  if (!isFields(value)) return false
+  if (!isRecord(value)) return false
   return (
     hasTexts(value, ['venue', 'nativeId', 'slug', 'question', 'status']) &&
     hasTextsOrNull(value, ['description', 'event', 'eventSlug', 'category', 'image', 'url']) &&
@@ -97,24 +94,24 @@ function isMarket(value: unknown): value is MarketListing {
     typeof value.isUnopened === 'boolean' &&
     isListOf(value.outcomes, isOutcome) &&
     isListOf(value.tags, isText) &&
-    isFields(value.native)
+    isRecord(value.native)
   )
 }
 
 function isEvent(value: unknown): value is EventListing {
-  if (!isFields(value)) return false
+  if (!isRecord(value)) return false
   return (
     hasTexts(value, ['venue', 'nativeId', 'slug', 'title']) &&
     hasTextsOrNull(value, ['description', 'series', 'category', 'image']) &&
     hasNumbersOrNull(value, ['startAtMs', 'endAtMs']) &&
     typeof value.isMutuallyExclusive === 'boolean' &&
     isListOf(value.tags, isText) &&
-    isFields(value.native)
+    isRecord(value.native)
   )
 }
 
 function isOutcome(value: unknown): value is OutcomeListing {
-  return isFields(value) && typeof value.label === 'string' && typeof value.id === 'string'
+  return isRecord(value) && typeof value.label === 'string' && typeof value.id === 'string'
 }
 
 function isText(value: unknown): value is string {

@@ -42,7 +42,7 @@ export function openReplay(
     const player = openPlayer(key, parts)
     const feed = new ReplayFeed(parts, { key, file, player, speed: options.speed ?? 1 })
     // A recording remembers nothing from before it, and lists no teams.
-    const none = { history: { prices: async () => [] }, teams: async () => [] }
+    const none = { history: { prices: async () => [] }, teams: async () => [], wallets: null }
     return { key, feed, catalog: new ReplayCatalog(key, file, feed), ...none }
   })
 }

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Random } from '../random.ts'
 import type { TeamListing } from '../team-listing.ts'
 import type { PriceMicros, TimeMs } from '../units.ts'
+import type { VenueWallets } from '../wallet.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
 export interface CatalogPage {
@@ -128,4 +129,6 @@ export interface Venue {
   readonly history: VenueHistory
   /** Every team that the venue lists; rejects when it does not answer after retries. */
   readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
+  /** Null: the venue does not say who trades. */
+  readonly wallets: VenueWallets | null
 }

@@ -116,7 +116,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
     events: catalog.eventCount(),
     trades,
     orderbook_snapshots: snapshots,
-    wallets: 0,
+    wallets: engine.wallets.count,
     matches: { total: matches.total, high_confidence: matches.highCount },
     coverage: Object.fromEntries(
       (['a', 'b'] as const).map((venue) => {

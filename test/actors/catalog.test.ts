@@ -165,7 +165,7 @@ test('[RANK2] a ranking is shared for five seconds and kept for five minutes', (
 
 test('[ROUTE1] an event reaches its market by outcome or id, and what nobody owns is counted', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
-  const router = new Router({ catalog, metrics })
+  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
   router.route(trade('x', 't1'))
   router.route(trade('x', 't2', { outcome: outcomeId('x-no') }))
   router.route(trade('x', 't3', { venue: 'b' }))

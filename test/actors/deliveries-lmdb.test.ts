@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Webhooks } from '../../actors/webhooks.ts'
 import { systemClock } from '../../engine/clock.ts'
+import { attemptsPerWebhookQuietMax } from '../../engine/limits.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { systemRandom } from '../../engine/random.ts'
@@ -32,7 +33,11 @@ function open(storage: Storage, caller: FakeCaller): Webhooks {
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await setTimeout(5)
+  const endsAtMs = systemClock.monotonicMs() + 30_000
+  while (!isTrue()) {
+    assert.ok(systemClock.monotonicMs() < endsAtMs, `never: ${isTrue}`)
+    await setTimeout(5)
+  }
 }
 
 test('[DELIVER6] on the real tables, what was told and not delivered is delivered by the next run', async () => {
@@ -53,7 +58,7 @@ test('[DELIVER6] on the real tables, what was told and not delivered is delivere
     let webhooks = open(storage, hanging)
     const { webhook } = await webhooks.create(ALICE, request())
     tell(webhooks)
-    await until(() => hanging.posts.length === 4)
+    await until(() => hanging.posts.length === attemptsPerWebhookQuietMax)
     webhooks.stop()
     await storage.close()
     storage = await openStorage()

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook as Judge } from 'standardwebhooks'
-import { finishedKeptMax } from '../../engine/limits.ts'
+import { attemptsMax, finishedKeptMax } from '../../engine/limits.ts'
 import { priceMicros } from '../../engine/units.ts'
 import { ATTEMPTS_MAX } from '../../engine/webhooks/schedule.ts'
 import { marketRef } from '../support/builders.ts'
 import { answered } from '../support/fake-caller.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { ALICE, request, settle, WebhookWorld } from '../support/webhook-world.ts'
+import { ALICE, BOB, request, settle, WebhookWorld } from '../support/webhook-world.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -229,7 +229,7 @@ test('[DELIVER7] a waiting retry holds back no newer event', async () => {
   assert.equal(world.deliveries(view.id)[0]?.status, 'pending')
 })
 
-test('[DELIVER7] four at once, one while it fails; new events and due retries take turns', async () => {
+test('[DELIVER7] one at once while it fails; new events and due retries take turns', async () => {
   const world = new WebhookWorld()
   const view = await world.create()
   world.caller.answer = () => answered(500)
@@ -255,11 +255,11 @@ test('[DELIVER7] four at once, one while it fails; new events and due retries ta
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('[DELIVER7] a healthy webhook has at most four attempts at once', async () => {
+test('[DELIVER7] a healthy webhook has at most 16 attempts at once, and four while half of all places are taken', async () => {
   const world = new WebhookWorld()
   await world.create()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
-  for (let count = 0; count < 20; count += 1) world.trade()
+  for (let count = 0; count < 40; count += 1) world.trade()
   let openMax = 0
   world.caller.onPost = () => {
     openMax = Math.max(openMax, world.caller.openCount)
@@ -268,8 +268,19 @@ test('[DELIVER7] a healthy webhook has at most four attempts at once', async () 
     await settle()
     world.clock.advance(100)
   }
-  assert.equal(openMax, 4)
-  assert.equal(world.caller.posts.length, 20)
+  assert.equal(openMax, 16)
+  assert.equal(world.caller.posts.length, 40)
+  // Forty hang and take half of all places between them; one that comes later has four.
+  const crowd = new WebhookWorld()
+  for (let nth = 0; nth < 40; nth += 1) await crowd.create({}, nth < 20 ? ALICE : BOB)
+  crowd.caller.answer = () => 'hang'
+  for (let count = 0; count < 20; count += 1) crowd.trade()
+  await crowd.pass(100)
+  assert.equal(crowd.caller.openCount, attemptsMax / 2)
+  await crowd.create({}, BOB)
+  for (let count = 0; count < 20; count += 1) crowd.trade()
+  await crowd.pass(100)
+  assert.equal(crowd.caller.openCount, attemptsMax / 2 + 4)
 })
 
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
@@ -405,7 +416,7 @@ test('[DELIVER13] stopping aborts what is under way, leaves it pending and leave
   const world = new WebhookWorld()
   const view = await world.create()
   world.caller.answer = () => 'hang'
-  for (let count = 0; count < 6; count += 1) world.trade()
+  for (let count = 0; count < 18; count += 1) world.trade()
   await settle()
   const before = world.deliveries(view.id)
   world.webhooks.stop()
@@ -415,8 +426,8 @@ test('[DELIVER13] stopping aborts what is under way, leaves it pending and leave
   assert.deepEqual(world.deliveries(view.id), before)
   world.trade()
   await settle()
-  assert.equal(world.caller.posts.length, 4)
-  assert.equal(world.counts(view.id).pending, 7)
+  assert.equal(world.caller.posts.length, 16)
+  assert.equal(world.counts(view.id).pending, 19)
   assert.equal(world.clock.timerCount, 0)
 })
 

@@ -15,7 +15,7 @@ import { openMemoryStorage } from '../../storage/memory.ts'
 import { FakeEngine } from '../support/fake-engine.ts'
 import type { FakeMarket } from '../support/fake-market.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { subject, wordJudge } from '../support/word-judge.ts'
+import { judgement, subject, wordJudge } from '../support/word-judge.ts'
 
 class Bench {
   readonly clock = new ManualClock()
@@ -75,6 +75,12 @@ class Bench {
       nowMs: () => this.clock.nowMs(),
       eventOf: () => null,
     })
+  }
+
+  /** From now on the judge reads opposite sides in everything. */
+  judgeOpposite(): void {
+    const opposite = () => judgement(79, { vetoes: ['opposite_side'], inverted: true })
+    this.finder = new PairFinder(() => ({ ...wordJudge, scoreMarkets: opposite }))
   }
 
   /** As after a restart: nothing is left but the storage. */
@@ -220,6 +226,71 @@ describe('the matcher', () => {
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
     await assert.rejects(say('confirm', 'a1', 'a2'), /market of each venue/)
     await assert.rejects(say('confirm', 'a1', 'b9'), /no market has the id/)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER12] a market is confirmed with one other at most: a second is refused, unless the first is gone', async () => {
+    const bench = await started()
+    const [a1, a2, b1, b2] = [...bench.all.values()]
+    assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
+    const settled = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+      const told = await answer
+      await bench.settle()
+      return told
+    }
+    await settled(bench.verdicts.say(a1, b2, 'confirmed'))
+    assert.deepEqual(bench.pairs, ['a1-b2 100'])
+    const refusal =
+      /venue_a_a1 venue_b_b2 are confirmed .*npm run match -- forget venue_a_a1 venue_b_b2$/
+    await assert.rejects(bench.verdicts.say(a1, b1, 'confirmed'), refusal)
+    await assert.rejects(bench.verdicts.say(a2, b2, 'confirmed'), refusal)
+    assert.equal(bench.verdicts.all().length, 1)
+    // The same again, and a rejection, are no second partner; of two at once the first stands.
+    await settled(bench.verdicts.say(b2, a1, 'confirmed'))
+    await settled(bench.verdicts.say(a2, b2, 'rejected'))
+    await settled(bench.verdicts.say(a1, b2, null))
+    const both = [bench.verdicts.say(a1, b1, 'confirmed'), bench.verdicts.say(a1, b2, 'confirmed')]
+    assert.deepEqual(
+      (await Promise.allSettled(both)).map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    )
+    bench.all.delete(b1.ref.number)
+    bench.matcher.onForgotten(b1)
+    await bench.settle()
+    await settled(bench.verdicts.say(a1, b2, 'confirmed'))
+    assert.deepEqual(bench.pairs, ['a1-b2 100'])
+    bench.reopen()
+    bench.matcher.start()
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b2 100'])
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER14] whoever says a word is told what became of it, or that it waits', async () => {
+    const bench = await started()
+    const handlers = matchHandlers(
+      bench.verdicts,
+      (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
+    )
+    const say = async (word: string) =>
+      JSON.stringify(await handlers[`match.${word}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }))
+    // One thing above all: no answer before the pair stands.
+    const confirmation = await say('confirm')
+    assert.deepEqual(bench.pairs, ['a2-b1 100'])
+    assert.match(confirmation, /"word":"confirmed","match":\{"score":100,.*"note":"a pair: Yes of/)
+    assert.match(await say('forget'), /"word":null,"match":null,"note":"the two are no pair"/)
+    assert.match(await say('reject'), /"word":"rejected","match":null,"note":"the two are no pair"/)
+    bench.judgeOpposite()
+    assert.match(
+      await say('confirm'),
+      /"score":79,.*"inverted":true,.*"note":"a pair that stays inv/,
+    )
+    bench.failure = new Error('the thread ended')
+    const waiting = say('forget')
+    await bench.settle()
+    bench.clock.advance(500)
+    bench.clock.advance(2_500)
+    assert.match(await waiting, /"match":null,"note":"kept; the matcher is busy/)
     await bench.matcher.close()
   })
 

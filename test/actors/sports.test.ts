@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { Sports } from '../../actors/sports.ts'
 import type { GamesView, MarketView } from '../../actors/views.ts'
 import { nativeEventId, type VenueKey } from '../../engine/ids.ts'
+import { isRecord } from '../../engine/json-record.ts'
 import type { EventListing, MarketListing } from '../../engine/market.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { easternDate } from '../../engine/sports/eastern-date.ts'
@@ -13,7 +14,6 @@ import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
 import { timeMs } from '../../engine/units.ts'
 import { parseEvent, parseMarket } from '../../engine/venues/kalshi/listing.ts'
 import { readEvent, readMarket } from '../../engine/venues/polymarket/listing.ts'
-import { isJson } from '../../engine/venues/polymarket/messages.ts'
 import { Calendar } from '../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../engine/venues/simulator/faults.ts'
 import { renderEvent } from '../../engine/venues/simulator/kalshi/events.ts'
@@ -64,7 +64,7 @@ class Bench {
     const nowMs = this.clock.nowMs()
     if (venue === 'a') {
       const row = eventRow(event, { nowMs, hasTags: true })
-      const parent = isJson(row) ? row : null
+      const parent = isRecord(row) ? row : null
       const listing = readEvent(row)
       assert.ok(typeof listing === 'object')
       const markets = event.markets.map((market) =>

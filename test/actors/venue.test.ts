@@ -78,6 +78,7 @@ function openVenue(
     },
     history: { prices: async () => [] },
     teams: async () => [],
+    wallets: null,
   }
   const market = marketParts({ publisher, storage, nowMs: () => clock.nowMs() })
   const index = new FakeIndex()
@@ -91,9 +92,10 @@ function openVenue(
     clock,
     log: silentLog,
     metrics,
+    isHandled: () => system.waiting === 0,
   })
   const seat = { actor, cell: system.spawn(actor) }
-  const router = new Router({ catalog, metrics })
+  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
   router.seat(seat)
   publisher.watch(actor)
   const crawled = new Promise<void>((resolve) => actor.start(resolve))
@@ -173,7 +175,7 @@ test('[VEN4] missed trades are read from where the stream broke, and once more a
 test('[VEN4] a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
   const { clock, crawled, held, router, storage } = openVenue()
   await crawled
-  const sinceMs = timeMs(clock.nowMs() - 600_000)
+  const sinceMs = timeMs(clock.nowMs() - 100_000)
   let answer: () => void = () => undefined
   held.answer = () =>
     new Promise((resolve) => {
@@ -318,6 +320,28 @@ test('[VEN10] trades of a market that the venue never lists are announced as los
     await turns()
   }
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
+})
+
+test('[VEN9] a trade that waits for its market is not forgotten by a kill', async () => {
+  const { catalogRows, clock, crawled, router, storage } = openVenue()
+  await crawled
+  const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
+  const waitingMs = clock.nowMs()
+  router.route(trade('late', 't1', { venueTimeMs: waitingMs, receivedAtMs: waitingMs }))
+  clock.advance(2_000)
+  const liveMs = clock.nowMs()
+  router.route(trade('x', 't2', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
+  clock.advance(2_000)
+  assert.equal(mark(), waitingMs, 'the next run asks for it again')
+  const row = listing('late')
+  catalogRows.set(row.nativeId, row)
+  router.route(trade('late', 't3', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
+  for (let round = 0; round < 10; round += 1) {
+    clock.advance(300)
+    await turns()
+  }
+  clock.advance(1_000)
+  assert.equal(mark(), liveMs)
 })
 
 test('[VEN11] trades of a market too old to be taken do not wait for it', async () => {

@@ -23,7 +23,7 @@ import {
 import { bookFrame, todaysChange } from '../support/todays-shape.ts'
 import { DAMAGES, HONEST, UnreliableWire } from '../support/unreliable-wire.ts'
 
-const DAMAGED_MIN = 20_000
+const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 5_000
 /** So many frames of other kinds go among those of the books: one in. */
 const ASIDE_EVERY = 40
 
@@ -184,7 +184,7 @@ function report(t: TestContext, wire: UnreliableWire, tally: Tally): void {
   )
 }
 
-test('[REC10] 20,000 damaged Polymarket frames throw nothing, and the book heals', (t) => {
+test('[REC10] thousands of damaged Polymarket frames throw nothing, and the book heals', (t) => {
   if (isAbsent(t, POLYMARKET_STREAM)) return
   const random = seededRandom('damaged polymarket')
   const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 60 })
@@ -331,7 +331,7 @@ class KalshiRun {
 /** A garbled seq far ahead makes 200 frames late before the count begins anew. */
 const HEAL_MAX = 400
 
-test('[REC12] 20,000 damaged Kalshi frames throw nothing, and the books heal', (t) => {
+test('[REC12] thousands of damaged Kalshi frames throw nothing, and the books heal', (t) => {
   if (isAbsent(t, KALSHI_STREAM)) return
   const { tickers, frames } = kalshiRecording()
   const random = seededRandom('damaged kalshi')

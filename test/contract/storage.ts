@@ -24,6 +24,7 @@ import { matchContract } from './storage-matches.ts'
 import { removalContract } from './storage-removal.ts'
 import { tradeContract } from './storage-trades.ts'
 import { venueTradeContract } from './storage-venue-trades.ts'
+import { walletContract } from './storage-wallets.ts'
 import { webhookContract } from './storage-webhooks.ts'
 import { whaleContract } from './storage-whales.ts'
 
@@ -49,6 +50,7 @@ export function storageContract(subject: StorageUnderTest): void {
     removalContract(subject)
     lossContract(subject)
     webhookContract(subject)
+    walletContract(subject)
   })
 }
 

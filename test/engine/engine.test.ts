@@ -56,6 +56,7 @@ function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
     },
     history: { prices: async () => [] },
     teams: async () => [],
+    wallets: null,
   }
 }
 

@@ -133,6 +133,60 @@ test('[PAGE7] what a refused scan says leads on, without loss or repeat', async 
   }
 })
 
+test('[PAGE7] what a request waited for before its scan is time that the scan does not have', async () => {
+  const clock = new ManualClock()
+  clock.advance(60_000)
+  for (const [waitedMs, end] of [
+    [4_400, 'answered'],
+    [4_600, 'refused'],
+  ] as const) {
+    let count = 0
+    const begunAtMs = clock.monotonicMs() - waitedMs
+    const page = readHistory({ ...endless({ clock, read: () => ++count > 3 }), begunAtMs })
+    const error = await settled(page)
+    assert.equal(error === null ? 'answered' : 'refused', end)
+    assert.ok(error === null || (error instanceof EngineError && error.status === 503))
+  }
+  // Nor does it wait its turn for longer than that.
+  const ends = { all: false }
+  const running = [0, 1].map(() => settled(readHistory(endless({ clock, read: () => ends.all }))))
+  const begunAtMs = clock.monotonicMs() - 4_000
+  const late = settled(readHistory({ ...endless({ clock, read: () => false }), begunAtMs }))
+  clock.advance(500)
+  assert.ok((await late) instanceof EngineError)
+  ends.all = true
+  assert.deepEqual(await Promise.all(running), [null, null])
+})
+
+test('[PAGE9] pages of which a good part passes the filters do not wait for scans for what is rare', async () => {
+  const clock = new ManualClock()
+  const ends = { scans: false }
+  const scans = [0, 1].map(() => settled(readHistory(endless({ clock, read: () => ends.scans }))))
+  const dense = readHistory({
+    range: historyRange({ order: 'desc' }),
+    limit: 20,
+    read: ({ after }) => {
+      const lastMs = after?.timeMs ?? NOON
+      return Array.from({ length: 8 }, (_, index) => ({
+        timeMs: timeMs(lastMs - 1 - index),
+        ordinal: 0,
+      }))
+    },
+    place: (row) => row,
+    accepts: ({ timeMs: atMs }) => (NOON - atMs) % 8 === 0,
+    sliceRows: 1,
+    clock,
+  })
+  let count = 0
+  void Promise.resolve(dense).then(({ rows }) => {
+    count = rows.length
+  })
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(count, 20)
+  ends.scans = true
+  await Promise.all(scans)
+})
+
 test('[PAGE9] two scans run, sixteen wait in order, and a further one is refused at once', async () => {
   const clock = new ManualClock()
   const running = new Set<number>()

@@ -20,7 +20,7 @@ import { openLmdbStorage } from '../../storage/lmdb.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { account, key, NOON_MS } from '../support/stored.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 10
+const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 5
 const MARKETS = 5
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-crash-'))

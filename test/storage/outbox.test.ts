@@ -24,7 +24,7 @@ import { TABLES, type TableLayout } from '../../storage/tables.ts'
 import { NOON_MS } from '../support/stored.ts'
 import { newDelivery } from '../support/stored-webhooks.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 6
+const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 3
 const EVERY = { before: null, limit: 1_000_000 } as const
 const STATUSES = ['pending', 'delivered', 'exhausted', 'dropped'] as const
 const [ONE, PRUNED] = [webhookNumber(1), webhookNumber(3)]

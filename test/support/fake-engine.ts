@@ -25,6 +25,7 @@ import { FakeCatalog } from './fake-catalog.ts'
 import type { FakeEvent } from './fake-events.ts'
 import { FakeMarket } from './fake-market.ts'
 import { FakeTradeLog } from './fake-trade-log.ts'
+import { FakeWallets } from './fake-wallets.ts'
 import { FakeWebhooks } from './fake-webhooks.ts'
 
 export { FakeAccounts } from './fake-accounts.ts'
@@ -68,6 +69,7 @@ export class FakeEngine implements EngineView {
   readonly sports = new FakeSports()
   readonly matches = new Matches()
   readonly webhooks: FakeWebhooks
+  readonly wallets = new FakeWallets()
   readonly tradeLog: FakeTradeLog
   /** Of the present run alone: what is told of whales stays in the hub's memory. */
   readonly whaleLog: WhaleLog

@@ -1,17 +1,17 @@
 // One recorded file through the readers of its venue: how many rows it holds, what became of each.
 // Not for: what is expected of which file (test/contract/fixtures.test.ts).
 
+import { isRecord } from '../../engine/json-record.ts'
 import { silentLog } from '../../engine/log.ts'
 import type { EventListing } from '../../engine/market.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
 import { parseEvent, parseMarket, parseSeries } from '../../engine/venues/kalshi/listing.ts'
 import { mapMessage, mapTrade } from '../../engine/venues/kalshi/map.ts'
-import { isFields } from '../../engine/venues/kalshi/parse.ts'
 import { parseOrderbookRow, parseTradeRow } from '../../engine/venues/kalshi/rows.ts'
 import { KalshiStream, Tally } from '../../engine/venues/kalshi/stream.ts'
 import { nestedEvent, readEvent, readMarket } from '../../engine/venues/polymarket/listing.ts'
-import { isJson, isTrade } from '../../engine/venues/polymarket/messages.ts'
+import { isTrade } from '../../engine/venues/polymarket/messages.ts'
 import { readTrade } from '../../engine/venues/polymarket/trades.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
@@ -46,18 +46,18 @@ export const polymarketFrames: Reader = each((row) => {
 
 /** Rows of Gamma's `/markets`. */
 export const gammaMarkets: Reader = each((row) =>
-  marketFate(readMarket(row, isJson(row) ? nestedEvent(row) : null)),
+  marketFate(readMarket(row, isRecord(row) ? nestedEvent(row) : null)),
 )
 
 /** Rows of Gamma's `/events`, or of its search, with their markets. */
 export const gammaEvents: Reader = each((row) => {
-  const events = isJson(row) && Array.isArray(row.events) ? row.events : [row]
+  const events = isRecord(row) && Array.isArray(row.events) ? row.events : [row]
   return events.flatMap((event: unknown) => {
     const listing = readEvent(event)
-    const markets: unknown[] = isJson(event) && Array.isArray(event.markets) ? event.markets : []
+    const markets: unknown[] = isRecord(event) && Array.isArray(event.markets) ? event.markets : []
     return [
       typeof listing === 'string' ? `rejected ${listing}` : 'event',
-      ...markets.map((market) => marketFate(readMarket(market, isJson(event) ? event : null))),
+      ...markets.map((market) => marketFate(readMarket(market, isRecord(event) ? event : null))),
     ]
   })
 })
@@ -98,7 +98,7 @@ export const kalshiRows: Reader = (rows) => {
 
 function* fieldsIn(value: unknown): Generator<Fields> {
   if (Array.isArray(value)) for (const item of value) yield* fieldsIn(item)
-  if (!isFields(value)) return
+  if (!isRecord(value)) return
   yield value
   for (const item of Object.values(value)) yield* fieldsIn(item)
 }
@@ -134,7 +134,7 @@ function kalshiFate(row: Fields, event: EventListing | null): string | null {
 /** `{orderbook_fp: {yes_dollars, …}}`, or the form of January 2026. */
 function isBookAnswer(row: Fields): boolean {
   const book = row.orderbook_fp ?? row.orderbook
-  return isFields(book) && ('yes_dollars' in book || 'no_dollars' in book)
+  return isRecord(book) && ('yes_dollars' in book || 'no_dollars' in book)
 }
 
 function bookFate(row: Fields): string {
@@ -158,9 +158,9 @@ export const kalshiFrames: Reader = (rows) => {
     new Tally(new Metrics(), silentLog),
   )
   for (const recording of rows) {
-    const frames = isFields(recording) && Array.isArray(recording.frames) ? recording.frames : []
+    const frames = isRecord(recording) && Array.isArray(recording.frames) ? recording.frames : []
     for (const row of frames) {
-      const text = JSON.stringify(isFields(row) ? row.frame : row)
+      const text = JSON.stringify(isRecord(row) ? row.frame : row)
       stream.take({ connection: 1, receivedAtMs: NOW, text })
     }
   }

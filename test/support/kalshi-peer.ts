@@ -8,12 +8,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { VenueEvent } from '../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../engine/ids.ts'
+import { isRecord } from '../../engine/json-record.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { formatTime, timeMs } from '../../engine/units.ts'
 import { openKalshi } from '../../engine/venues/kalshi/kalshi.ts'
-import { isFields } from '../../engine/venues/kalshi/parse.ts'
 import type { Venue, WatchedMarket } from '../../engine/venues/venue.ts'
 import { ManualClock } from './manual-clock.ts'
 
@@ -60,7 +60,7 @@ export class Peer {
 
   #command(text: string): void {
     const command: unknown = JSON.parse(text)
-    assert.ok(isFields(command) && isFields(command.params))
+    assert.ok(isRecord(command) && isRecord(command.params))
     const { params } = command
     const tickers = Array.isArray(params.market_tickers) ? params.market_tickers.map(String) : []
     this.commands.push([String(params.action ?? command.cmd), ...tickers].join(' '))

@@ -21,6 +21,11 @@ export interface MatchingWorld {
   readonly b: VenueSubjects
   /** Venue a's id → its listing at venue b, and how that differs. */
   readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
+  /**
+   * Either venue's id → which recurring question it asks. A trap with another date lets venue b ask what venue a
+   * asks a cycle later: such a pair is one question that nobody planted, and other questions are none.
+   */
+  readonly recurring: ReadonlyMap<string, string>
 }
 
 /** A world of so many markets a venue. */
@@ -37,25 +42,31 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
   })
   const sides = { a: emptySide(), b: emptySide() }
   const planted = new Map<string, { other: string; kind: SimPairKind }>()
+  const recurring = new Map<string, string>()
   for (const event of world.events('a')) {
     const parent = eventRow(event, { nowMs, hasTags: true })
     for (const market of event.markets) {
       const row = gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })
       addDumpRow('a', { ...row, event: parent }, sides.a)
       const { nativeId, pair } = market.listing
+      recurring.set(nativeId, recurringOf(market.listing.questionKey))
       if (pair !== null && world.market('b', pair.otherNativeId) !== null) {
         planted.set(nativeId, { other: pair.otherNativeId, kind: pair.kind })
       }
     }
   }
   for (const event of world.events('b')) {
-    const markets = event.markets.map((market) =>
-      renderMarket(market, { nowMs, metadataMs: nowMs }),
-    )
+    const markets = event.markets.map((market) => {
+      recurring.set(market.listing.nativeId, recurringOf(market.listing.questionKey))
+      return renderMarket(market, { nowMs, metadataMs: nowMs })
+    })
     addDumpRow('b', renderEvent(event, { updatedMs: nowMs, markets }), sides.b)
   }
-  return { ...sides, planted }
+  return { ...sides, planted, recurring }
 }
+
+/** "updown/BTC/20:12345:up" is asked anew each cycle. */
+const recurringOf = (questionKey: string): string => questionKey.split(':')[0] ?? ''
 
 function emptySide(): { markets: MatchMarket[]; events: MatchEvent[] } {
   return { markets: [], events: [] }

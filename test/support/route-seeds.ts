@@ -11,6 +11,7 @@ import { readPage } from '../../http/docs.ts'
 import type { Route } from '../../http/route.ts'
 import { ACCOUNT } from './described-face.ts'
 import type { FakeEngine } from './fake-engine.ts'
+import { fakeAddress, randomWallet } from './fake-wallets.ts'
 
 /** Whose credential a request carries. */
 export type Credential = 'own' | 'key' | 'token' | 'none' | 'wrong' | 'poor'
@@ -111,6 +112,23 @@ function ownAccount(engine: FakeEngine): AccountId {
   return account.caller.accountId
 }
 
+/** The wallet of the sample address, with more rows than a page has. */
+async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
+  const { wallets, catalog, clock } = engine
+  const asked = { proxy: fakeAddress('a1'), eventCount: 400, nowMs: clock.nowMs() }
+  const markets = [...catalog.markets('a')]
+  if (wallets.count === 0) {
+    wallets.known.push(randomWallet(asked, markets, { eoa: fakeAddress('e0'), handle: 'ann' }))
+  }
+  return { address: asked.proxy }
+}
+
+/** Of a route of one wallet. */
+const wallet: Seed = {
+  path: knownWallet,
+  unavailable: { owner: (engine) => engine.wallets, method: 'open' },
+}
+
 /** By method and pattern. */
 export const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
@@ -130,6 +148,14 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/whales': { unavailable: { ...whales('history'), ask: { query: [] } } },
   'GET /v1/whales/trades': { unavailable: { ...whales('history'), ask: { query: [] } } },
   'GET /v1/markets/{market_id}/whales': { unavailable: whales('historyOfMarket') },
+  'GET /v1/wallets/{address}': {
+    ...wallet,
+    reach: { 404: { path: { address: `0x${'00'.repeat(20)}` } } },
+  },
+  'GET /v1/wallets/{address}/trades': wallet,
+  'GET /v1/wallets/{address}/positions': { ...wallet, query: { min_balance: '0' } },
+  'GET /v1/wallets/{address}/pnl': wallet,
+  'GET /v1/wallets/{address}/activity': { ...wallet, query: { type: 'SPLIT' } },
   'GET /v1/events/{slug}': { path: async () => ({ slug: 'event-a0' }) },
   'GET /v1/matching-markets/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
   'GET /v1/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },

@@ -5,11 +5,12 @@
 import type { Clock } from '../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../fetch.ts'
 import type { NativeMarketId } from '../../ids.ts'
+import { isRecord } from '../../json-record.ts'
 import type { EventListing, MarketListing } from '../../market.ts'
 import { type TimeMs, toSeconds } from '../../units.ts'
 import type { CatalogPage, VenueCatalog } from '../venue.ts'
 import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
-import { idOf, isFields, type Rejected } from './parse.ts'
+import { idOf, type Rejected } from './parse.ts'
 import { cursorOf, rowsOf } from './rows.ts'
 import type { Tally } from './stream.ts'
 
@@ -148,7 +149,7 @@ export class KalshiCatalog implements VenueCatalog {
     const events = await this.#fetchEvents(rows, signal)
     const markets: MarketListing[] = []
     for (const row of rows) {
-      const ticker = isFields(row) ? idOf(row.event_ticker) : null
+      const ticker = isRecord(row) ? idOf(row.event_ticker) : null
       const event = ticker === null ? undefined : events.get(ticker)
       const market = this.#readMarket(row, event ?? null, null)
       if (market !== null) markets.push(market)
@@ -174,7 +175,7 @@ export class KalshiCatalog implements VenueCatalog {
   async #fetchEvents(rows: readonly unknown[], signal: AbortSignal) {
     const missing = new Set<string>()
     for (const row of rows) {
-      const ticker = isFields(row) ? idOf(row.event_ticker) : null
+      const ticker = isRecord(row) ? idOf(row.event_ticker) : null
       if (ticker !== null && !ticker.startsWith('KXMVE')) missing.add(ticker)
     }
     const events = new Map<string, EventListing>()
@@ -208,7 +209,7 @@ export class KalshiCatalog implements VenueCatalog {
       try {
         const path = `/events/${encodeURIComponent(ticker)}`
         const answer = await this.#http.getJson(path, {}, { signal })
-        if (isFields(answer)) take(answer.event)
+        if (isRecord(answer)) take(answer.event)
       } catch (error) {
         if (!(error instanceof FetchError && error.status === 404)) throw error
       }

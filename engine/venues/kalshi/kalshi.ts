@@ -79,7 +79,8 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
       ? new PollingFeed({ ...shared, tally, tap })
       : new KalshiFeed({ ...shared, access: accessOf(signer, options, tally) })
   const history = new KalshiHistory({ http, clock, tally })
-  return { key: 'b', catalog, feed, history, teams: (signal) => readTeams({ http, tally }, signal) }
+  const teams = (signal: AbortSignal) => readTeams({ http, tally }, signal)
+  return { key: 'b', catalog, feed, history, teams, wallets: null }
 }
 
 function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally): SocketAccess {

@@ -3,6 +3,7 @@
 // that the venue sent until March 2026, for recorded data. Upholds KLIST1 to KLIST9.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
+import { isRecord } from '../../json-record.ts'
 import type { EventListing, MarketListing, MarketStatus, OutcomeListing } from '../../market.ts'
 import {
   notionalMicros,
@@ -16,7 +17,7 @@ import {
   type UsdMicros,
 } from '../../units.ts'
 import { isCombo, noOutcomeOf, settlementOf, sizeOf } from './map.ts'
-import { decimalOf, idOf, isFields, type Rejected, rejected } from './parse.ts'
+import { decimalOf, idOf, type Rejected, rejected } from './parse.ts'
 import { dollarsOfCents } from './rows.ts'
 
 /** What a series adds to its events: they carry neither tags nor a trustworthy category. */
@@ -64,7 +65,7 @@ const EARLIEST_MS = Date.UTC(2000, 0, 1)
 
 /** One series of `/series`. */
 export function parseSeries(row: unknown): Series | Rejected {
-  if (!isFields(row)) return rejected('series_not_an_object')
+  if (!isRecord(row)) return rejected('series_not_an_object')
   const ticker = idOf(row.ticker)
   if (ticker === null) return rejected('series_ticker')
   const categories = textsOf(row.categories)
@@ -74,7 +75,7 @@ export function parseSeries(row: unknown): Series | Rejected {
 
 /** One event of `/events`, without its markets. */
 export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): EventRow | Rejected {
-  if (!isFields(row)) return rejected('event_not_an_object')
+  if (!isRecord(row)) return rejected('event_not_an_object')
   const ticker = idOf(row.event_ticker)
   const title = textOf(row.title)
   if (ticker === null) return rejected('event_ticker')
@@ -103,7 +104,7 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
 
 /** One market; `event` is null when the venue did not tell it (the listing is then poorer). */
 export function parseMarket(row: unknown, event: EventListing | null): MarketRow | Rejected {
-  if (!isFields(row)) return rejected('market_not_an_object')
+  if (!isRecord(row)) return rejected('market_not_an_object')
   const ticker = idOf(row.ticker)
   const eventTicker = idOf(row.event_ticker)
   if (ticker === null || eventTicker === null) return rejected('market_ticker')
@@ -202,7 +203,7 @@ function tickOf(row: Fields): PriceMicros | null {
   let finest: PriceMicros | null = null
   const ranges = Array.isArray(row.price_ranges) ? row.price_ranges : []
   for (const range of ranges) {
-    const step = isFields(range) ? decimalOf(range.step) : null
+    const step = isRecord(range) ? decimalOf(range.step) : null
     const price = step === null ? null : parsePrice(step)
     if (price !== null && price > 0 && (finest === null || price < finest)) finest = price
   }

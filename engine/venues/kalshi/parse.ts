@@ -2,6 +2,7 @@
 // hand because every delta passes here; nothing throws, whatever arrives.
 // A row of REST has its own readers in rows.ts. Upholds KPARSE1 to KPARSE4.
 
+import { isRecord } from '../../json-record.ts'
 import {
   type ErrorReply,
   type KalshiMessage,
@@ -48,8 +49,8 @@ export function parseFrame(text: string): KalshiMessage | Rejected {
   } catch {
     return rejected(/^\s*</.test(text) ? 'html' : 'not_json')
   }
-  if (!isFields(value)) return rejected('not_an_object')
-  const body = isFields(value.msg) ? value.msg : NO_FIELDS
+  if (!isRecord(value)) return rejected('not_an_object')
+  const body = isRecord(value.msg) ? value.msg : NO_FIELDS
   const message = parseMessage(value, body)
   if (message.kind !== 'rejected') return message
   const sid = wholeOf(value.sid)
@@ -85,10 +86,6 @@ function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
     default:
       return typeof value.type === 'string' ? unread(value.type, value) : rejected('no_type')
   }
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function rejected(reason: string): Rejected {

@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../clock.ts'
 import { FetchError, type HttpClient } from '../../fetch.ts'
+import { isRecord } from '../../json-record.ts'
 import { SPREAD_MAX } from '../../price.ts'
 import {
   midPrice,
@@ -16,7 +17,7 @@ import {
   timeMs,
 } from '../../units.ts'
 import type { PastMarket, VenueHistory } from '../venue.ts'
-import { decimalOf, isFields, type Rejected, rejected } from './parse.ts'
+import { decimalOf, type Rejected, rejected } from './parse.ts'
 import { dollarsOfCents, rowsOf } from './rows.ts'
 import type { Tally } from './stream.ts'
 
@@ -122,7 +123,7 @@ export class KalshiHistory implements VenueHistory {
     const nowMs = this.#clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
       const answer = await this.#http.getJson('/historical/cutoff', {}, { signal })
-      const text = isFields(answer) ? answer.market_settled_ts : undefined
+      const text = isRecord(answer) ? answer.market_settled_ts : undefined
       const atMs = typeof text === 'string' ? parseTime(text) : null
       if (atMs === null) this.#tally.trouble('historical_cutoff')
       this.#cutoff = { atMs, readAtMs: nowMs }
@@ -141,7 +142,7 @@ function seriesOf(market: PastMarket): string {
  * what was paid last before it, as our own price would be.
  */
 function readCandle(row: unknown): Candle | Rejected {
-  if (!isFields(row)) return rejected('candle_not_an_object')
+  if (!isRecord(row)) return rejected('candle_not_an_object')
   const endS = row.end_period_ts
   if (typeof endS !== 'number' || !Number.isInteger(endS) || endS <= 0 || endS > SECONDS_MAX) {
     return rejected('candle_time')
@@ -164,7 +165,7 @@ function middleOf(bid: PriceMicros | null, ask: PriceMicros | null): PriceMicros
 
 /** Dollars as `close_dollars`, as the archive's text `close`, or as the whole cents of old rows. */
 function priceIn(group: unknown, name: string): PriceMicros | null | 'unreadable' {
-  if (!isFields(group)) return null
+  if (!isRecord(group)) return null
   const text = dollarsIn(group, name)
   if (text === null) return null
   return parsePrice(text) ?? 'unreadable'

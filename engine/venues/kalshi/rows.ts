@@ -2,13 +2,14 @@
 // Tolerates the integer fields that the venue sent until March 2026, for recorded data.
 // Not for: market and event rows (listing.ts). Upholds KPARSE5, KPARSE6.
 
+import { isRecord } from '../../json-record.ts'
 import { parseTime } from '../../units.ts'
 import type { OrderbookSnapshot, TradeMessage } from './messages.ts'
-import { decimalOf, idOf, isFields, levelsOf, type Rejected, rejected } from './parse.ts'
+import { decimalOf, idOf, levelsOf, type Rejected, rejected } from './parse.ts'
 
 /** A row of `/markets/trades`. Its time is cut to milliseconds, as the stream's is. */
 export function parseTradeRow(row: unknown): TradeMessage | Rejected {
-  if (!isFields(row)) return rejected('trade_not_an_object')
+  if (!isRecord(row)) return rejected('trade_not_an_object')
   const tradeId = idOf(row.trade_id)
   const ticker = idOf(row.ticker)
   if (tradeId === null || ticker === null) return rejected('trade_ids')
@@ -40,11 +41,11 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
  * of `/markets/{ticker}/orderbook`. The form of January 2026 (`orderbook`, `yes_dollars`) is read too.
  */
 export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
-  if (!isFields(row)) return rejected('book_not_an_object')
+  if (!isRecord(row)) return rejected('book_not_an_object')
   const name = ticker ?? idOf(row.ticker)
   if (name === null) return rejected('book_ticker')
-  const book = isFields(row.orderbook_fp) ? row.orderbook_fp : row.orderbook
-  if (!isFields(book)) return rejected('book_missing')
+  const book = isRecord(row.orderbook_fp) ? row.orderbook_fp : row.orderbook
+  if (!isRecord(book)) return rejected('book_missing')
   const yes = levelsOf(book.yes_dollars ?? book.yes_dollars_fp)
   const no = levelsOf(book.no_dollars ?? book.no_dollars_fp)
   if (yes === null || no === null) return rejected('book_levels')
@@ -53,13 +54,13 @@ export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnaps
 
 /** The rows under a name of an answer; empty when there are none. */
 export function rowsOf(answer: unknown, name: string): readonly unknown[] {
-  const rows = isFields(answer) ? answer[name] : undefined
+  const rows = isRecord(answer) ? answer[name] : undefined
   return Array.isArray(rows) ? rows : []
 }
 
 /** The cursor of the next page; null on the last. */
 export function cursorOf(answer: unknown): string | null {
-  const cursor = isFields(answer) ? answer.cursor : undefined
+  const cursor = isRecord(answer) ? answer.cursor : undefined
   return typeof cursor === 'string' && cursor !== '' ? cursor : null
 }
 

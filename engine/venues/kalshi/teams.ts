@@ -4,9 +4,9 @@
 // Upholds TEAMS1, TEAMS3.
 
 import type { HttpClient } from '../../fetch.ts'
+import { isRecord } from '../../json-record.ts'
 import { placeOf } from '../team-place.ts'
 import type { TeamListing } from '../venue.ts'
-import { isFields } from './parse.ts'
 import { cursorOf, rowsOf } from './rows.ts'
 import type { Tally } from './stream.ts'
 
@@ -28,7 +28,7 @@ export async function readTeams(
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const answer = await http.getJson(path, { page_size: PAGE_ROWS, cursor }, { signal })
     for (const row of rowsOf(answer, 'structured_targets')) {
-      if (isFields(row) && !SIDES.test(textOf(row.type).toLowerCase())) {
+      if (isRecord(row) && !SIDES.test(textOf(row.type).toLowerCase())) {
         tally.ignored('target_of_no_side')
         continue
       }
@@ -51,8 +51,8 @@ export async function readTeams(
 
 /** `details` is free form: each fact is taken from the first name that has it. */
 function readTeam(row: unknown): TeamListing | null {
-  if (!isFields(row)) return null
-  const details = isFields(row.details) ? row.details : {}
+  if (!isRecord(row)) return null
+  const details = isRecord(row.details) ? row.details : {}
   const first = (...names: readonly string[]) => {
     for (const name of names) if (textOf(details[name]) !== '') return textOf(details[name])
     return ''

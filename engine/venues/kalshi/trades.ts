@@ -4,10 +4,10 @@
 
 import type { TradeEvent } from '../../events.ts'
 import type { HttpClient, Query } from '../../fetch.ts'
+import { isRecord } from '../../json-record.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../units.ts'
 import type { FrameTap } from '../feed.ts'
 import { isCombo, mapTrade } from './map.ts'
-import { isFields } from './parse.ts'
 import { cursorOf, parseTradeRow, rowsOf } from './rows.ts'
 import type { Tally } from './stream.ts'
 
@@ -120,7 +120,7 @@ export class TradeReader {
     try {
       const options = signal === undefined ? {} : { signal }
       const answer = await this.#http.getJson('/historical/cutoff', {}, options)
-      const text = isFields(answer) ? answer.trades_created_ts : undefined
+      const text = isRecord(answer) ? answer.trades_created_ts : undefined
       const cutoffMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
       return Number.isNaN(cutoffMs) ? range.fromMs : timeMs(Math.max(range.fromMs, cutoffMs))
     } catch {

@@ -1,6 +1,6 @@
 // The activity stream (RTDS): every fill of the venue and its participants over one unfiltered
 // socket. Fills of markets that nobody watches or knows go out like the rest.
-// Not for: identity (trades.ts), doubts (trade-check.ts). Upholds POLYFEED6 to POLYFEED8.
+// Not for: identity (trades.ts), doubts (trade-check.ts). Upholds POLYFEED6 to POLYFEED8, WALLETREAD13.
 
 import { pause, type StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
@@ -11,6 +11,7 @@ import type { Intake } from './intake.ts'
 import { parseActivity } from './parse.ts'
 import type { TradeHistory } from './trade-history.ts'
 import { readTrade, type TradeLedger } from './trades.ts'
+import type { FollowedWallets } from './wallet-follow.ts'
 
 /** The connection number of the activity stream; the books' sockets count from 1. */
 export const ACTIVITY_CONNECTION = 0
@@ -21,6 +22,7 @@ export interface ActivityParts {
   readonly tap: FrameTap | null
   readonly intake: Intake
   readonly ledger: TradeLedger
+  readonly followed: FollowedWallets
   readonly history: TradeHistory
   readonly emit: (event: VenueEvent) => void
   readonly silentAfterMs: number
@@ -139,7 +141,7 @@ export class ActivityFeed {
   }
 
   #received(frame: RawFrame): 'data' | 'sign' {
-    const { intake, ledger } = this.#parts
+    const { intake, ledger, followed, emit } = this.#parts
     const parsed = parseActivity(frame.text)
     switch (parsed.kind) {
       case 'sign':
@@ -161,7 +163,11 @@ export class ActivityFeed {
         }
         intake.message(kind)
         if (kind === 'matched') ledger.addMatched(row, frame.receivedAtMs)
-        else ledger.addParticipant(row, frame.receivedAtMs)
+        else {
+          ledger.addParticipant(row, frame.receivedAtMs)
+          const fill = followed.fill(row, wire, frame.receivedAtMs)
+          if (fill !== null) emit(fill)
+        }
         return 'data'
       }
     }

@@ -4,7 +4,8 @@
 
 import { type Clock, pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
-import { type BookMessage, isBook, isJson } from './messages.ts'
+import { isRecord } from '../../json-record.ts'
+import { type BookMessage, isBook } from './messages.ts'
 import { readGist } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
@@ -48,7 +49,7 @@ export class BookAudit {
       })
       if (!Array.isArray(answer)) throw new Error('POST /books answered something else than a list')
       for (const book of answer) {
-        if (isJson(book) && isBook(book)) books.set(book.asset_id, book)
+        if (isRecord(book) && isBook(book)) books.set(book.asset_id, book)
       }
     }
     return books

@@ -1,16 +1,25 @@
 // Gamma's list of markets: the whole of it, what changed lately, and single markets. Pages follow
 // `next_cursor`, which goes back as `after_cursor` (any other name is silently ignored and gives the
-// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT5.
+// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT6.
 
 import type { Clock } from '../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../fetch.ts'
 import type { NativeMarketId } from '../../ids.ts'
+import { isRecord } from '../../json-record.ts'
 import type { EventListing, MarketListing } from '../../market.ts'
 import { formatTime, type TimeMs, timeMs } from '../../units.ts'
 import type { CatalogPage, VenueCatalog } from '../venue.ts'
 import type { Intake } from './intake.ts'
-import { changedAtMs, closedAtMs, nestedEvent, readEvent, readMarket } from './listing.ts'
-import { isJson, type Json } from './messages.ts'
+import {
+  changedAtMs,
+  closedAtMs,
+  groupIn,
+  isInGroup,
+  nestedEvent,
+  readEvent,
+  readMarket,
+} from './listing.ts'
+import type { Json } from './messages.ts'
 
 export interface CatalogParts {
   readonly clock: Clock
@@ -97,6 +106,27 @@ export class PolymarketCatalog implements VenueCatalog {
     return { markets: [...markets.values()], events: [...events.values()] }
   }
 
+  /** All markets of a market's neg-risk event; see VenueWallets.group. Rejects with FetchError. */
+  async group(
+    market: NativeMarketId,
+    signal: AbortSignal,
+  ): Promise<readonly NativeMarketId[] | null> {
+    for (const closed of [true, false]) {
+      const query = { closed, condition_ids: [market], limit: 100 }
+      const rows = await this.#markets(query, signal)
+      const row = rows.find(({ conditionId }) => conditionId === market)
+      if (row === undefined) continue
+      const slug = nestedEvent(row)?.slug
+      const event =
+        isInGroup(row) && typeof slug === 'string' ? await this.#event(slug, signal) : null
+      const group = event === null ? [] : groupIn(event, row)
+      if (group.includes(market)) return group
+      if (event !== null) this.#parts.intake.trouble('group_without_market', market)
+      return null
+    }
+    return null
+  }
+
   /** A market row's nested event has no tags: the event itself is read once for each. */
   async #addWithEvents(
     rows: readonly Json[],
@@ -122,7 +152,7 @@ export class PolymarketCatalog implements VenueCatalog {
     try {
       const path = `/events/slug/${encodeURIComponent(slug)}`
       const answer = await this.#parts.gamma.getJson(path, {}, { signal })
-      return isJson(answer) ? answer : null
+      return isRecord(answer) ? answer : null
     } catch (error) {
       if (error instanceof FetchError && error.status === 404) return null
       throw error
@@ -131,9 +161,9 @@ export class PolymarketCatalog implements VenueCatalog {
 
   async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {
     const answer = await this.#parts.gamma.getJson('/markets/keyset', query, { signal })
-    const rows = isJson(answer) ? answer.markets : null
+    const rows = isRecord(answer) ? answer.markets : null
     if (!Array.isArray(rows)) throw new Error('/markets/keyset answered something else than a list')
-    return rows.filter(isJson)
+    return rows.filter(isRecord)
   }
 
   /** Follows the cursors of /events/keyset until they end or the taker, awaited, says `enough`. */
@@ -147,10 +177,10 @@ export class PolymarketCatalog implements VenueCatalog {
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const query = { ...filter, limit: EVENTS_PER_PAGE, after_cursor: cursor }
       const answer = await this.#parts.gamma.getJson('/events/keyset', query, { signal })
-      if (!isJson(answer) || !Array.isArray(answer.events)) {
+      if (!isRecord(answer) || !Array.isArray(answer.events)) {
         throw new Error('/events/keyset answered something else than a list')
       }
-      if ((await onEvents(answer.events.filter(isJson))) === 'enough') return
+      if ((await onEvents(answer.events.filter(isRecord))) === 'enough') return
       const next = answer.next_cursor
       if (typeof next !== 'string' || next === '') return
       if (seen.has(next)) {
@@ -222,18 +252,18 @@ class NewestFirst {
 function latestChangeMs(event: Json): TimeMs | null {
   let latestMs = changedAtMs(event)
   for (const market of Array.isArray(event.markets) ? event.markets : []) {
-    const atMs = isJson(market) ? changedAtMs(market) : null
+    const atMs = isRecord(market) ? changedAtMs(market) : null
     if (atMs !== null && (latestMs === null || atMs > latestMs)) latestMs = atMs
   }
   return latestMs
 }
 
 function isLongClosed(row: unknown, oldestMs: TimeMs | undefined): boolean {
-  if (oldestMs === undefined || !isJson(row)) return false
+  if (oldestMs === undefined || !isRecord(row)) return false
   const atMs = closedAtMs(row)
   return atMs !== null && atMs < oldestMs
 }
 
 function sampleOf(row: unknown): string {
-  return isJson(row) ? `${row.id} ${row.slug}` : String(row)
+  return isRecord(row) ? `${row.id} ${row.slug}` : String(row)
 }

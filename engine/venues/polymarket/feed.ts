@@ -6,7 +6,7 @@
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
-import type { NativeMarketId, OutcomeId } from '../../ids.ts'
+import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { FrameTap } from '../feed.ts'
 import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
@@ -166,6 +166,14 @@ export class PolymarketFeed implements VenueFeed {
 
   fetchTrades(range: BackFillRange): Promise<{ completeFromMs: TimeMs }> {
     return this.#trades.fetch(range)
+  }
+
+  follow(address: WalletAddress): void {
+    this.#trades.follow(address)
+  }
+
+  unfollow(address: WalletAddress): void {
+    this.#trades.unfollow(address)
   }
 
   health(): FeedHealth {

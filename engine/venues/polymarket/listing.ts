@@ -1,8 +1,9 @@
 // Gamma's rows to listings: what a market and an event of venue a are called, cost and have become.
 // The last file in which Gamma's words exist. A row that is no binary market with tokens is refused
-// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST5.
+// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST5, POLYCAT6.
 
-import { nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
+import { type NativeMarketId, nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
+import { isRecord } from '../../json-record.ts'
 import type { EventListing, MarketListing, MarketStatus, OutcomeListing } from '../../market.ts'
 import {
   MICROS,
@@ -18,7 +19,7 @@ import {
   USD_ZERO,
   type UsdMicros,
 } from '../../units.ts'
-import { isJson, type Json } from './messages.ts'
+import type { Json } from './messages.ts'
 
 /** Why a row is no listing; a fixed set. */
 export type ListingReason =
@@ -35,7 +36,7 @@ export function readMarket(
   row: unknown,
   parent: Json | null = null,
 ): MarketListing | ListingReason {
-  if (!isJson(row)) return 'row_not_object'
+  if (!isRecord(row)) return 'row_not_object'
   const event = parent ?? nestedEvent(row)
   const conditionId = textOf(row.conditionId)
   if (conditionId === null) return 'no_condition_id'
@@ -80,7 +81,7 @@ export function readMarket(
 
 /** An event row, with or without its markets. */
 export function readEvent(row: unknown): EventListing | ListingReason {
-  if (!isJson(row)) return 'row_not_object'
+  if (!isRecord(row)) return 'row_not_object'
   const slug = textOf(row.slug)
   if (slug === null) return 'no_event_slug'
   const { markets: _markets, ...native } = row
@@ -91,7 +92,7 @@ export function readEvent(row: unknown): EventListing | ListingReason {
     slug,
     title: textOf(row.title) ?? slug,
     description: textOf(row.description),
-    series: textOf(row.seriesSlug) ?? (isJson(series) ? textOf(series.slug) : null),
+    series: textOf(row.seriesSlug) ?? (isRecord(series) ? textOf(series.slug) : null),
     category: categoryOf(row),
     tags: tagsOf(row.tags),
     image: textOf(row.image) ?? textOf(row.icon),
@@ -105,7 +106,29 @@ export function readEvent(row: unknown): EventListing | ListingReason {
 /** The event inside a market row; null when it has none. */
 export function nestedEvent(row: Json): Json | null {
   const event = Array.isArray(row.events) ? row.events[0] : null
-  return isJson(event) ? event : null
+  return isRecord(event) ? event : null
+}
+
+/** Whether a market row is one of a neg-risk event's, so that its No can be converted. */
+export function isInGroup(row: Json): boolean {
+  return row.negRisk === true
+}
+
+/**
+ * The neg-risk markets of an event row in its order, those long closed and those not opened yet included: all whose
+ * No can be converted into each other's Yes. An event may hold other markets beside them.
+ */
+export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
+  const groupId = textOf(of.negRiskMarketID)
+  const group: NativeMarketId[] = []
+  for (const row of Array.isArray(event.markets) ? event.markets : []) {
+    if (!isRecord(row) || !isInGroup(row)) continue
+    const id = textOf(row.conditionId)
+    const rowGroupId = textOf(row.negRiskMarketID)
+    const isOther = groupId !== null && rowGroupId !== null && rowGroupId !== groupId
+    if (id !== null && !isOther) group.push(nativeMarketId(id))
+  }
+  return group
 }
 
 /** When the row last changed; null when it does not say. */
@@ -186,7 +209,7 @@ function categoryOf(row: Json | null): string | null {
   if (!Array.isArray(row.tags)) return null
   let shown: string | null = null
   for (const tag of row.tags) {
-    if (!isJson(tag)) continue
+    if (!isRecord(tag)) continue
     const label = textOf(tag.label)
     if (label === null) continue
     if (CATEGORIES.has(label.toLowerCase())) return label
@@ -220,7 +243,7 @@ function tagsOf(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return []
   const labels: string[] = []
   for (const tag of value) {
-    const label = isJson(tag) ? textOf(tag.label) : textOf(tag)
+    const label = isRecord(tag) ? textOf(tag.label) : textOf(tag)
     if (label !== null && !labels.includes(label)) labels.push(label)
   }
   return labels

@@ -3,6 +3,8 @@
 // narrowing, because a schema validator would cost more than JSON.parse on the path of a message.
 // Not for: numbers and our own words (map.ts, trades.ts). Shapes: wire.md A3, A4, A6, A7.
 
+import { isRecord } from '../../json-record.ts'
+
 export type Json = { readonly [key: string]: unknown }
 
 export interface WireLevel {
@@ -99,10 +101,6 @@ export interface ActivityMessage {
   readonly row: WireTrade
 }
 
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isSide = (value: unknown): boolean => value === 'BUY' || value === 'SELL'
 /** Text, '' and null for none, or no such key. */
@@ -110,7 +108,7 @@ const isTextOrNone = (value: unknown): boolean =>
   value === undefined || value === null || typeof value === 'string'
 
 function isLevel(value: unknown): value is WireLevel {
-  return isJson(value) && typeof value.price === 'string' && typeof value.size === 'string'
+  return isRecord(value) && typeof value.price === 'string' && typeof value.size === 'string'
 }
 
 export function isBook(value: Json): value is Json & BookMessage {
@@ -126,7 +124,7 @@ export function isBook(value: Json): value is Json & BookMessage {
 
 function isPriceChangeEntry(value: unknown): boolean {
   return (
-    isJson(value) &&
+    isRecord(value) &&
     isText(value.asset_id) &&
     typeof value.price === 'string' &&
     typeof value.size === 'string' &&
@@ -149,7 +147,7 @@ export function isOldPriceChange(value: Json): value is Json & OldPriceChangeMes
     isText(value.asset_id) &&
     isText(value.timestamp) &&
     Array.isArray(value.changes) &&
-    value.changes.every((change) => isLevel(change) && isJson(change) && isSide(change.side))
+    value.changes.every((change) => isLevel(change) && isRecord(change) && isSide(change.side))
   )
 }
 
@@ -179,7 +177,7 @@ const isFigure = (value: unknown): boolean => typeof value === 'number' || isTex
 
 export function isTrade(value: unknown): value is Json & WireTrade {
   return (
-    isJson(value) &&
+    isRecord(value) &&
     isText(value.proxyWallet) &&
     isText(value.asset) &&
     isText(value.conditionId) &&

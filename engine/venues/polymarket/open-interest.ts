@@ -7,9 +7,9 @@ import { type Clock, pause } from '../../clock.ts'
 import type { OpenInterestEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, nativeMarketId } from '../../ids.ts'
+import { isRecord } from '../../json-record.ts'
 import { roundSize, type SizeMicros } from '../../units.ts'
 import type { Intake } from './intake.ts'
-import { isJson } from './messages.ts'
 
 /** Condition ids of 66 characters: a query of some 7 KB. */
 const MARKETS_PER_CALL = 100
@@ -84,7 +84,7 @@ export class OpenInterest {
   }
 
   #take(row: unknown): void {
-    if (!isJson(row) || typeof row.market !== 'string') return
+    if (!isRecord(row) || typeof row.market !== 'string') return
     const market = keyOf(row.market)
     const contracts = typeof row.value === 'number' ? roundSize(row.value) : null
     if (contracts === null || contracts < 0) {

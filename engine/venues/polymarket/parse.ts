@@ -2,10 +2,10 @@
 // Numbers stay strings. What a message means for our books and trades is map.ts and trades.ts.
 // Upholds POLYPARSE1 to POLYPARSE5.
 
+import { isRecord } from '../../json-record.ts'
 import {
   type ActivityMessage,
   isBook,
-  isJson,
   isLastTrade,
   isNewMarket,
   isOldPriceChange,
@@ -61,7 +61,7 @@ export function parseFrame(text: string): ParsedFrame {
 }
 
 function parseMessage(value: unknown): MarketMessage | ParseRejection {
-  if (!isJson(value)) return reject('not_object', [])
+  if (!isRecord(value)) return reject('not_object', [])
   switch (value.event_type) {
     case 'price_change':
       if (isPriceChange(value)) return { kind: 'priceChange', body: value }
@@ -114,7 +114,7 @@ export function parseActivity(text: string): ParsedActivity {
   } catch {
     return reject('not_json', [])
   }
-  if (!isJson(value)) return reject('not_object', [])
+  if (!isRecord(value)) return reject('not_object', [])
   if (value.topic !== 'activity') return { kind: 'other' }
   if (value.type !== 'orders_matched' && value.type !== 'trades') return { kind: 'other' }
   const row = value.payload
@@ -139,7 +139,7 @@ function tokensOf(value: Json): readonly string[] {
   if (typeof value.asset_id === 'string') tokens.push(value.asset_id)
   if (Array.isArray(value.price_changes)) {
     for (const entry of value.price_changes) {
-      if (isJson(entry) && typeof entry.asset_id === 'string') tokens.push(entry.asset_id)
+      if (isRecord(entry) && typeof entry.asset_id === 'string') tokens.push(entry.asset_id)
     }
   }
   return tokens

@@ -1,7 +1,8 @@
 // Venue a, opened: its catalogue and teams over Gamma, past prices over the CLOB, and its feed over
-// the CLOB, the Data API and two kinds of sockets, each host behind a token bucket below the venue's own limits (wire.md A9).
+// the CLOB, the Data API and two kinds of sockets, each host behind a token bucket below the venue's own limits
+// (wire.md A9). Upholds WALLETREAD14.
 
-import { HttpClient } from '../../fetch.ts'
+import { HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { TokenBucket } from '../rate-limit.ts'
 import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog.ts'
@@ -10,6 +11,10 @@ import { Intake } from './intake.ts'
 import { OpenInterest } from './open-interest.ts'
 import { PolymarketHistory } from './price-history.ts'
 import { readTeams } from './teams.ts'
+import { readWalletHistory } from './wallet-history.ts'
+import type { JsonHost } from './wallet-pages.ts'
+import { readPositions } from './wallet-positions.ts'
+import { readProfile } from './wallet-profile.ts'
 
 export interface PolymarketHosts {
   readonly gamma: string
@@ -29,6 +34,12 @@ const LIMITS = {
   clob: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 32 * MIB, timeoutMs: 10_000 },
   data: { tokensPerSecond: 13, burst: 20, bodyBytesMax: 32 * MIB, timeoutMs: 15_000 },
 } as const
+/** Wallets' share of the requests for /trades: the rest is the stream's, however many wallets wait. */
+const WALLET_TRADES = { tokensPerSecond: 10, burst: 16 } as const
+/** What else is asked of a wallet the stream never asks: /activity was seen to be delayed above 40 a second. */
+const ACTIVITY = { tokensPerSecond: 26, burst: 40 } as const
+/** A third of what /positions and /closed-positions allow (15), so that a comparison keeps nobody waiting. */
+const POSITIONS = { tokensPerSecond: 5, burst: 5 } as const
 const RETRIES = 4
 
 /** Opens the venue; nothing is sent before the catalogue is asked or the feed started. */
@@ -37,23 +48,8 @@ export function openPolymarket(
   hosts: PolymarketHosts,
   options: PolymarketFeedOptions = {},
 ): Venue {
-  const { clock, random, log, metrics } = parts
-  const client = (name: keyof typeof LIMITS): HttpClient => {
-    const { tokensPerSecond, burst, bodyBytesMax, timeoutMs } = LIMITS[name]
-    return new HttpClient({
-      baseUrl: hosts[name],
-      name,
-      limiter: new TokenBucket({ tokensPerSecond, burst, clock }),
-      bodyBytesMax,
-      timeoutMs,
-      retries: RETRIES,
-      clock,
-      random,
-      log,
-      metrics,
-    })
-  }
-  const clients = { gamma: client('gamma'), clob: client('clob'), data: client('data') }
+  const { clock, log, metrics } = parts
+  const clients = openClients(parts, hosts)
   const feed = new PolymarketFeed({
     venue: parts,
     clob: clients.clob,
@@ -65,9 +61,25 @@ export function openPolymarket(
   const { gamma, clob } = clients
   const intake = new Intake({ log, metrics })
   const catalog = new PolymarketCatalog({ clock, gamma, intake })
+  const ofWallets: JsonHost = {
+    getJson: (path, query, call) => {
+      const client = path === '/trades' ? clients.walletTrades : clients.wallets
+      return client.getJson(path, query, call)
+    },
+  }
+  const walletParts = { clock, gamma, data: ofWallets, intake }
+  const comparing = { data: clients.walletPositions, intake }
   const interest = new OpenInterest({ clock, data: clients.data, intake, emit: parts.emit })
   return {
     key: 'a',
+    wallets: {
+      profile: (address, signal) => readProfile(walletParts, address, signal),
+      history: (asked, onEvents, signal) => readWalletHistory(walletParts, asked, onEvents, signal),
+      positions: (address, signal) => readPositions(comparing, address, signal),
+      group: (market, signal) => catalog.group(market, signal),
+      follow: (address) => feed.follow(address),
+      unfollow: (address) => feed.unfollow(address),
+    },
     catalog,
     history: new PolymarketHistory({ clob, intake }),
     teams: (signal) => readTeams({ gamma, intake }, signal),
@@ -93,5 +105,43 @@ export function openPolymarket(
       fetchTrades: (range) => feed.fetchTrades(range),
       health: () => feed.health(),
     },
+  }
+}
+
+/** One client a host, and more for wallets, whose requests pass buckets of their own. */
+function openClients(parts: VenueParts, hosts: PolymarketHosts) {
+  const { clock, random, log, metrics } = parts
+  const client = (host: keyof typeof LIMITS, limiter: RequestLimiter, name: string = host) => {
+    const { bodyBytesMax, timeoutMs } = LIMITS[host]
+    return new HttpClient({
+      baseUrl: hosts[host],
+      name,
+      limiter,
+      bodyBytesMax,
+      timeoutMs,
+      retries: RETRIES,
+      clock,
+      random,
+      log,
+      metrics,
+    })
+  }
+  const bucket = (limits: { tokensPerSecond: number; burst: number }) =>
+    new TokenBucket({ tokensPerSecond: limits.tokensPerSecond, burst: limits.burst, clock })
+  const dataBucket = bucket(LIMITS.data)
+  const walletBucket = bucket(WALLET_TRADES)
+  const walletShare: RequestLimiter = {
+    take: async (cost, signal) => {
+      await walletBucket.take(cost, signal)
+      await dataBucket.take(cost, signal)
+    },
+  }
+  return {
+    gamma: client('gamma', bucket(LIMITS.gamma)),
+    clob: client('clob', bucket(LIMITS.clob)),
+    data: client('data', dataBucket),
+    wallets: client('data', bucket(ACTIVITY), 'wallets'),
+    walletTrades: client('data', walletShare, 'wallet_trades'),
+    walletPositions: client('data', bucket(POSITIONS), 'wallet_positions'),
   }
 }

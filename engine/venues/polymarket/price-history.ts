@@ -4,10 +4,10 @@
 // asked for and kept (actors/past-prices.ts). Upholds PAST1 to PAST3.
 
 import { FetchError, type HttpClient } from '../../fetch.ts'
+import { isRecord } from '../../json-record.ts'
 import { type PriceMicros, roundPrice, type TimeMs, timeMs } from '../../units.ts'
 import type { PastMarket, VenueHistory } from '../venue.ts'
 import type { Intake } from './intake.ts'
-import { isJson } from './messages.ts'
 
 export interface PriceHistoryParts {
   readonly clob: HttpClient
@@ -79,7 +79,7 @@ export class PolymarketHistory implements VenueHistory {
       if (error instanceof FetchError && error.status === 404) return []
       throw error
     }
-    const rows = isJson(answer) ? answer.history : undefined
+    const rows = isRecord(answer) ? answer.history : undefined
     if (rows === null) return []
     if (Array.isArray(rows)) return rows
     throw new Error('/prices-history answered something else than a list')
@@ -87,7 +87,7 @@ export class PolymarketHistory implements VenueHistory {
 }
 
 function readPoint(row: unknown): Point | null {
-  if (!isJson(row)) return null
+  if (!isRecord(row)) return null
   const { t, p } = row
   if (typeof t !== 'number' || !(t > 0 && t < SECONDS_MAX)) return null
   const price = typeof p === 'number' ? roundPrice(p) : null

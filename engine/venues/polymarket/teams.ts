@@ -2,10 +2,10 @@
 // Not for: which of them is the same as one of venue b (engine/sports/). Upholds TEAMS1, TEAMS2.
 
 import type { HttpClient } from '../../fetch.ts'
+import { isRecord } from '../../json-record.ts'
 import { placeOf } from '../team-place.ts'
 import type { TeamListing } from '../venue.ts'
 import type { Intake } from './intake.ts'
-import { isJson } from './messages.ts'
 
 /** The most that the venue gives at once. */
 const PAGE_ROWS = 100
@@ -27,7 +27,7 @@ export async function readTeams(
     if (!Array.isArray(rows)) throw new Error('/teams answered something else than a list')
     const knownCount = seen.size
     for (const row of rows) {
-      const key = isJson(row) ? `${row.id} ${row.league} ${row.abbreviation} ${row.name}` : ''
+      const key = isRecord(row) ? `${row.id} ${row.league} ${row.abbreviation} ${row.name}` : ''
       if (seen.has(key)) continue
       seen.add(key)
       const team = readTeam(row)
@@ -44,7 +44,7 @@ export async function readTeams(
 }
 
 function readTeam(row: unknown): TeamListing | null {
-  if (!isJson(row)) return null
+  if (!isRecord(row)) return null
   const name = textOf(row.name)
   const league = textOf(row.league).toLowerCase()
   if (name === '' || league === '') return null

@@ -3,6 +3,7 @@
 
 import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
+import type { WalletAddress } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { FrameTap, SocketFeed } from '../feed.ts'
 import type { VenueParts } from '../venue.ts'
@@ -12,6 +13,7 @@ import type { Intake } from './intake.ts'
 import { TradeCheck } from './trade-check.ts'
 import { TradeHistory } from './trade-history.ts'
 import { TradeLedger } from './trades.ts'
+import { FollowedWallets } from './wallet-follow.ts'
 
 export interface TradeFeedParts {
   readonly venue: VenueParts
@@ -30,6 +32,7 @@ export class TradeFeed {
   readonly #activity: ActivityFeed
   readonly #backFill: BackFill
   readonly #check: TradeCheck
+  readonly #followed: FollowedWallets
 
   constructor(parts: TradeFeedParts) {
     const { venue, intake, emit, signal } = parts
@@ -45,7 +48,9 @@ export class TradeFeed {
     })
     const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.doubt(sinceMs, reason)
     const onChecked = (fate: string) => intake.ignore(fate)
-    this.#activity = new ActivityFeed({ ...parts, ledger, history })
+    const followed = new FollowedWallets({ intake, roleOf: (row) => ledger.roleOf(row) })
+    this.#followed = followed
+    this.#activity = new ActivityFeed({ ...parts, ledger, followed, history })
     this.#check = new TradeCheck({ clock, history, onGivenUp, onChecked }, ledger)
     this.#backFill = new BackFill({ clock, history, ledger, intake, emit, onGivenUp, signal })
   }
@@ -66,5 +71,14 @@ export class TradeFeed {
 
   fetch(range: BackFillRange): Promise<{ completeFromMs: TimeMs }> {
     return this.#backFill.fetch(range)
+  }
+
+  /** From now on the wallet's fills are emitted as `walletFill`. */
+  follow(address: WalletAddress): void {
+    this.#followed.follow(address)
+  }
+
+  unfollow(address: WalletAddress): void {
+    this.#followed.unfollow(address)
   }
 }

@@ -167,6 +167,13 @@ export class TradeLedger {
     this.#orphans.set(row.txHash, transaction)
   }
 
+  /** The side of the row's wallet in its transaction; null while the stream has not told the taker. */
+  roleOf(row: TradeRow): 'taker' | 'maker' | null {
+    const takers = this.#transactions.get(row.txHash)?.takers ?? []
+    if (takers.length === 0) return null
+    return takers.includes(row.wallet) ? 'taker' : 'maker'
+  }
+
   /** Suspects every fill whose participants have waited since before `beforeMs`. */
   suspectOrphans(beforeMs: number): void {
     for (const [txHash, transaction] of this.#orphans) {

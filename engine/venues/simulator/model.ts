@@ -146,6 +146,8 @@ export interface SimTrade {
   readonly atMs: TimeMs
   readonly taker: SimWallet
   readonly makers: readonly { readonly wallet: SimWallet; readonly size: SizeMicros }[]
+  /** Whether rows show a price just beside the true one; without it, whether the hash ends in 0. */
+  readonly isBesideTick?: boolean
 }
 
 /** A wallet of venue a: proxy address and profile. */
@@ -153,6 +155,83 @@ export interface SimWallet {
   readonly address: string
   readonly name: string
   readonly pseudonym: string
+}
+
+/** What the Data API calls a row of a wallet's activity. */
+export type SimWalletEventKind =
+  | 'TRADE'
+  | 'SPLIT'
+  | 'MERGE'
+  | 'REDEEM'
+  | 'CONVERSION'
+  | 'REWARD'
+  | 'MAKER_REBATE'
+
+/** One thing a wallet did: the plain truth, from which everything else about it can be computed. */
+export interface SimWalletEvent {
+  readonly kind: SimWalletEventKind
+  readonly atMs: TimeMs
+  readonly txHash: string
+  /** Null for what concerns the account as a whole. */
+  readonly market: SimMarket | null
+  /** Of a TRADE: the fill and the wallet's place in it (0 the taker, then the makers); null otherwise. */
+  readonly fill: { readonly trade: SimTrade; readonly participant: number } | null
+  /** Contracts bought, sold, split, merged or converted; of all else the same as `usd`. */
+  readonly size: SizeMicros
+  /** Dollars paid (a buy, a split) or received (all else), the fee left out; ≥ 0. */
+  readonly usd: UsdMicros
+  /** Paid beside `usd`; only by takers who buy. */
+  readonly fee: UsdMicros
+}
+
+/** What a wallet has of one outcome, and how the venue counts it. Averages are the venue's own: floats. */
+export interface SimPosition {
+  /** Never negative. */
+  readonly amount: SizeMicros
+  /** Everything ever bought, split and conversion counted as the venue does. */
+  readonly bought: SizeMicros
+  /** Dollars a contract, by the running weighted average; kept when the position is closed. */
+  readonly averagePrice: number
+  /** Micro-dollars, fees left out. */
+  readonly realized: number
+  /** Fees paid on buys, micro-dollars. */
+  readonly fees: number
+  /** 0 before the first event. */
+  readonly lastMs: TimeMs
+}
+
+/** A wallet's two positions in a market. */
+export interface SimHolding {
+  readonly ledger: SimWalletLedger
+  readonly market: SimMarket
+  readonly positions: readonly [SimPosition, SimPosition]
+}
+
+/** Everything about one wallet in this run. */
+export interface SimWalletLedger {
+  readonly wallet: SimWallet
+  /** The owner's own address: another way to name the wallet. */
+  readonly eoa: string
+  readonly firstMs: TimeMs
+  /** Oldest first. */
+  readonly events: readonly SimWalletEvent[]
+  /** How many events older than these are no longer kept. */
+  readonly forgottenEventCount: number
+  readonly holdings: ReadonlyMap<SimMarket, SimHolding>
+  /** Received minus paid, from 0 at the start; without `fees` and `income`. */
+  readonly cash: UsdMicros
+  readonly fees: UsdMicros
+  readonly income: UsdMicros
+}
+
+/** The wallets of venue a that have traded in this run. */
+export interface SimWallets {
+  /** By proxy address or the owner's, in any case; null: never seen. */
+  wallet(address: string): SimWalletLedger | null
+  /** In the order of their first trades. */
+  all(): readonly SimWalletLedger[]
+  /** Everybody who ever had something of the market. */
+  holders(market: SimMarket): readonly SimHolding[]
 }
 
 /** A market, alive. */

@@ -6,12 +6,15 @@ import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Random } from '../../random.ts'
 import type { Faults } from './faults.ts'
-import type { World } from './model.ts'
+import type { SimWallets, World } from './model.ts'
 import { addClobRoutes } from './polymarket/clob.ts'
 import { addDataRoutes } from './polymarket/data-api.ts'
 import { addGammaRoutes } from './polymarket/gamma.ts'
+import { addLeaderboard } from './polymarket/leaderboard.ts'
 import { MarketChannel } from './polymarket/market-ws.ts'
 import { Rtds } from './polymarket/rtds.ts'
+import { addWalletRoutes } from './polymarket/wallet-routes.ts'
+import { addWalletRoutesV2 } from './polymarket/wallet-v2.ts'
 import {
   json,
   plainText,
@@ -20,6 +23,7 @@ import {
   RestServer,
   TokenBucket,
 } from './rest.ts'
+import { WalletLedgers } from './world/wallet-ledgers.ts'
 
 export interface PolymarketPorts {
   readonly gamma: number
@@ -30,6 +34,8 @@ export interface PolymarketPorts {
 
 export interface PolymarketServerOptions {
   readonly world: World
+  /** What wallets did; without it, ledgers of the server's own, from its start on. */
+  readonly wallets?: SimWallets
   readonly faults: Faults
   readonly clock: Clock
   readonly random: Random
@@ -65,14 +71,19 @@ export async function startPolymarketServer(
   const rtds = listener([])
   const market = new MarketChannel({ world, faults, clock, log })
   const activity = new Rtds({ world, faults, clock, log })
-  addGammaRoutes(gamma, { world, clock, state: options.state })
+  const { wallets, stopLedgers } = walletsOf(options)
+  addGammaRoutes(gamma, { world, wallets, clock, state: options.state })
   addClobRoutes(clob, { world, clock })
-  addDataRoutes(data, world)
+  addDataRoutes(data, { world, wallets })
+  addWalletRoutes(data, { world, wallets })
+  addWalletRoutesV2(data, { world, wallets })
+  addLeaderboard(data, { world, wallets })
   clob.upgrade('/ws/market', market.accept)
   rtds.upgrade('*', activity.accept)
   const stop = async () => {
     market.stop()
     activity.stop()
+    stopLedgers()
     await Promise.all([gamma, clob, data, rtds].map((server) => server.stop()))
   }
   try {
@@ -91,6 +102,15 @@ export async function startPolymarketServer(
     await stop()
     throw error
   }
+}
+
+function walletsOf(options: PolymarketServerOptions): {
+  readonly wallets: SimWallets
+  readonly stopLedgers: () => void
+} {
+  if (options.wallets !== undefined) return { wallets: options.wallets, stopLedgers: () => {} }
+  const ledgers = new WalletLedgers({ world: options.world })
+  return { wallets: ledgers, stopLedgers: () => ledgers.stop() }
 }
 
 /** Requests in ten seconds on paths that begin so; `paths` empty means all (wire.md A9). */
@@ -118,6 +138,10 @@ const CLOB_LIMITS: readonly RateLimit[] = [
 const DATA_LIMITS: readonly RateLimit[] = [
   { paths: [], requests: 1_000 },
   { paths: ['/trades', '/v1/trades'], requests: 200 },
+  { paths: ['/positions', '/v1/positions'], requests: 150 },
+  { paths: ['/closed-positions', '/v1/closed-positions'], requests: 150 },
+  { paths: ['/v2/positions'], requests: 200 },
+  { paths: ['/v2/activity'], requests: 400 },
 ]
 
 function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {

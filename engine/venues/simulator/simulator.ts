@@ -9,10 +9,11 @@ import { type Random, seededRandom } from '../../random.ts'
 import { Calendar } from './calendar.ts'
 import { Faults } from './faults.ts'
 import { startKalshiServer } from './kalshi-server.ts'
-import type { SimFault, World } from './model.ts'
+import type { SimFault, SimWallets, World } from './model.ts'
 import { startPolymarketServer } from './polymarket-server.ts'
 import { worldState } from './state.ts'
-import { SimulatedWorld } from './world.ts'
+import { WalletLedgers } from './world/wallet-ledgers.ts'
+import { type Plan, SimulatedWorld } from './world.ts'
 
 const STEP_MS = 20
 export const SIM_KEY_ID = 'sim'
@@ -28,6 +29,8 @@ export interface SimulatorOptions {
   readonly clock: Clock
   /** Where chance comes from; without it, from the seed and the time of the start. */
   readonly random?: Random
+  /** What exists when; without it, the calendar of the seed. */
+  readonly plan?: Plan
   readonly log: Log
   /** Gamma here, CLOB +1, Data +2, RTDS +3, Kalshi +10; 0 takes free ports. */
   readonly basePort: number
@@ -53,6 +56,8 @@ export interface Simulator {
   /** Empty when the caller brought a public key of its own. */
   readonly kalshiPrivateKeyPem: string
   readonly world: World
+  /** The truth about venue a's wallets. */
+  readonly wallets: SimWallets
   stop(): Promise<void>
 }
 
@@ -66,13 +71,15 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const world = new SimulatedWorld({
     seed,
     messagesPerSecond: options.messagesPerSecond,
-    plan: new Calendar({ seed, marketsPerVenue: options.marketsPerVenue }),
+    plan: options.plan ?? new Calendar({ seed, marketsPerVenue: options.marketsPerVenue }),
     faults: faults('world'),
     clock,
     random: streams('world'),
   })
+  const wallets = new WalletLedgers({ world })
   const polymarket = await startPolymarketServer({
     world,
+    wallets,
     faults: faults('polymarket'),
     clock,
     random: streams('polymarket'),
@@ -84,7 +91,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       data: portAt(basePort, 2),
       rtds: portAt(basePort, 3),
     },
-    state: (query) => worldState(world, query),
+    state: (query) => worldState({ world, wallets }, query),
   })
   const kalshi = await startKalshiServer({
     world,
@@ -105,8 +112,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     kalshiKeyId: SIM_KEY_ID,
     kalshiPrivateKeyPem: keys.privateKeyPem,
     world,
+    wallets,
     async stop() {
       stopStepping()
+      wallets.stop()
       await Promise.all([polymarket.stop(), kalshi.stop()])
     },
   }

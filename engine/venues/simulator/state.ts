@@ -1,20 +1,28 @@
 // The world's own truth as JSON, for tests that compare what a client rebuilt with what really was;
-// served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros. Upholds SIMSTATE1 to 5.
+// served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros.
+// Upholds SIMSTATE1 to SIMSTATE6.
 //   ?view=summary                        markets by venue and status, trade counts, pairs and traps
 //   ?view=books&venue=a|b                touched open markets: {nativeId: {bids, asks, tick}}
 //   ?view=trades&venue=a|b&from_index=N  rows from the run's N-th trade on, at most 10,000
 //   ?view=pairs                          every question listed on both venues
+//   ?view=wallets                        every wallet that has traded: addresses and number of events
+//   ?view=wallet&address=A&from_index=N  one wallet: cash, balances, events from its N-th on, at most 10,000
 //   ?action=pause | resume               stops and restarts the flow; answers the summary
 
 import type { Level } from '../../events.ts'
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
-import type { SimTrade } from './model.ts'
+import type { SimTrade, SimWalletEvent, SimWalletLedger, SimWallets } from './model.ts'
+import { participation, shownPrice } from './world/fill-money.ts'
 import type { SimulatedWorld } from './world.ts'
 
-const TRADES_MAX = 10_000
+const ROWS_MAX = 10_000
 
 /** Answers one query; a query that cannot be answered gets `{ error }` saying what is accepted. */
-export function worldState(world: SimulatedWorld, query: URLSearchParams): unknown {
+export function worldState(
+  parts: { readonly world: SimulatedWorld; readonly wallets: SimWallets },
+  query: URLSearchParams,
+): unknown {
+  const { world, wallets } = parts
   const action = query.get('action')
   if (action === 'pause') world.pause()
   else if (action === 'resume') world.resume()
@@ -22,11 +30,17 @@ export function worldState(world: SimulatedWorld, query: URLSearchParams): unkno
   const view = query.get('view') ?? 'summary'
   if (view === 'summary') return summary(world)
   if (view === 'pairs') return pairs(world)
+  if (view === 'wallets') return { wallets: wallets.all().map(walletSummary) }
+  if (view === 'wallet') {
+    const ledger = wallets.wallet(query.get('address') ?? '')
+    if (ledger === null) return { error: 'address accepts one of view=wallets' }
+    return wallet(ledger, Number(query.get('from_index') ?? 0))
+  }
   const venue = VENUE_KEYS.find((key) => key === query.get('venue'))
   if (venue === undefined) return { error: 'venue accepts a, b' }
   if (view === 'books') return books(world, venue)
   if (view === 'trades') return trades(world, venue, Number(query.get('from_index') ?? 0))
-  return { error: 'view accepts summary, books, trades, pairs' }
+  return { error: 'view accepts summary, books, trades, pairs, wallets, wallet' }
 }
 
 function summary(world: SimulatedWorld): unknown {
@@ -81,7 +95,7 @@ function trades(world: SimulatedWorld, venue: VenueKey, fromIndex: number): unkn
     return { error: 'from_index accepts integers from 0' }
   }
   const first = Math.max(fromIndex, forgotten)
-  const rows = kept.slice(first - forgotten, first - forgotten + TRADES_MAX)
+  const rows = kept.slice(first - forgotten, first - forgotten + ROWS_MAX)
   return {
     venue,
     from_index: first,
@@ -124,4 +138,68 @@ function pairs(world: SimulatedWorld): unknown {
     })
   }
   return { pairs }
+}
+
+function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown>> {
+  return {
+    address: ledger.wallet.address,
+    eoa: ledger.eoa,
+    events: ledger.forgottenEventCount + ledger.events.length,
+    forgotten_events: ledger.forgottenEventCount,
+  }
+}
+
+// The ledger and nothing else: what it means (averages, profit) is for tests to work out themselves.
+function wallet(ledger: SimWalletLedger, fromIndex: number): unknown {
+  if (!Number.isInteger(fromIndex) || fromIndex < 0) {
+    return { error: 'from_index accepts integers from 0' }
+  }
+  const forgotten = ledger.forgottenEventCount
+  const first = Math.max(fromIndex, forgotten)
+  const rows = ledger.events.slice(first - forgotten, first - forgotten + ROWS_MAX)
+  const balances: unknown[] = []
+  for (const { market, positions } of ledger.holdings.values()) {
+    for (const index of [0, 1] as const) {
+      const amount = positions[index].amount
+      if (amount === 0) continue
+      const { nativeId, tokens } = market.listing
+      balances.push({ native_id: nativeId, token: tokens[index], amount_micros: amount })
+    }
+  }
+  return {
+    ...walletSummary(ledger),
+    name: ledger.wallet.name,
+    pseudonym: ledger.wallet.pseudonym,
+    first_ms: ledger.firstMs,
+    cash_micros: ledger.cash,
+    fees_micros: ledger.fees,
+    income_micros: ledger.income,
+    balances,
+    from_index: first,
+    next_index: first + rows.length,
+    rows: rows.map(walletEventRow),
+  }
+}
+
+function walletEventRow(event: SimWalletEvent): unknown {
+  const { fill, market } = event
+  const of =
+    fill === null
+      ? {}
+      : {
+          token: fill.trade.market.listing.tokens[fill.trade.outcomeIndex],
+          side: participation(fill.trade, fill.participant).isBuy ? 'buy' : 'sell',
+          role: fill.participant === 0 ? 'taker' : 'maker',
+          price_shown: shownPrice(fill.trade),
+        }
+  return {
+    kind: event.kind,
+    at_ms: event.atMs,
+    tx_hash: event.txHash,
+    native_id: market?.listing.nativeId ?? null,
+    ...of,
+    size_micros: event.size,
+    usd_micros: event.usd,
+    fee_micros: event.fee,
+  }
 }

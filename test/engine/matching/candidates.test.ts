@@ -53,7 +53,12 @@ describe('keys', () => {
         for (const keys of [first.filed, first.asked]) {
           assert.ok(keys.every((key, index) => index === 0 || key > (keys[index - 1] ?? 0)))
         }
-        keysOfEvent({ ...market, subtitle: text, markets: Array(500).fill(market) })
+        keysOfEvent({
+          ...market,
+          subtitle: text,
+          isExclusive: null,
+          markets: Array(500).fill(market),
+        })
       }
     }
   })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareWhens } from '../../../engine/matching/compare-when.ts'
-import { dateOfTicker, datesOf, dayOf, hourOf } from '../../../engine/matching/dates.ts'
+import { dateOfTicker, datesOf, dayOf, hourOf, windowOf } from '../../../engine/matching/dates.ts'
 import { understandEvent } from '../../../engine/matching/understand.ts'
 import { fold } from '../../../engine/matching/words.ts'
 import { eventA, eventB } from './subjects.ts'
@@ -57,6 +57,34 @@ test('[MATCHDATE3] a closing time only hints, but for a day that it misses by fa
   )
   assert.equal(compareWhens(a, near).verdict, 'hint')
   assert.equal(compareWhens(a, far).verdict, 'other')
+  // The year in a ticker, within which venue a closes, does not soften a day that was said.
+  const cup = understandEvent(eventA('League Cup winner', '2031-11-02'))
+  const last = understandEvent(eventB('League Cup champion?', 'On May 21, 2031', 'KXCUP-31'))
+  assert.equal(compareWhens(cup, last).verdict, 'other')
+})
+
+test('[MATCHDATE6] the last week of a month is another period than the month', () => {
+  const week = understandEvent(
+    eventA('What will Quist say this week (August 25 - 31)?', '2031-08-31'),
+  )
+  const month = understandEvent(
+    eventB('What will Quist say in Aug 2031?', 'In Aug 2031', 'KXQ-31SEP'),
+  )
+  assert.equal(compareWhens(week, month).verdict, 'other')
+  const own = understandEvent(
+    eventB('What will Quist say during the week of Aug 25, 2031?', '', 'KXQ-31SEP01'),
+  )
+  assert.equal(compareWhens(week, own).verdict, 'same')
+})
+
+test('[MATCHDATE7] a window is read with both its ends, and zones between them', () => {
+  assert.deepEqual(windowOf('may 4, 4:00pm-4:15pm et'), { from: 16, to: 16.25 })
+  assert.deepEqual(windowOf('may 4 - 11:50pm edt to 12:05am edt'), {
+    from: 23 + 50 / 60,
+    to: 5 / 60,
+  })
+  assert.equal(windowOf('at 4pm et'), null)
+  assert.equal(windowOf('may 4-11'), null)
 })
 
 test('[MATCHDATE4] a ticker tells day, hour or start, and what follows', () => {

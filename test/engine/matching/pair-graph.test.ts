@@ -129,6 +129,39 @@ describe('the graph of pairs', () => {
     assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
   })
 
+  test('[CORPUS10] confirmed pairs are chosen whatever their markets could have, all others among the rest', () => {
+    const random = seededRandom(5)
+    for (let round = 0; round < 200; round += 1) {
+      const edges = randomEdges(random, 6, 4 + random.below(14))
+      const rows = new Set<number>()
+      const columns = new Set<number>()
+      const said = edges.filter(({ row, column }) => {
+        if (rows.has(row) || columns.has(column) || random.next() < 0.7) return false
+        rows.add(row)
+        columns.add(column)
+        return true
+      })
+      const pairs = edges.map((edge): ScoredPair => {
+        const { row: a, column: b, weight } = edge
+        // The judge may think nothing of it, or that it is inverted.
+        if (said.includes(edge)) return { a, b, judged: judgement(79), isConfirmed: true }
+        return { a, b, judged: judgement(30 + Math.round(69 * weight)) }
+      })
+      const graph = new PairGraph()
+      for (const pair of pairs) graph.change({ a: [], b: [] }, [pair])
+      const chosen = [...graph.chosen()]
+      const worth = (some: readonly ScoredPair[]) =>
+        some.map(({ a, b, judged }) => ({ row: a, column: b, weight: (judged.score / 100) ** 4 }))
+      const [confirmed, others] = [true, false].map((is) =>
+        chosen.filter(({ isConfirmed }) => (isConfirmed === true) === is),
+      )
+      assert.equal(confirmed?.length, said.length)
+      const free = pairs.filter(({ a, b }) => !rows.has(a) && !columns.has(b))
+      const best = heaviest(worth(free))
+      assert.ok(Math.abs(weightOf(worth(others ?? [])) - best) < 1e-9)
+    }
+  })
+
   test('[CORPUS4] of very many pairs of one market the best are kept', () => {
     const graph = new PairGraph()
     const pairs = Array.from(

@@ -52,10 +52,31 @@ test('[VETO2] another sport or another game', () => {
   )
   const soccer = marketB('KXMLSGAME-31JUN10CHISD-CHI', 'Chicago Fire vs San Diego FC')
   assert.ok(score(game(), soccer).vetoes.includes('other_sport'))
+  // Two games of a day are told by their starts, two schools of a place by what kind of school they are.
+  const at = (gameStartTime: string) =>
+    marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10', '', { gameStartTime })
+  same(score(at('2031-06-10T20:10:00Z'), ticker('CHC')))
+  vetoed(score(at('2031-06-11T00:40:00Z'), ticker('CHC')), 'other_game')
+  const school = (names: string) => marketA(names, 'cfb-a-b-2031-10-05')
+  const tech = marketB(
+    'KXNCAAFGAME-31OCT05GTMICH-GT',
+    'Will Georgia Tech win the Georgia Tech vs Michigan College Football game?',
+    'Georgia Tech',
+  )
+  same(score(school('Georgia Tech Yellow Jackets vs. Michigan'), tech))
+  assert.ok(score(school('Georgia vs. Michigan'), tech).vetoes.includes('other_game'))
 })
 
 test('[VETO3] the same teams on another day, where games follow each other daily', () => {
   vetoed(score(game(), ticker('CHC', '31JUN111610')), 'other_date')
+  // A football league's games are dated apart by up to a day, and start on one.
+  const kick = (gameStartTime: string) =>
+    marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05', '', { gameStartTime })
+  const lions = marketB('KXNFLGAME-31OCT06CHIDET-CHI', 'Chicago at Detroit', 'Chicago', {
+    occurrence_datetime: '2031-10-06T20:00:00Z',
+  })
+  same(score(kick('2031-10-06T17:00:00Z'), lions))
+  vetoed(score(kick('2031-10-05T17:00:00Z'), lions), 'other_date')
   const speech = (day: string) =>
     eventB('What will Quist say at the gala?', `On ${day}`, 'KXQUIST-31MAY04')
   const a = eventA('What will Quist say at the gala on May 3?', '2031-05-03')
@@ -90,10 +111,62 @@ test('[VETO5] the opposite side is inverted; another of three outcomes is not', 
   assert.equal(other.inverted, false)
 })
 
+test('[VETO22] an opposite side is told beside whatever else differs', () => {
+  const found = score(game(), ticker('SD', '31JUN111610'))
+  assert.deepEqual(found.vetoes, ['other_date', 'opposite_side'])
+  // It is no inverted pair yet: it is another game as far as is known.
+  assert.deepEqual([found.score, found.inverted, found.outcomeMap], [30, false, null])
+  assert.deepEqual(score(game(), ticker('CHC', '31JUN111610')).vetoes, ['other_date'])
+  const another = marketB('KXMLBGAME-31JUN101610NYMSD-SD', 'New York M at San Diego')
+  assert.ok(!score(game(), another).vetoes.includes('opposite_side'))
+})
+
+test('[VETO20] days and hours are told as people say them, and games of another day are no same game', () => {
+  const told = score(game(), ticker('CHC', '31JUN111610')).explanation
+  assert.match(told, /^Both agree \(same teams, .*but: another date or deadline \(1 day apart\)\.$/)
+  assert.match(
+    score(game(), ticker('CHC', '31JUN121610')).explanation,
+    /\(same teams, .*\(2 days apart\)/,
+  )
+  assert.match(score(game(), ticker('CHC')).explanation, /same game/)
+  const at = (gameStartTime: string) =>
+    marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10', '', { gameStartTime })
+  assert.match(
+    score(at('2031-06-11T00:40:00Z'), ticker('CHC')).explanation,
+    /\(same teams, .*but: another game \(starts 5 hours apart\)/,
+  )
+  const a = price('Bitcoin above 90,000 on May 11, 5:25AM ET?')
+  assert.match(score(a, strike('17', 90_000)).explanation, /\(05:25 against 17:00 ET\)/)
+})
+
 test('[VETO6] another group, season, place or country in the same words', () => {
   const b = (group: string) => eventB(`Nations Cup Group ${group} winner?`, '', 'KXNCG-31')
   same(scoreEvents(eventA('Nations Cup Group C winner'), b('C')))
   vetoed(scoreEvents(eventA('Nations Cup Group C winner'), b('D')), 'other_mark')
+  const figure = (place: string) =>
+    marketA(`Will core inflation in ${place} be above 1% in May 2031?`, '', '', {
+      groupItemTitle: '1%',
+    })
+  const cpi = marketB(
+    'KXCPI-31MAY-T1',
+    'Will core inflation in the United States be above 1% in May 2031?',
+    'Above 1%',
+  )
+  same(score(figure('the United States'), cpi))
+  vetoed(score(figure('the Eurozone'), cpi), 'other_mark')
+  const golf = (deed: string) => marketA(`Will Mara Voss ${deed} the Orbex Open?`, '', '2031-05-11')
+  const cut = marketB('KXCUT-31-X', 'Will Mara Voss make the cut of the Orbex Open?', 'Mara Voss', {
+    close_time: '2031-05-11T14:00:00Z',
+  })
+  same(score(golf('make the cut of'), cut))
+  assert.ok(score(golf('finish in the top 10 of'), cut).vetoes.includes('other_mark'))
+})
+
+test('[VETO19] what somebody says is no number, whatever names are shared', () => {
+  const coin = marketA('Will the price of Bitcoin be above $90,000 on May 11?', '', '2031-05-11')
+  const word = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
+  assert.ok(score(coin, word).vetoes.includes('other_kind'))
+  same(score(marketA('Will Quist say "Bitcoin" on May 11, 2031?'), word))
 })
 
 const price = (question: string): MatchMarket => marketA(question, 'x', '2031-05-11')
@@ -176,6 +249,17 @@ test('[VETO12] numbers cut into bands are not numbers cut at thresholds', () => 
     'Will Orbex have above 25 launches?',
   ])
   assert.ok(scoreEvents(a, b).vetoes.includes('other_grid'))
+  // Of outcomes that exclude each other none is a threshold, also where no market is known.
+  const bands = eventA('Bitcoin price on May 11, 12PM ET?', '2031-05-11', [
+    'Will the price of Bitcoin be between $90,000 and $92,000 on May 11?',
+    'Will the price of Bitcoin be between $92,000 and $94,000 on May 11?',
+  ])
+  const told = eventB('Bitcoin price on May 11, 2031 at 12pm EDT?', '', 'KXBTC-31MAY1112')
+  same(scoreEvents(bands, { ...told, isExclusive: true }))
+  vetoed(scoreEvents(bands, { ...told, isExclusive: false }), 'other_grid')
+  // One level of many is contained in them.
+  const level = eventA('Bitcoin above $90,000 on May 11, 12PM ET?', '2031-05-11')
+  vetoed(scoreEvents(level, { ...told, isExclusive: false }), 'containment')
 })
 
 test('[VETO13] which or how many is not whether; roles are not exchanged', () => {
@@ -191,6 +275,32 @@ test('[VETO13] which or how many is not whether; roles are not exchanged', () =>
     close_time: '2031-05-11T14:00:00Z',
   })
   assert.ok(score(a, b).vetoes.includes('other_roles'))
+  // Who speaks is a role too, under either spelling; where nobody is named nobody is exchanged.
+  const talk = (title: string) => eventA(title, '2031-05-11')
+  const vell = eventB('What will Vell say during his meeting with Quist?', '', 'KXSV-31MAY11')
+  assert.ok(
+    scoreEvents(talk('What will Quist say during Vell events on May 11?'), vell).vetoes.includes(
+      'other_roles',
+    ),
+  )
+  const spelt = scoreEvents(talk('What will Zelensky say at the gala on May 11?'), {
+    ...eventB('What will Zelenskyy say at the gala?', 'On May 11, 2031', 'KXZ-31MAY11'),
+  })
+  assert.ok(!spelt.vetoes.includes('other_roles'), spelt.explanation)
+  // Who comes first is not who comes at all; a next occasion does not make "will anyone" an open question.
+  vetoed(
+    scoreEvents(
+      eventA('Who will drop out of the Zembla mayor race first?'),
+      eventB('Who will drop out of the Zembla mayoral race?', '', 'KXDROP-31'),
+    ),
+    'other_mark',
+  )
+  assert.ok(
+    scoreEvents(
+      eventA('How many dissent at the Orbex meeting on May 11?', '2031-05-11'),
+      eventB('Will anyone dissent at the next Orbex meeting?', 'On May 11, 2031', 'KXD-31MAY11'),
+    ).vetoes.includes('other_form'),
+  )
 })
 
 test('[VETO14] another station settles another temperature', () => {
@@ -210,6 +320,9 @@ test('[VETO14] another station settles another temperature', () => {
       { rules_primary: rules },
     )
   vetoed(score(a, b('The reading in Central Park counts.')), 'other_rules')
+  const days = eventA('Highest temperature in Port Vale on May 11, 2031?', '2031-05-11')
+  const theirs = eventB('Highest temperature in Port Vale on May 11, 2031?', '', 'KXHIGHPV-31MAY11')
+  vetoed(scoreEvents(days, theirs), 'other_rules')
   same(score(a, b('The reading at LaGuardia counts.')))
   assert.deepEqual(
     ruleDifferences('Prices of Binance.', 'CF Benchmarks decides.').map(({ name }) => name),

@@ -13,6 +13,7 @@ import {
   type RestRequest,
   type RestServer,
 } from '../rest.ts'
+import { TAKER_FEE_RATE } from '../world/fill-money.ts'
 import { feeBps, isActive, isOver } from './facts.ts'
 import { bookText, priceText } from './frames.ts'
 import { pricesHistory } from './history.ts'
@@ -267,7 +268,7 @@ function shortMarket(market: SimMarket): Record<string, unknown> {
   const { listing } = market
   return {
     t: listing.tokens.map((t, outcome) => ({ t, o: listing.outcomes[outcome] ?? '' })),
-    fd: feeBps(market) > 0 ? { r: 0.07, e: 1 } : null,
+    fd: feeBps(market) > 0 ? { r: TAKER_FEE_RATE, e: 1 } : null,
     mts: toNumber(market.tickMicros),
     nr: market.event.isMutuallyExclusive,
   }

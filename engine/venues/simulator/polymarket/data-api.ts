@@ -1,17 +1,22 @@
 // Venue a's Data API v1, the part for markets (wire.md A7): `/trades`, `/oi`, `/live-volume`, health.
-// Rows appear at once. Not for: wallets' positions and activity, and v2.
+// Rows appear at once. Not for: wallets' positions and activity (wallet-routes.ts), v2 (wallet-v2.ts).
 // Upholds SIMPM16 to SIMPM19.
 
 import { toNumber } from '../../../units.ts'
-import type { SimMarket, SimTrade, World } from '../model.ts'
+import type { SimMarket, SimTrade, SimWallets, World } from '../model.ts'
 import { json, type RestAnswer, type RestServer } from '../rest.ts'
+import { integer, marketsOf } from './data-query.ts'
 import { participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
 /** Adds the Data API's routes to a listener, at the root and under `/v1`. */
-export function addDataRoutes(server: RestServer, world: World): void {
+export function addDataRoutes(
+  server: RestServer,
+  parts: { readonly world: World; readonly wallets: SimWallets },
+): void {
+  const { world } = parts
   server.get('/', () => json({ data: 'OK' }))
   for (const root of ['', '/v1']) {
-    server.get(`${root}/trades`, (request) => trades(world, request.query))
+    server.get(`${root}/trades`, (request) => trades(parts, request.query))
     server.get(`${root}/oi`, (request) => openInterest(world, request.query))
     server.get(`${root}/live-volume`, (request) => liveVolume(world, request.query))
   }
@@ -38,22 +43,58 @@ interface TradesQuery {
 }
 
 // Newest first; equal times in reverse order of happening, so that pages are stable.
-function trades(world: World, query: URLSearchParams): RestAnswer {
+function trades(
+  { world, wallets }: { readonly world: World; readonly wallets: SimWallets },
+  query: URLSearchParams,
+): RestAnswer {
   const wanted = parseTrades(world, query)
   if (typeof wanted === 'string') return json({ error: wanted }, 400)
   const rows: Record<string, unknown>[] = []
   let skipped = 0
-  for (const trade of newestFirst(world, wanted)) {
+  const parts =
+    wanted.user === null
+      ? participations(world, wanted)
+      : participationsOf(wallets, { ...wanted, user: wanted.user })
+  for (const { trade, participant } of parts) {
     if (rows.length >= wanted.limit) break
-    const count = wanted.isTakerOnly ? 1 : participantCount(trade)
-    for (let participant = 0; participant < count; participant += 1) {
-      const row = tradeRow(trade, participant)
-      if (!passes(row, wanted)) continue
-      if (skipped < wanted.offset) skipped += 1
-      else if (rows.length < wanted.limit) rows.push({ ...row, profileImageOptimized: '' })
-    }
+    const row = tradeRow(trade, participant)
+    if (!passes(row, wanted)) continue
+    if (skipped < wanted.offset) skipped += 1
+    else rows.push({ ...row, profileImageOptimized: '' })
   }
   return json(rows)
+}
+
+interface Participation {
+  readonly trade: SimTrade
+  readonly participant: number
+}
+
+/** The taker of each trade wanted, or everybody in it. */
+function* participations(world: World, wanted: TradesQuery): Generator<Participation> {
+  for (const trade of newestFirst(world, wanted)) {
+    const count = wanted.isTakerOnly ? 1 : participantCount(trade)
+    for (let participant = 0; participant < count; participant += 1) yield { trade, participant }
+  }
+}
+
+/** One wallet's trades from its own ledger: what a hundred thousand others did does not matter. */
+function* participationsOf(
+  wallets: SimWallets,
+  wanted: TradesQuery & { readonly user: string },
+): Generator<Participation> {
+  const ledger = wallets.wallet(wanted.user)
+  // The owner's address finds nothing here, as live.
+  if (ledger === null || ledger.wallet.address.toLowerCase() !== wanted.user) return
+  const markets = wanted.markets === null ? null : new Set(wanted.markets)
+  for (let position = ledger.events.length - 1; position >= 0; position -= 1) {
+    const fill = ledger.events[position]?.fill ?? null
+    if (fill === null || (wanted.isTakerOnly && fill.participant > 0)) continue
+    if (markets !== null && !markets.has(fill.trade.market)) continue
+    const second = Math.floor(fill.trade.atMs / 1000)
+    if (second < wanted.startS) return
+    if (second <= wanted.endS) yield fill
+  }
 }
 
 function parseTrades(world: World, query: URLSearchParams): TradesQuery | string {
@@ -85,20 +126,6 @@ function parseTrades(world: World, query: URLSearchParams): TradesQuery | string
   return { limit, offset, isTakerOnly, filterType, filterAmount, markets, user, side, startS, endS }
 }
 
-function marketsOf(world: World, query: URLSearchParams): readonly SimMarket[] | null {
-  const eventIds = new Set(csv(query, 'eventId'))
-  if (eventIds.size > 0) {
-    return world.markets('a').filter((market) => eventIds.has(String(market.event.number)))
-  }
-  if (query.get('market') === null) return null
-  const found = new Set<SimMarket>()
-  for (const id of csv(query, 'market')) {
-    const market = world.market('a', id)
-    if (market !== null) found.add(market)
-  }
-  return [...found]
-}
-
 function* newestFirst(world: World, wanted: TradesQuery): Generator<SimTrade> {
   const lists =
     wanted.markets === null ? [world.trades('a')] : wanted.markets.map((market) => market.trades)
@@ -121,7 +148,6 @@ function* newestFirst(world: World, wanted: TradesQuery): Generator<SimTrade> {
 }
 
 function passes(row: TradeRow, wanted: TradesQuery): boolean {
-  if (wanted.user !== null && row.proxyWallet.toLowerCase() !== wanted.user) return false
   if (wanted.side !== null && row.side !== wanted.side) return false
   if (wanted.filterType === null) return true
   const amount = wanted.filterType === 'CASH' ? row.price * row.size : row.size
@@ -150,16 +176,4 @@ function liveVolume(world: World, query: URLSearchParams): RestAnswer {
     .filter((market) => String(market.event.number) === id)
     .map((market) => ({ market: market.listing.nativeId, value: toNumber(market.volumeTotal) }))
   return json([{ total: rows.reduce((sum, row) => sum + row.value, 0), markets: rows }])
-}
-
-function csv(query: URLSearchParams, key: string): readonly string[] {
-  const text = query.getAll(key).join(',')
-  return text === '' ? [] : text.split(',').map((item) => item.trim())
-}
-
-function integer(query: URLSearchParams, key: string, fallback: number): number | null {
-  const text = query.get(key)
-  if (text === null || text === '') return fallback
-  const value = Number(text)
-  return Number.isSafeInteger(value) && value >= 0 ? value : null
 }

@@ -15,6 +15,7 @@ import {
   toNumber,
 } from '../../../units.ts'
 import type { SimEvent, SimMarket } from '../model.ts'
+import { hasTakerFee } from '../world/fill-money.ts'
 
 /** Smallest order in contracts, at every market. */
 export const ORDER_SIZE_MIN = 5
@@ -59,7 +60,7 @@ export function lastFirstPrice(market: SimMarket): PriceMicros | null {
 
 /** Fee in basis points, of makers and takers alike; only crypto markets have one. */
 export function feeBps(market: SimMarket): number {
-  return market.event.topic === 'crypto' ? CRYPTO_FEE_BPS : 0
+  return hasTakerFee(market) ? CRYPTO_FEE_BPS : 0
 }
 
 /** What resting orders are worth, in dollars: bids at their price, asks at the price of the other side. */

@@ -1,18 +1,20 @@
 // Venue a's Gamma API (wire.md A2): markets and events in lists, by id and by slug, tags, sports,
-// teams, search, status; also the simulator's own /sim/state. Not for: what a list's parameters mean
+// teams, search, profiles, status; also the simulator's own /sim/state. Not for: what a list's parameters mean
 // (filters.ts) and paging (pages.ts). Upholds SIMPM6 to SIMPM10.
 
 import type { Clock } from '../../../clock.ts'
-import type { SimEvent, SimMarket, World } from '../model.ts'
+import type { SimEvent, SimMarket, SimWallets, World } from '../model.ts'
 import { json, plainText, type RestAnswer, type RestRequest, type RestServer } from '../rest.ts'
 import { tagId, tagRow, tagSlug } from './events.ts'
 import { eventFilter, eventOrder, isFilterError, marketFilter, marketOrder } from './filters.ts'
 import { keysetPage, offsetPage, RowsByNumber } from './pages.ts'
+import { publicProfile } from './profile.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
 import { search, sports, sportsMarketTypes, teams } from './search.ts'
 
 export interface GammaParts {
   readonly world: World
+  readonly wallets: SimWallets
   readonly clock: Clock
   /** Answers /sim/state. */
   readonly state: (query: URLSearchParams) => unknown
@@ -31,6 +33,7 @@ export function addGammaRoutes(server: RestServer, parts: GammaParts): void {
   server.get('/sports', () => json(sports(world)))
   server.get('/sports/market-types', () => json(sportsMarketTypes(world)))
   server.get('/teams', (request) => teams(world, request.query))
+  server.get('/public-profile', (request) => publicProfile(parts.wallets, request.query))
   server.get('/public-search', (request) => search(world, clock, request.query))
 }
 

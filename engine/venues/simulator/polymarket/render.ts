@@ -14,6 +14,7 @@ import {
   toNumber,
 } from '../../../units.ts'
 import type { SimEvent, SimMarket } from '../model.ts'
+import { TAKER_FEE_RATE } from '../world/fill-money.ts'
 import { eventRow, tagRow } from './events.ts'
 import {
   CRYPTO_FEE_BPS,
@@ -251,7 +252,7 @@ function feeFields(market: SimMarket): Record<string, unknown> {
   return {
     feesEnabled: true,
     feeType: 'crypto_fees_v2',
-    feeSchedule: { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 },
+    feeSchedule: { rate: TAKER_FEE_RATE, exponent: 1, takerOnly: true, rebateRate: 0.2 },
     makerBaseFee: CRYPTO_FEE_BPS,
     takerBaseFee: CRYPTO_FEE_BPS,
     makerRebatesFeeShareBps: 10_000,

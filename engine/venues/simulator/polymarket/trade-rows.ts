@@ -2,8 +2,9 @@
 // same fields (wire.md A6, A7). Not for: who asks and in what order.
 // Upholds SIMPM16, SIMPM31 and SIMPM35.
 
-import { toNumber } from '../../../units.ts'
+import { sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
+import { participation, shownPrice } from '../world/fill-money.ts'
 import { imageUrl } from './facts.ts'
 
 /** The fields that RTDS and the Data API have in common, in the venue's words. */
@@ -39,13 +40,13 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
   const { listing, event } = trade.market
   const maker = participant === 0 ? undefined : trade.makers[participant - 1]
   const wallet = maker?.wallet ?? trade.taker
-  const isBuy = (trade.side === 'buy') === (maker === undefined)
+  const { size, isBuy } = participation(trade, participant)
   return {
     proxyWallet: wallet.address,
     side: isBuy ? 'BUY' : 'SELL',
     asset: listing.tokens[trade.outcomeIndex],
     conditionId: listing.nativeId,
-    size: toNumber(maker?.size ?? trade.size),
+    size: toNumber(sizeMicros(size)),
     price: shownPrice(trade),
     timestamp: Math.floor(trade.atMs / 1000),
     title: listing.question,
@@ -60,11 +61,4 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
     profileImage: '',
     transactionHash: trade.txHash,
   }
-}
-
-// Live prices are quotients of amounts and often just beside the tick (0.5199999923664122): one
-// transaction in sixteen shows that. It rounds to the true price at a millionth.
-function shownPrice(trade: SimTrade): number {
-  const price = toNumber(trade.price)
-  return trade.txHash.endsWith('0') ? Math.fround(price) : price
 }

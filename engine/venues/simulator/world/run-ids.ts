@@ -34,6 +34,11 @@ export class RunIds {
     return text
   }
 
+  /** The last digit of a transaction's hash, without making the rest. */
+  txDigit(count: number): number {
+    return this.#word(11, count) % 16
+  }
+
   /** 0x and 40 hexadecimal digits. */
   address(count: number): string {
     let text = '0x'

@@ -54,6 +54,10 @@ export class LiveTrade implements SimTrade {
     return this.#ids.tradeId(this.#fillCount)
   }
 
+  get isBesideTick(): boolean {
+    return this.#ids.txDigit(this.#orderCount) === 0
+  }
+
   get txHash(): string {
     return this.#ids.txHash(this.#orderCount)
   }

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { VenueEvent } from '../../../../engine/events.ts'
+import { isRecord } from '../../../../engine/json-record.ts'
 import { silentLog } from '../../../../engine/log.ts'
 import type { EventListing, MarketListing } from '../../../../engine/market.ts'
 import { Metrics } from '../../../../engine/metrics.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { parseEvent, parseMarket, parseSeries } from '../../../../engine/venues/kalshi/listing.ts'
 import { mapMessage, mapTrade } from '../../../../engine/venues/kalshi/map.ts'
-import { isFields } from '../../../../engine/venues/kalshi/parse.ts'
 import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/rows.ts'
 import { KalshiStream, Tally } from '../../../../engine/venues/kalshi/stream.ts'
 import { NaiveBook } from '../../../support/naive-book.ts'
@@ -36,7 +36,7 @@ function readJson(folder: string, file: string): unknown {
 function* rowsIn(value: unknown): Generator<Fields> {
   if (Array.isArray(value)) {
     for (const item of value) yield* rowsIn(item)
-  } else if (isFields(value)) {
+  } else if (isRecord(value)) {
     yield value
     for (const item of Object.values(value)) yield* rowsIn(item)
   }
@@ -130,7 +130,7 @@ describe('Kalshi fixtures', { skip }, () => {
 
   it('[KMAP1] the recorded stream rebuilds twelve books that never go negative', (t) => {
     const recording = readJson('kalshi', 'ws_orderbook_stream.json')
-    assert.ok(isFields(recording) && Array.isArray(recording.frames))
+    assert.ok(isRecord(recording) && Array.isArray(recording.frames))
     const books = new Map<string, NaiveBook>()
     const counts: Counts = new Map()
     let negatives = 0
@@ -163,7 +163,7 @@ describe('Kalshi fixtures', { skip }, () => {
     const hooks = { emit: apply, onReply: () => count(counts, 'reply'), onGap, onLost: onGap }
     const stream = new KalshiStream(hooks, new Tally(new Metrics(), silentLog))
     for (const row of recording.frames) {
-      assert.ok(isFields(row) && typeof row.received_ms === 'number')
+      assert.ok(isRecord(row) && typeof row.received_ms === 'number')
       const receivedAtMs = timeMs(row.received_ms)
       stream.take({ connection: 1, receivedAtMs, text: JSON.stringify(row.frame) })
     }

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
+import { isRecord } from '../../../../engine/json-record.ts'
 import type { Reply } from '../../../../engine/venues/kalshi/messages.ts'
-import { isFields } from '../../../../engine/venues/kalshi/parse.ts'
 import { Subscriptions } from '../../../../engine/venues/kalshi/subscriptions.ts'
 
 interface Sent {
@@ -28,7 +28,7 @@ function textsOf(value: unknown): readonly string[] {
 
 function read(text: string): Sent {
   const value: unknown = JSON.parse(text)
-  assert.ok(isFields(value) && isFields(value.params) && typeof value.id === 'number')
+  assert.ok(isRecord(value) && isRecord(value.params) && typeof value.id === 'number')
   const { params } = value
   const sid = Array.isArray(params.sids) ? Number(params.sids[0]) : null
   const action = typeof params.action === 'string' ? params.action : null

@@ -4,11 +4,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../../../engine/clock.ts'
+import { HttpClient } from '../../../../engine/fetch.ts'
 import { nativeMarketId } from '../../../../engine/ids.ts'
 import { silentLog } from '../../../../engine/log.ts'
 import { Metrics } from '../../../../engine/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { formatTime, timeMs } from '../../../../engine/units.ts'
+import { PolymarketCatalog } from '../../../../engine/venues/polymarket/catalog.ts'
+import { Intake } from '../../../../engine/venues/polymarket/intake.ts'
 import { openPolymarket } from '../../../../engine/venues/polymarket/polymarket.ts'
 import type { CatalogPage } from '../../../../engine/venues/venue.ts'
 import { PolymarketStub, type StubRequest } from '../../../support/polymarket-stub.ts'
@@ -178,4 +181,50 @@ test('[POLYCAT5] single markets come with their event, open and closed ones, unk
   )
   stub.rest = () => ({ error: 'no' })
   await assert.rejects(catalog.fetchMarkets(wanted, signal))
+})
+
+test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; an unknown market and one alone have none', async (t) => {
+  const stub = new PolymarketStub()
+  const { gamma: baseUrl } = await stub.start()
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 20, retries: 0 }
+  const gamma = new HttpClient({ baseUrl, ...limits, random: seededRandom(1), ...parts })
+  t.after(async () => {
+    gamma.stop()
+    await stub.stop()
+  })
+  const inGroup = (number: number, more: object = {}) =>
+    market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
+  const markets = [
+    inGroup(4, { closed: true, umaResolutionStatus: 'resolved' }),
+    inGroup(2),
+    market(9),
+    inGroup(7, { negRiskMarketID: '0xother' }),
+    inGroup(5, { active: false, clobTokenIds: '[]' }),
+    inGroup(3, { conditionId: '' }),
+  ]
+  const parent = { slug: 'event-1' }
+  const open = [inGroup(2, { events: [parent] }), market(9, { events: [parent] })]
+  const closed = [
+    inGroup(4, { closed: true, events: [parent] }),
+    inGroup(6, { events: [{ slug: 'gone' }] }),
+    inGroup(8, { events: [parent] }),
+  ]
+  stub.rest = ({ path, query }) => {
+    if (path === '/events/slug/event-1') return event(1, { markets })
+    if (path !== '/markets/keyset') return 404
+    const ids = query.getAll('condition_ids')
+    const held = query.get('closed') === 'true' ? closed : open
+    return { markets: held.filter(({ conditionId }) => ids.includes(conditionId)) }
+  }
+  const catalog = new PolymarketCatalog({ ...parts, gamma, intake: new Intake(parts) })
+  const signal = new AbortController().signal
+  const groupOf = (number: number) => catalog.group(nativeMarketId(`0x${number}`), signal)
+  for (const number of [2, 4]) {
+    assert.deepEqual(await groupOf(number), ['0x4', '0x2', '0x5'], `as seen from ${number}`)
+  }
+  // Alone; of an event that is gone; not in its own event; unknown.
+  for (const number of [9, 6, 8, 77]) assert.equal(await groupOf(number), null, String(number))
+  stub.rest = () => 500
+  await assert.rejects(groupOf(2), { name: 'FetchError' })
 })

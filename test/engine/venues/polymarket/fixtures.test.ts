@@ -7,11 +7,12 @@ import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { VenueEvent } from '../../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
+import { isRecord } from '../../../../engine/json-record.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { nestedEvent, readEvent, readMarket } from '../../../../engine/venues/polymarket/listing.ts'
 import { PolymarketMap } from '../../../../engine/venues/polymarket/map.ts'
-import { isJson, isTrade } from '../../../../engine/venues/polymarket/messages.ts'
+import { isTrade } from '../../../../engine/venues/polymarket/messages.ts'
 import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
 import { Tracks } from '../../../../engine/venues/polymarket/tracks.ts'
 import { readTrade } from '../../../../engine/venues/polymarket/trades.ts'
@@ -92,18 +93,18 @@ function outcomeOf(name: string, row: unknown): readonly string[] {
     return [typeof trade === 'string' ? `rejected: ${trade}` : 'trade']
   }
   if (/^gamma.*events|^gamma_event|^search/.test(name)) {
-    const events = isJson(row) && Array.isArray(row.events) ? row.events : [row]
+    const events = isRecord(row) && Array.isArray(row.events) ? row.events : [row]
     return events.flatMap((event) => {
       const listing = readEvent(event)
-      const markets = isJson(event) && Array.isArray(event.markets) ? event.markets : []
-      const parent = isJson(event) ? event : null
+      const markets = isRecord(event) && Array.isArray(event.markets) ? event.markets : []
+      const parent = isRecord(event) ? event : null
       return [
         typeof listing === 'string' ? `rejected: ${listing}` : 'event',
         ...markets.map((market) => marketOutcome(readMarket(market, parent))),
       ]
     })
   }
-  return [marketOutcome(readMarket(row, isJson(row) ? nestedEvent(row) : null))]
+  return [marketOutcome(readMarket(row, isRecord(row) ? nestedEvent(row) : null))]
 }
 
 function marketOutcome(listing: ReturnType<typeof readMarket>): string {
@@ -167,7 +168,7 @@ test('[POLYMAP4] the recorded stream folds so that after each book ours equals t
       countInto(counts, feed(text))
       for (const event of events.splice(0)) applyTo(ours, event)
       const row: unknown = JSON.parse(text)
-      if (!isJson(row) || row.event_type !== 'book' || row.asset_id !== tokens[0]) continue
+      if (!isRecord(row) || row.event_type !== 'book' || row.asset_id !== tokens[0]) continue
       bookCount += 1
       assert.deepEqual(sorted(ours.bid), wireLevels(row.bids), text.slice(0, 300))
       assert.deepEqual(sorted(ours.ask), wireLevels(row.asks), text.slice(0, 300))

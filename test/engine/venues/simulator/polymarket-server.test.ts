@@ -76,7 +76,7 @@ test('[SIMPM38] stop closes every socket, timer and listener; a taken port leave
   const venue = await startStubVenue()
   const [market, rtds] = [await venue.market(), await venue.rtds()]
   const { world, clock } = venue
-  assert.equal(world.listenerCount, 2)
+  assert.equal(world.listenerCount, 3)
   await assert.rejects(
     startPolymarketServer({
       world,
@@ -90,7 +90,7 @@ test('[SIMPM38] stop closes every socket, timer and listener; a taken port leave
     }),
     /EADDRINUSE/,
   )
-  assert.equal(world.listenerCount, 2)
+  assert.equal(world.listenerCount, 3)
   await venue.stop()
   await Promise.all([market.closed, rtds.closed])
   assert.equal(world.listenerCount, 0)

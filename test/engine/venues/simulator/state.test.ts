@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { worldState } from '../../../../engine/venues/simulator/state.ts'
+import { WalletLedgers } from '../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { planMany, planMarket, planOf } from '../../../support/sim-plan.ts'
@@ -21,6 +22,7 @@ function makeWorld() {
     clock,
     random: seededRandom('world'),
   })
+  const wallets = new WalletLedgers({ world })
   const run = (): void => {
     for (let step = 0; step < 100; step += 1) {
       clock.advance(20)
@@ -28,7 +30,7 @@ function makeWorld() {
     }
   }
   const ask = (query: string) =>
-    JSON.parse(JSON.stringify(worldState(world, new URLSearchParams(query))))
+    JSON.parse(JSON.stringify(worldState({ world, wallets }, new URLSearchParams(query))))
   return { world, run, ask }
 }
 
@@ -80,8 +82,35 @@ test('[SIMSTATE4] pausing freezes the world until it is resumed', () => {
 
 test('[SIMSTATE5] a query that means nothing is answered with what is accepted', () => {
   const { ask } = makeWorld()
-  assert.match(ask('view=weather&venue=a').error, /summary, books, trades, pairs/)
+  assert.match(ask('view=weather&venue=a').error, /summary, books, trades, pairs, wallets, wallet/)
   assert.match(ask('view=books').error, /venue accepts a, b/)
   assert.match(ask('action=explode').error, /pause, resume/)
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
+})
+
+test('[SIMSTATE6] a wallet is told by either address: its events, cash and balances, in pages', () => {
+  const { run, ask } = makeWorld()
+  run()
+  const { wallets } = ask('view=wallets')
+  assert.ok(wallets.length > 20)
+  const busiest = wallets.toSorted(
+    (one: { events: number }, other: { events: number }) => other.events - one.events,
+  )[0]
+  const whole = ask(`view=wallet&address=${busiest.address}`)
+  assert.deepEqual(ask(`view=wallet&address=${busiest.eoa.toUpperCase()}`), whole)
+  assert.equal(whole.rows.length, busiest.events)
+  const rest = ask(`view=wallet&address=${busiest.address}&from_index=3`)
+  assert.deepEqual(rest.rows, whole.rows.slice(3))
+  const fills = whole.rows.filter((row: { kind: string }) => row.kind === 'TRADE')
+  const paid = (row: { side?: string; kind: string; usd_micros: number }) =>
+    row.side === 'buy' || row.kind === 'SPLIT' ? -row.usd_micros : row.usd_micros
+  const cash = whole.rows.reduce(
+    (total: number, row: { kind: string; usd_micros: number }) =>
+      row.kind === 'REWARD' || row.kind === 'MAKER_REBATE' ? total : total + paid(row),
+    0,
+  )
+  assert.equal(whole.cash_micros, cash)
+  assert.ok(fills.length > 0 && whole.balances.length > 0)
+  assert.match(ask('view=wallet&address=0x0').error, /view=wallets/)
+  assert.match(ask(`view=wallet&address=${busiest.address}&from_index=x`).error, /from 0/)
 })

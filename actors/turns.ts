@@ -1,0 +1,35 @@
+// Long work in turns: some milliseconds of it, then the loop is given back to sockets and timers.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../engine/clock.ts'
+
+/** Of the loop, for work that nobody's message waits for. */
+const TURN_MS = 1.5
+
+/** Say `await turns.next()` between the pieces of the work, or only when `isOver`. */
+export class Turns {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  #endsAtMs: number
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+    this.#endsAtMs = clock.monotonicMs() + TURN_MS
+  }
+
+  /** The turn has lasted its time. */
+  get isOver(): boolean {
+    return this.#clock.monotonicMs() >= this.#endsAtMs
+  }
+
+  /** Goes on at once while the turn lasts, else in the next one. */
+  async next(): Promise<void> {
+    if (!this.isOver) return
+    await nextTurn()
+    this.begin()
+  }
+
+  /** A turn begins now: after a wait for something else. */
+  begin(): void {
+    this.#endsAtMs = this.#clock.monotonicMs() + TURN_MS
+  }
+}

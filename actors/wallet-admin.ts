@@ -1,0 +1,62 @@
+// What an operator may ask of a wallet, as a command of the admin socket: `npm run wallet` calls it. Arguments are
+// checked here, since a socket brings anything. Not for: how they arrive (engine/admin-socket.ts). Upholds WALLETS17.
+
+import type { AdminHandlers, AdminRequest } from '../engine/admin-socket.ts'
+import { EngineError } from '../engine/errors.ts'
+import { type WalletAddress, walletAddress } from '../engine/ids.ts'
+import { formatTime, toNumber } from '../engine/units.ts'
+import type { Wallets } from './wallets.ts'
+
+/** Differences told, the largest first; how many there are is told in any case. */
+const TOLD_MAX = 1_000
+
+/** The command `wallet.show` (`{address}`): who it is, what it comes to, and what the venue counts otherwise. */
+export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
+  return {
+    'wallet.show': async (request) => {
+      const address = addressIn(request)
+      const found = await wallets.inspect(address)
+      if (found !== null) return shown(found)
+      throw new EngineError('NOT_FOUND', `${address} was never seen at the venue`)
+    },
+  }
+}
+
+type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
+
+function shown({ view, row, comparison }: Found) {
+  const { profile, totals, unrealized, isComplete, asOfMs } = view
+  const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
+  return {
+    ...{ address: profile.proxy, owner: profile.eoa, handle: profile.handle },
+    ...{ pseudonym: profile.pseudonym, is_complete: isComplete, as_of: formatTime(asOfMs) },
+    totals: {
+      ...{ realized: toNumber(realized), unrealized: toNumber(unrealized) },
+      ...{ volume: toNumber(volume), fees: toNumber(fees), income: toNumber(income) },
+      ...counts,
+      first_trade_at: firstTradeMs === null ? null : formatTime(firstTradeMs),
+      last_trade_at: lastTradeMs === null ? null : formatTime(lastTradeMs),
+    },
+    ledger: { events: row.events, blocks: row.blocks, settled_to: formatTime(row.settledToMs) },
+    comparison: comparison === null ? null : compared(comparison),
+  }
+}
+
+function compared({ atMs, positions, differences }: NonNullable<Found['comparison']>) {
+  const sorted = [...differences].sort(
+    (one, other) => Math.abs(other.ours - other.theirs) - Math.abs(one.ours - one.theirs),
+  )
+  return {
+    ...{ at: formatTime(atMs), venue_positions: positions, differences: differences.length },
+    // Contracts and dollars alike are told in micros inside.
+    table: sorted.slice(0, TOLD_MAX).map(({ token, market, what, ours, theirs }) => ({
+      ...{ market, token, what, ours: ours / 1e6, theirs: theirs / 1e6 },
+    })),
+  }
+}
+
+function addressIn({ address }: AdminRequest): WalletAddress {
+  const found = typeof address === 'string' ? walletAddress(address) : null
+  if (found !== null) return found
+  throw new EngineError('BAD_REQUEST', 'address must be 0x and 40 hex digits')
+}

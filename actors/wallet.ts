@@ -1,0 +1,400 @@
+// One wallet that somebody asked for: its ledger, its running account over the settled events, and a copy of that with
+// the unsettled ones taken in, which is what is shown. Read from the venue by one reading at a time; between readings
+// live fills are taken in at once, and the next reading replaces them.
+// Not for: when it is read, or how long it stays in memory (wallets.ts); what users see of it (wallet-look.ts).
+// Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
+
+import type { Clock } from '../engine/clock.ts'
+import { HOUR_MS, TIME_ZERO, type TimeMs } from '../engine/units.ts'
+import type { VenueWallets, WalletEvent, WalletMarket, WalletProfile } from '../engine/wallet.ts'
+import { WalletAccount } from '../engine/wallets/account.ts'
+import type { StoredWallet, WalletTable } from '../storage/wallet-contract.ts'
+import { Turns } from './turns.ts'
+import {
+  bringForward,
+  type Forwarded,
+  type ForwardParts,
+  learn,
+  type Packed,
+  rebuilt,
+} from './wallet-forward.ts'
+import { eventsBetween, lacksGroups, learnGroupsOf } from './wallet-groups.ts'
+import { blockEvents, LedgerDamage, WalletLedger } from './wallet-ledger.ts'
+import type { LiveFills } from './wallet-live.ts'
+import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
+import { readWallet } from './wallet-reading.ts'
+import { newFacts } from './wallet-resolutions.ts'
+import { newRow, packedBytes, rankedFigures } from './wallet-row.ts'
+import { WalletTail } from './wallet-tail.ts'
+
+export interface WalletParts extends ForwardParts {
+  readonly table: WalletTable
+  readonly live: LiveFills
+  readonly clock: Clock
+  /** Figures of the settled events were stored anew. */
+  readonly onStored: (row: StoredWallet) => void
+}
+
+/** What a reading asks of the venue. */
+export interface WalletSource {
+  readonly wallets: Pick<VenueWallets, 'history'>
+  readonly fetchMarkets: FetchMarkets
+  readonly fetchGroup: FetchGroup
+}
+
+/** While a reading lasts, the account is brought forward by at least so many events, or a quarter of what it has. */
+const FORWARD_EVENTS = 512
+/** An account so small is packed in a millisecond or two. */
+const SMALL_BYTES = 262_144
+/** What a wallet takes in memory beside its two accounts, about; and an event. */
+const WALLET_BYTES = 8_192
+const EVENT_BYTES = 600
+
+export class Wallet {
+  readonly #parts: WalletParts
+  #row: StoredWallet
+  #ledger: WalletLedger
+  /** Of the settled events the first so many; the one on disk may have fewer, `#row.accountEvents`. */
+  #account: WalletAccount
+  #accountEvents: number
+  /** About what it would take packed. */
+  #accountBytes = 0
+  /** With the unsettled events; made when it is looked at, null when something changed. */
+  #shown: WalletAccount | null = null
+  /** Counts up when anything changes that is shown. */
+  #version = 0
+  readonly #tail: WalletTail
+  #mustRebuild = false
+  #mustStore = false
+  #isDamaged = false
+  #mustReadAnew = false
+  #lacksGroups = false
+
+  /** Takes up what is stored. */
+  constructor(parts: WalletParts, row: StoredWallet) {
+    this.#parts = parts
+    this.#row = row
+    this.#tail = new WalletTail(parts.live, row.proxy)
+    this.#ledger = new WalletLedger(parts.table, row.proxy, row.events)
+    const isPossible = row.accountEvents > 0 && row.accountEvents <= row.events
+    const bytes = isPossible ? parts.table.account(row.proxy) : null
+    const account = bytes === null ? null : WalletAccount.unpack(bytes)
+    this.#account = account ?? WalletAccount.empty()
+    this.#accountEvents = account === null ? 0 : row.accountEvents
+    this.#accountBytes = bytes?.byteLength ?? 0
+    if (account !== null || row.accountEvents === 0) return
+    this.#row = { ...row, accountEvents: 0 }
+    parts.log.warn({ wallet: row.proxy }, 'the account of a wallet is damaged and made anew')
+  }
+
+  get row(): StoredWallet {
+    return this.#row
+  }
+
+  get ledger(): WalletLedger {
+    return this.#ledger
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** What it did since its ledger ends. */
+  get tail(): Pick<WalletTail, 'isCovered' | 'isOutrun' | 'isDoubtful' | 'isStuck' | 'readAtMs'> {
+    return this.#tail
+  }
+
+  /** A reading was whole once, or is on its way and has brought something. */
+  get isKnown(): boolean {
+    return this.#row.readAtMs > 0 || this.#row.events > 0
+  }
+
+  /** Settled events that came lately are in no figure yet. */
+  get isBehind(): boolean {
+    return this.#row.events - this.#accountEvents > blockEvents
+  }
+
+  /** Nothing of its ledger can be told until it was read again. */
+  get isDamaged(): boolean {
+    return this.#isDamaged
+  }
+
+  /**
+   * Readings of the venue told everything that is shown, as far as anybody can see, and each conversion was divided
+   * over its whole group.
+   */
+  get isWhole(): boolean {
+    const isTold = this.#row.isComplete && this.#tail.isWhole && this.#tail.isCovered
+    return isTold && !this.isBehind && !this.#lacksGroups && !this.#mustReadAnew
+  }
+
+  /** Something that the next reading puts right, or `save`. */
+  get isUntidy(): boolean {
+    return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustReadAnew
+  }
+
+  /** About what it takes in memory. */
+  get bytes(): number {
+    return WALLET_BYTES + 2 * this.#accountBytes + EVENT_BYTES * this.#ledger.unsettled.length
+  }
+
+  /** The account of everything that is known now, not to be changed. Throws LedgerDamage. */
+  get shown(): WalletAccount {
+    if (this.#shown !== null) return this.#shown
+    const { events } = this.#row
+    // A few settled events that are not in the account yet were shown as unsettled before.
+    const behind = this.isBehind ? [] : this.#ledger.events(this.#accountEvents, events)
+    const late = [...behind, ...this.#ledger.unsettled]
+    const shown = late.length === 0 ? this.#account : this.#account.copy()
+    for (const event of late) shown.apply(event, this.#parts.markets.find)
+    this.#shown = shown
+    return shown
+  }
+
+  /** Everything up to here is in the figures: when the last reading began, whatever the stream has told since. */
+  get asOfMs(): TimeMs {
+    return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#row.settledToMs)
+  }
+
+  ask(atMs: TimeMs): void {
+    // An hour's precision is enough for who is followed after a restart.
+    if (atMs - this.#row.askedAtMs < HOUR_MS) return
+    this.#row = { ...this.#row, askedAtMs: atMs }
+    this.#parts.table.put(this.#row)
+  }
+
+  /** An owner that is known stays: the venue tells it only to who asks by its address. */
+  setProfile(profile: WalletProfile): void {
+    const { proxy, eoa } = this.#row
+    this.#row = { ...this.#row, ...profile, proxy, eoa: profile.eoa ?? eoa }
+    this.#parts.table.put(this.#row)
+    this.#parts.onStored(this.#row)
+  }
+
+  // Reading
+
+  /**
+   * Reads on from where the ledger ends, and shows what came. Rejects when the venue does not answer, with what came
+   * before kept; when the ledger is damaged it is dropped, and read from its beginning. One call at a time.
+   */
+  async read(source: WalletSource, signal: AbortSignal): Promise<void> {
+    await this.#guarded(source, signal, async () => {
+      const atMs = this.#parts.clock.nowMs()
+      const { proxy, settledToMs, readAtMs, isComplete } = this.#row
+      const told = this.#tail.begin(atMs)
+      const task = {
+        ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs: this.#ledger.lastMs },
+        settle: (events: readonly WalletEvent[], toMs: TimeMs) =>
+          this.#settle(events, toMs, source, signal),
+      }
+      const result = await readWallet(source.wallets, task, signal).catch(async (error) => {
+        // What came before it broke off is shown.
+        if (!signal.aborted && !(error instanceof LedgerDamage)) await this.#bringUp(source, signal)
+        throw error
+      })
+      await learnGroupsOf(this.#parts, result.unsettled, { ...source, signal })
+      await learn(this.#parts, result.unsettled, { ...source, signal })
+      // Once a part was withheld the sums stay wrong; a wallet that was never read whole had nothing to be wrong.
+      const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
+      this.#row = { ...this.#row, readAtMs: atMs, isComplete: isWhole }
+      this.#mustStore = true
+      told(result)
+      this.#showUnsettled()
+      await this.#bringUp(source, signal)
+    })
+  }
+
+  /** Before it goes: what must be made anew is made anew when it comes back. */
+  save(): void {
+    if (this.#mustRebuild || this.#isDamaged) {
+      this.#row = { ...this.#row, accountEvents: 0 }
+      this.#parts.table.put(this.#row)
+    } else if (this.#mustStore) this.#store()
+  }
+
+  async #guarded(
+    source: WalletSource,
+    signal: AbortSignal,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    if (this.#isDamaged || this.#mustReadAnew) this.#drop()
+    try {
+      await this.#forward(source, signal)
+      await work()
+    } catch (error) {
+      if (!(error instanceof LedgerDamage)) throw error
+      this.noteDamage(error)
+      this.#drop()
+      await work()
+    }
+  }
+
+  async #settle(
+    events: readonly WalletEvent[],
+    settledToMs: TimeMs,
+    source: WalletSource,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#ledger.append(events)
+    const { count, blockCount } = this.#ledger
+    this.#row = { ...this.#row, events: count, blocks: blockCount, settledToMs }
+    this.#parts.table.put(this.#row)
+    this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
+    this.#change()
+    const due = Math.max(FORWARD_EVENTS, this.#accountEvents / 4)
+    if (count - this.#accountEvents >= due) await this.#forward(source, signal)
+  }
+
+  async #bringUp(source: WalletSource, signal: AbortSignal): Promise<void> {
+    await this.#forward(source, signal)
+    await this.#resolveOpen(source, signal)
+    if (this.#mustRebuild) {
+      this.#mustRebuild = false
+      const asking = { fetchMarkets: source.fetchMarkets, signal }
+      this.#takeAccount(await rebuilt(this.#parts, this.#ledger, asking))
+      await this.#resolveOpen(source, signal)
+      // What is known now was known to all of it: nothing can be told otherwise by the same facts.
+      this.#mustRebuild = false
+    }
+    if (this.#mustStore) this.#store()
+    const isLacking = lacksGroups(this.#parts, this.#account, this.#ledger.unsettled)
+    if (isLacking !== this.#lacksGroups) this.#change()
+    this.#lacksGroups = isLacking
+  }
+
+  async #forward(source: WalletSource, signal: AbortSignal): Promise<void> {
+    if (this.#accountEvents === this.#ledger.count) return
+    const late = eventsBetween(this.#ledger, this.#accountEvents, this.#ledger.count)
+    await learnGroupsOf(this.#parts, late, { ...source, signal })
+    const task = {
+      ...{ account: this.#account, events: this.#accountEvents, ledger: this.#ledger },
+      stored: () => this.#storedAccount(),
+    }
+    const asking = { fetchMarkets: source.fetchMarkets, signal }
+    this.#takeAccount(await bringForward(this.#parts, task, asking))
+  }
+
+  #storedAccount(): { bytes: Uint8Array; events: number } | null {
+    const { accountEvents: events, proxy } = this.#row
+    if (events === 0 || events % blockEvents !== 0) return null
+    const bytes = this.#parts.table.account(proxy)
+    return bytes === null ? null : { bytes, events }
+  }
+
+  #takeAccount({ account, events, packed }: Forwarded & Packed): void {
+    this.#account = account
+    this.#accountEvents = events
+    if (packed !== null) {
+      this.#parts.table.putAccount(this.#row.proxy, packed.bytes)
+      this.#row = { ...this.#row, accountEvents: packed.events }
+      this.#accountBytes = packed.bytes.byteLength
+    }
+    this.#change()
+    this.#store()
+  }
+
+  /** Markets may have become known, or been resolved, while nobody looked or a thread was at work. */
+  async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
+    const news = await newFacts(this.#parts, this.#account, { ...source, signal })
+    const turns = new Turns(this.#parts.clock)
+    for (const facts of news) {
+      this.resolve(facts)
+      await turns.next()
+    }
+  }
+
+  /**
+   * The figures always; the account only while it is small: a large one is stored as the thread packs it, and what it
+   * lacks then is brought forward, or resolved, when it comes back.
+   */
+  #store(): void {
+    const { table, clock } = this.#parts
+    const { proxy, events } = this.#row
+    const bytes = packedBytes(this.#account, events)
+    this.#accountBytes = Math.max(bytes, this.#accountBytes)
+    if (bytes <= SMALL_BYTES) {
+      table.putAccount(proxy, this.#account.pack())
+      this.#row = { ...this.#row, accountEvents: this.#accountEvents }
+    }
+    this.#row = { ...this.#row, ...rankedFigures(this.#shownOrSettled(), clock.nowMs()) }
+    this.#mustStore = false
+    table.put(this.#row)
+    this.#parts.onStored(this.#row)
+  }
+
+  /** What is shown is what ranks; where the ledger cannot be read, what the account has. */
+  #shownOrSettled(): WalletAccount {
+    try {
+      return this.shown
+    } catch (error) {
+      if (!(error instanceof LedgerDamage)) throw error
+      this.noteDamage(error)
+      return this.#account
+    }
+  }
+
+  // What changes between readings
+
+  /** A live fill came: where the last reading has not told it, it is shown from now on. */
+  noteFill(): void {
+    this.#tail.noteFill()
+    this.#showUnsettled()
+  }
+
+  /** See WalletTail. */
+  noteRepeat(fill: WalletEvent): void {
+    this.#tail.noteRepeat(fill)
+  }
+
+  /** The next reading begins with nothing: what was settled is not what the venue tells. */
+  readAnew(): void {
+    this.#mustReadAnew = true
+    this.#change()
+  }
+
+  /** What is known of a market changed. */
+  resolve(facts: WalletMarket): void {
+    const applied = this.#account.resolve(facts)
+    if (applied === 'rebuild') this.#mustRebuild = true
+    if (applied !== 'ignored') this.#mustStore = true
+    // The copy has markets that the account has not yet.
+    const isShown = this.#shown !== null && this.#shown !== this.#account
+    const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
+    if (applied !== 'ignored' || isChanged) this.#change()
+  }
+
+  #showUnsettled(): void {
+    this.#ledger.setUnsettled(this.#tail.events(this.#row.settledToMs))
+    this.#change()
+  }
+
+  #change(): void {
+    this.#version += 1
+    this.#shown = null
+  }
+
+  // Damage
+
+  /** A block cannot be read: nothing of the ledger is trusted from now on. */
+  noteDamage(error: LedgerDamage): void {
+    this.#isDamaged = true
+    this.#parts.log.error({ err: error }, 'the ledger of a wallet is damaged and read anew')
+  }
+
+  #drop(): void {
+    const { table } = this.#parts
+    this.#isDamaged = false
+    this.#mustReadAnew = false
+    this.#tail.clear()
+    this.#row = { ...newRow(this.#row, this.#row.askedAtMs), proxy: this.#row.proxy }
+    table.clear(this.#row.proxy)
+    table.put(this.#row)
+    this.#ledger = new WalletLedger(table, this.#row.proxy, 0)
+    this.#account = WalletAccount.empty()
+    this.#accountEvents = 0
+    this.#accountBytes = 0
+    this.#mustRebuild = false
+    this.#change()
+    this.#parts.onStored(this.#row)
+  }
+}

@@ -1,0 +1,216 @@
+// How long does the event loop keep a message waiting while something else goes on beside it? A steady load of
+// simulated venue frames goes through parse, map and real actors over the disk, each at its planned moment; how late
+// each is taken up is the loop's delay. Runs with the work beside it and without it take turns, so that whatever else
+// the machine does falls on both, and the medians of their p99s are compared. On a machine that is busy with other
+// things most of a delay is a wait for a processor; Linux tells how long that was, and what is left is our own.
+// Waits behind the work's own thread are taken off too, so that figure alone does not show that the limit is met.
+// Not for: what the work is (matching.bench.ts, pnl.bench.ts). Excluded: sockets, subscribers.
+
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Histogram } from 'hdr-histogram-js'
+import { MarketActor } from '../actors/market.ts'
+import type { MarketMessage } from '../actors/market-message.ts'
+import { type Cell, System } from '../actors/system.ts'
+import { systemClock } from '../engine/clock.ts'
+import type { VenueEvent } from '../engine/events.ts'
+import type { OutcomeId } from '../engine/ids.ts'
+import { silentLog } from '../engine/log.ts'
+import { Metrics } from '../engine/metrics.ts'
+import { Publisher } from '../engine/publisher.ts'
+import type { Storage } from '../storage/storage.ts'
+import { marketParts, NAMES } from '../test/support/builders.ts'
+import {
+  type BenchSetting,
+  check,
+  figureRow,
+  nanosText,
+  newTimes,
+  type Row,
+  record,
+  timesRow,
+} from './harness.ts'
+import { listingOf, type SimFrame, simLoad } from './sim-load.ts'
+import { RECEIVED_AT, type VenuePath, venuePath } from './venue-path.ts'
+
+const SEED = 12
+const FRAMES_PER_MS = 1
+const RUNS = 5
+/** What the loop's delay may be: this in all, or so many times what it is without the work. */
+const P99_NS_MAX = 5_000_000
+const RATIO_MAX = 1.5
+
+/** What goes on beside the load; asked for anew in each run. */
+export interface LoopWork {
+  /** Begins, and resolves when it has come to rest after `signal` aborted: off the clock. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const runMsOf = ({ isSmall }: Pick<BenchSetting, 'isSmall'>): number => (isSmall ? 60 : 5_000)
+
+/** Delays of planned frames. */
+interface Delays {
+  readonly all: Histogram
+  /** Less what the loop waited for a processor since its last turn; empty where the system does not tell. */
+  readonly own: Histogram
+}
+
+/** Venue frames, one a millisecond, taken up by actors of their own over `storage`. */
+export class LoopLoad {
+  readonly publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics: new Metrics() })
+  readonly #frames: readonly SimFrame[]
+  readonly #take: Readonly<Record<SimFrame['venue'], VenuePath>>
+  readonly #cells = new Map<OutcomeId, Cell<MarketMessage>>()
+  #takenCount = 0
+  #eventCount = 0
+
+  /** Lasts for one comparison, and `moreMs` beside. */
+  constructor(storage: Storage, setting: BenchSetting, moreMs = 0) {
+    const load = simLoad({
+      seed: SEED,
+      marketsPerVenue: setting.isSmall ? 20 : 150,
+      frameCount: (2 * RUNS * runMsOf(setting) + moreMs) * FRAMES_PER_MS,
+    })
+    const system = new System({
+      ...{ clock: systemClock, log: silentLog, metrics: new Metrics(), mustHold: () => false },
+    })
+    const { publisher } = this
+    const { parts } = marketParts({ publisher, storage, nowMs: () => RECEIVED_AT })
+    for (const market of load.markets) {
+      const { description, native, ...summary } = listingOf(market)
+      const number = storage.markets.put({ ...summary, description, native })
+      const { venue, nativeId, outcomes } = summary
+      const [id, platform] = [NAMES.marketId(venue, nativeId), NAMES.platform(venue)]
+      const ref = { id, number, venue, platform, nativeId }
+      const cell = system.spawn(new MarketActor(ref, summary, parts))
+      for (const outcome of outcomes) this.#cells.set(outcome.id, cell)
+    }
+    const emit = (event: VenueEvent) => this.#route(event)
+    this.#take = { a: venuePath('a', load, emit), b: venuePath('b', load, emit) }
+    this.#frames = load.frames
+    for (const { venue, text } of load.snapshots) this.#take[venue](text)
+  }
+
+  #route(event: VenueEvent): void {
+    this.#eventCount += 1
+    if (!('outcome' in event)) return
+    if (event.kind === 'bookSnapshot' || event.kind === 'bookChange' || event.kind === 'trade')
+      this.#cells.get(event.outcome)?.tell(event)
+  }
+
+  /** Feeds frames for so long, and records how late each was taken up. */
+  async run({ all, own }: Delays, forMs: number): Promise<void> {
+    const startMs = systemClock.monotonicMs()
+    const count = forMs * FRAMES_PER_MS
+    let planned = 0
+    let waitedMs = processorWaitMs()
+    const turn = () => {
+      const elapsedMs = systemClock.monotonicMs() - startMs
+      const nowWaitedMs = processorWaitMs()
+      // Those of one moment first, so that none waits for the work of another.
+      const from = this.#takenCount
+      for (; planned < count && planned / FRAMES_PER_MS <= elapsedMs; planned += 1) {
+        const lateMs = elapsedMs - planned / FRAMES_PER_MS
+        record(all, lateMs)
+        if (nowWaitedMs !== null && waitedMs !== null)
+          record(own, lateMs - (nowWaitedMs - waitedMs))
+        this.#takenCount += 1
+      }
+      waitedMs = nowWaitedMs
+      for (const frame of this.#frames.slice(from, this.#takenCount)) {
+        this.#take[frame.venue](frame.text)
+      }
+    }
+    const stop = systemClock.every(1, turn)
+    await pause(forMs)
+    stop()
+    turn()
+  }
+
+  /** How many frames went through; throws when the load came to its end before. */
+  checked(): number {
+    check(this.#takenCount <= this.#frames.length, 'the load lasts as long as the runs')
+    check(this.#eventCount >= this.#takenCount / 2, 'frames became events')
+    return this.#takenCount
+  }
+}
+
+/** Five runs with the work and five without, in turns; `what` names it in the rows. */
+export async function timeBeside(
+  what: string,
+  work: LoopWork,
+  load: LoopLoad,
+  setting: BenchSetting,
+): Promise<Row[]> {
+  const runMs = runMsOf(setting)
+  const beside: Delays[] = []
+  const alone: Delays[] = []
+  const besideRun = async () => {
+    const stopping = new AbortController()
+    const working = work.run(stopping.signal)
+    await load.run(added(beside), runMs)
+    stopping.abort()
+    await working
+  }
+  const aloneRun = () => load.run(added(alone), runMs)
+  for (let run = 0; run < RUNS; run += 1) {
+    setting.say(`${what}: run ${run + 1} of ${RUNS} with and without`)
+    // Neither always comes first.
+    for (const one of run % 2 === 0 ? [aloneRun, besideRun] : [besideRun, aloneRun]) await one()
+  }
+  const rows: Row[] = []
+  for (const [kind, name] of KINDS) {
+    const [ours, others] = [beside, alone].map((runs) => runs.map((delays) => delays[kind]))
+    if (ours === undefined || others === undefined || together(ours).totalCount === 0) continue
+    rows.push(
+      timesRow(`${name} ${what}`, together(ours)),
+      timesRow(`${name} without`, together(others)),
+      figureRow(`${name} ${what}, p99`, verdict(ours, others)),
+    )
+  }
+  return rows
+}
+
+const KINDS = [
+  ['all', 'loop delay'],
+  ['own', 'loop delay less waits for a processor'],
+] as const satisfies readonly (readonly [keyof Delays, string])[]
+
+export const newDelays = (): Delays => ({ all: newTimes(), own: newTimes() })
+
+function added(to: Delays[]): Delays {
+  const delays = newDelays()
+  to.push(delays)
+  return delays
+}
+
+function together(runs: readonly Histogram[]): Histogram {
+  const all = newTimes()
+  for (const one of runs) all.add(one)
+  return all
+}
+
+function verdict(beside: readonly Histogram[], alone: readonly Histogram[]): string {
+  const p99s = (runs: readonly Histogram[]) =>
+    runs.map((times) => times.getValueAtPercentile(99)).sort((one, other) => one - other)
+  const [ours, others] = [p99s(beside), p99s(alone)]
+  const middle = (of: readonly number[]) => of[Math.floor(of.length / 2)] ?? 0
+  const ratio = middle(ours) / Math.max(middle(others), 1)
+  const isMet = middle(ours) < P99_NS_MAX || ratio <= RATIO_MAX
+  const texts = (of: readonly number[]) => of.map(nanosText).join(', ')
+  return (
+    `median ${nanosText(middle(ours))} of ${texts(ours)}; without ${nanosText(middle(others))} of ` +
+    `${texts(others)}; ${ratio.toFixed(2)} times; under 5 ms or 1.5 times: ${isMet ? 'yes' : 'no'}`
+  )
+}
+
+/** How long this thread was ready to run and did not; null where the system does not tell. */
+function processorWaitMs(): number | null {
+  if (process.platform !== 'linux') return null
+  try {
+    const [, waitNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')
+    return waitNs === undefined ? null : Number(waitNs) / 1e6
+  } catch {
+    return null
+  }
+}

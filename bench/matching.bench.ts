@@ -1,0 +1,228 @@
+// How long until a new market has its partner among the filed ones, how long does a match of two whole venues
+// take, and how long reading one market? And how long does the matcher keep the loop from a venue's frames, as the
+// service runs it? Markets are the simulator's, worded as each venue words them; beside it an off-the-shelf search of
+// the same texts, which cannot tell a pair from its near-duplicates. At the end the partners found are compared with
+// those the world knows to be planted.
+// Excluded: the thread and its queue, the catalogue, storage, but where the loop's delay is timed.
+
+import MiniSearch from 'minisearch'
+import { systemClock } from '../engine/clock.ts'
+import { type Judge, openJudge } from '../engine/matching/judge.ts'
+import { type CorpusMatches, matchCorpus } from '../engine/matching/match-corpus.ts'
+import { PairFinder } from '../engine/matching/pair-finder.ts'
+import type { ScoredPair } from '../engine/matching/pair-graph.ts'
+import { MATCH_SCORE } from '../engine/matching/score.ts'
+import type { MatchMarket } from '../engine/matching/subject.ts'
+import { understandMarket } from '../engine/matching/understand.ts'
+import { seededRandom } from '../engine/random.ts'
+import { finish } from '../engine/steps.ts'
+import { type MatchingWorld, matchingWorld } from '../test/support/matching-world.ts'
+import {
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  newTimes,
+  type Row,
+  ratioRow,
+  record,
+  timeInTurns,
+  timesRow,
+} from './harness.ts'
+import { timeMatcher } from './matcher-load.ts'
+
+const SEED = 8
+/** Markets that are read together for one sample: a single reading is too short to time. */
+const READ_BATCH = 20
+/** Hits of the search that are looked at for the partner. */
+const HITS_MAX = 16
+
+export const bench: Bench = {
+  name: 'matching',
+  question:
+    'How long until a new market has its partner, and two whole venues; is the loop free meanwhile?',
+  excludes: 'the thread and its queue, the catalogue, storage, but beside the loop’s load',
+  async run(setting) {
+    const { isSmall, say } = setting
+    const size = { seed: SEED, marketsPerVenue: isSmall ? 120 : 20_000 }
+    const world = matchingWorld(size)
+    const { a, b, planted } = world
+    say(`${a.markets.length} markets of venue a, ${b.markets.length} of venue b`)
+    const judge = openJudge({ markets: [...a.markets, ...b.markets], events: b.events })
+    const rows = timeReading(world, setting)
+    const whole = timeWhole(world, judge)
+    rows.push(...whole.rows)
+    const late = newcomers(world, isSmall ? 12 : 300)
+    say(`${late.length} of venue b come late`)
+    const { rows: single, found } = timeNewcomers(world, late, judge)
+    rows.push(...single)
+    checkFound(found, late, world)
+    rows.push(...(await timeMatcher(size, planted, setting)))
+    const pairs = whole.matches.markets.map((pair) => `${pair.a.key} ${pair.b.key}`)
+    const checked = `${found.size} of ${late.length} newcomers have the partner that was planted, no trap is matched; ${planted.size} planted in all`
+    const lines = [...pairs, ...[...found].map(([key, { a: one }]) => `${key} ${one}`)]
+    return { rows, state: { hash: hashOf(lines.sort()), checked, isRepeatable: true } }
+  },
+}
+
+function timeReading({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] {
+  const markets = [...a.markets, ...b.markets].slice(0, isSmall ? 200 : 40_000)
+  const times = newTimes()
+  let readCount = 0
+  const batch = (from: number, count: number) => {
+    for (const market of markets.slice(from, from + count)) {
+      if (understandMarket(market).key === market.key) readCount += 1
+    }
+  }
+  timeInTurns([{ times, batch }], { operationCount: markets.length, batchCount: READ_BATCH })
+  check(readCount === markets.length, 'every market is read')
+  return [timesRow('reading one market', times)]
+}
+
+function timeWhole(
+  { a, b, planted }: MatchingWorld,
+  judge: Judge<unknown>,
+): { rows: Row[]; matches: CorpusMatches } {
+  const startedMs = systemClock.monotonicMs()
+  const startedCpu = process.cpuUsage()
+  const matches = finish(matchCorpus(a, b, judge))
+  const tookMs = systemClock.monotonicMs() - startedMs
+  const { user, system } = process.cpuUsage(startedCpu)
+  const high = matches.markets.filter(({ judged }) => judged.score >= MATCH_SCORE)
+  const partners = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
+  let [same, found, trapped] = [0, 0, 0]
+  for (const [key, { other, kind }] of planted) {
+    const isFound = partners.get(key) === other
+    if (kind === 'same') same += 1
+    if (kind === 'same' && isFound) found += 1
+    if (kind !== 'same' && isFound) trapped += 1
+  }
+  check(trapped === 0, `no trap is matched, but ${trapped} are`)
+  const size = `${a.markets.length} × ${b.markets.length} markets`
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+  return {
+    matches,
+    rows: [
+      figureRow(
+        'a whole match',
+        `${size} in ${seconds(tookMs)} (${seconds((user + system) / 1_000)} of processor), ${matches.judgedCount} pairs judged`,
+      ),
+      figureRow('planted pairs found by it', `${found} of ${same}`),
+      figureRow(
+        'peak memory',
+        `${Math.round(process.resourceUsage().maxRSS / 1_024)} MiB, the world's own included`,
+      ),
+    ],
+  }
+}
+
+/** Planted partners of venue b, a seeded choice. */
+function newcomers({ b, planted }: MatchingWorld, count: number): readonly MatchMarket[] {
+  const same = new Set<string>()
+  for (const { other, kind } of planted.values()) if (kind === 'same') same.add(other)
+  const random = seededRandom('newcomers')
+  const left = b.markets.filter(({ key }) => same.has(key))
+  const chosen: MatchMarket[] = []
+  while (chosen.length < count && left.length > 0) {
+    chosen.push(...left.splice(random.below(left.length), 1))
+  }
+  return chosen
+}
+
+interface Found {
+  readonly a: string
+  readonly score: number
+}
+
+/** Files all but the late, then each of those as the service would: put, then find; the search in turns with it. */
+function timeNewcomers(
+  { a, b, planted }: MatchingWorld,
+  late: readonly MatchMarket[],
+  judge: Judge<unknown>,
+): { rows: Row[]; found: Map<string, Found> } {
+  const isLate = new Set(late.map(({ key }) => key))
+  const filed = [...a.markets, ...b.markets.filter(({ key }) => !isLate.has(key))]
+  const finder = finderOf(judge)
+  finder.put(filed)
+  const search = searchOf(a.markets)
+  const found = new Map<string, Found>()
+  let hitCount = 0
+  const [ours, theirs] = [newTimes(), newTimes()]
+  const partnerOf = new Map([...planted].map(([key, { other }]) => [other, key]))
+  for (const [index, market] of late.entries()) {
+    const startedMs = systemClock.monotonicMs()
+    const pairs = finder.comeLate(market)
+    const foundMs = systemClock.monotonicMs()
+    const hits = search(market)
+    const searchedMs = systemClock.monotonicMs()
+    // The first one files every event, as the service does at its start.
+    if (index > 0) record(ours, foundMs - startedMs)
+    if (index > 0) record(theirs, searchedMs - foundMs)
+    for (const { a: number, judged } of pairs) {
+      if (judged.score < MATCH_SCORE) continue
+      found.set(market.key, { a: filed[number - 1]?.key ?? '', score: judged.score })
+    }
+    if (hits[0] === partnerOf.get(market.key)) hitCount += 1
+  }
+  return {
+    found,
+    rows: [
+      timesRow('a new market: filed, compared, chosen', ours),
+      timesRow('an off-the-shelf search for its text', theirs),
+      ratioRow('ours against the search', ours, theirs),
+      figureRow('planted partner found', `${found.size} of ${late.length}`),
+      figureRow('first hit of the search is the partner', `${hitCount} of ${late.length}`),
+    ],
+  }
+}
+
+/** The service's finder, numbered from 1, by a judge that has learned already. */
+function finderOf(judge: Judge<unknown>) {
+  const finder: PairFinder<unknown> = new PairFinder(() => judge)
+  let [seq, number] = [0, 0]
+  const change = (markets: readonly MatchMarket[]): readonly number[] => {
+    const put = markets.map((market) => {
+      number += 1
+      return { number, market }
+    })
+    seq += 1
+    const done = finder.run({ seq, kind: 'change', put, removed: [], words: [] })
+    check(done !== 'lost', 'the finder keeps up')
+    return put.map((one) => one.number)
+  }
+  return {
+    put: change,
+    comeLate: (market: MatchMarket): readonly ScoredPair[] => {
+      const numbers = change([market])
+      seq += 1
+      const done = finder.run({ seq, kind: 'find', numbers })
+      return done === 'lost' ? [] : done.begun
+    },
+  }
+}
+
+/** Titles, short titles and events of one venue's markets in an index; finds keys by another's text. */
+function searchOf(markets: readonly MatchMarket[]): (market: MatchMarket) => readonly string[] {
+  const index = new MiniSearch<{ id: number; text: string }>({ fields: ['text'] })
+  index.addAll(markets.map((market, id) => ({ id, text: textOf(market) })))
+  return (market) => {
+    const hits = index.search(textOf(market)).slice(0, HITS_MAX)
+    return hits.map(({ id }) => markets[Number(id)]?.key ?? '')
+  }
+}
+
+const textOf = ({ title, subtitle, eventTitle, eventSubtitle }: MatchMarket): string =>
+  [title, subtitle, eventTitle, eventSubtitle].join(' ')
+
+function checkFound(
+  found: ReadonlyMap<string, Found>,
+  late: readonly MatchMarket[],
+  { planted }: MatchingWorld,
+): void {
+  for (const [key, { a }] of found) {
+    const pair = planted.get(a)
+    check(pair?.other === key && pair.kind === 'same', `${a} and ${key} were planted as a pair`)
+  }
+  check(found.size >= 0.97 * late.length, `${found.size} of ${late.length} newcomers have partners`)
+}

@@ -1,0 +1,37 @@
+// `npm run wallet -- ADDRESS`: who a wallet is, what it comes to, and a table of what the venue itself counts
+// otherwise. Asks the engine that holds the data folder over its socket, so an engine must run; a wallet that nobody
+// asked for before is read from the venue first. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.
+// Upholds WALLETS17.
+
+import { EngineError } from '../errors.ts'
+import { isRecord } from '../json-record.ts'
+import { askEngine, runCommand } from './asking.ts'
+
+const USAGE = 'usage: npm run wallet -- ADDRESS (0x and 40 hex digits, of the wallet or its owner)'
+
+async function main(args: readonly string[]): Promise<void> {
+  const [address, ...rest] = args
+  if (address === undefined || rest.length > 0) throw new EngineError('BAD_REQUEST', USAGE)
+  show(await askEngine('wallet.show', { address }))
+}
+
+function show(answer: unknown): void {
+  const { comparison, ...wallet } = isRecord(answer) ? answer : {}
+  process.stdout.write(`${JSON.stringify(wallet, null, 2)}\n`)
+  if (!isRecord(comparison)) {
+    process.stdout.write('not compared with the venue yet: ask again in a moment\n')
+    return
+  }
+  const { at, venue_positions: positions, differences, table } = comparison
+  process.stdout.write(`the venue told ${positions} positions at ${at}; ${differences} differ\n`)
+  const rows: readonly unknown[] = Array.isArray(table) ? table : []
+  const lines = rows.filter(isRecord).map((row) => {
+    const figures = [row.ours, row.theirs].map((figure) => String(figure).padStart(18)).join('')
+    return `${String(row.what).padEnd(9)}${figures}  ${row.market}  ${row.token}\n`
+  })
+  if (lines.length === 0) return
+  const head = ['ours', 'the venue’s'].map((name) => name.padStart(18)).join('')
+  process.stdout.write(`${'what'.padEnd(9)}${head}  market  token\n${lines.join('')}`)
+}
+
+await runCommand(main)

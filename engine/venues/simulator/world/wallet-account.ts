@@ -1,0 +1,191 @@
+// One wallet's ledger in the making: what it did, what it has, what the venue makes of that. Amounts
+// are integers and never negative; averages and realised PnL are the venue's own running figures
+// (wire.md A11), floats as the venue's are. Not for: deciding what a wallet does (wallet-ledgers.ts).
+// Upholds SIMWALLET1 and SIMWALLET4.
+
+import {
+  notionalMicros,
+  type PriceMicros,
+  SIZE_ZERO,
+  type SizeMicros,
+  sizeMicros,
+  TIME_ZERO,
+  type TimeMs,
+  toSeconds,
+  USD_ZERO,
+  type UsdMicros,
+  usdMicros,
+} from '../../../units.ts'
+import type {
+  SimHolding,
+  SimMarket,
+  SimPosition,
+  SimWallet,
+  SimWalletEvent,
+  SimWalletLedger,
+} from '../model.ts'
+
+/** What one contract of each outcome costs who splits or merges. */
+const HALF = 0.5
+
+/** A position as the venue counts it: a running weighted average that sales leave alone. */
+export class WalletPosition implements SimPosition {
+  amount: SizeMicros = SIZE_ZERO
+  bought: SizeMicros = SIZE_ZERO
+  averagePrice = 0
+  realized = 0
+  fees = 0
+  lastMs: TimeMs = TIME_ZERO
+  /** Acquired in the second `#freshS` and not passed on since. */
+  #fresh = 0
+  #freshS = 0
+
+  /** What was there before the second began: rows tell seconds only, and one second's order may be read otherwise. */
+  settled(atMs: TimeMs): number {
+    return toSeconds(atMs) === this.#freshS ? this.amount - this.#fresh : this.amount
+  }
+
+  /** `price` in dollars a contract; may be negative after a conversion. */
+  buy(size: number, price: number, atMs: TimeMs): void {
+    const amount = this.amount + size
+    if (amount > 0) this.averagePrice = (this.averagePrice * this.amount + price * size) / amount
+    this.amount = sizeMicros(amount)
+    this.bought = sizeMicros(this.bought + size)
+    this.lastMs = atMs
+    const second = toSeconds(atMs)
+    this.#fresh = second === this.#freshS ? this.#fresh + size : size
+    this.#freshS = second
+  }
+
+  /** Throws RangeError when the wallet has less: that is our bug. */
+  sell(size: number, price: number, atMs: TimeMs): void {
+    if (size > this.amount) throw new RangeError(`${size} sold of ${this.amount}`)
+    this.realized += size * (price - this.averagePrice)
+    const fresh = Math.max(0, size - this.settled(atMs))
+    if (fresh > 0) this.#fresh -= fresh
+    this.amount = sizeMicros(this.amount - size)
+    this.lastMs = atMs
+  }
+}
+
+/** Both positions of a wallet in a market. */
+export class WalletHolding implements SimHolding {
+  readonly ledger: WalletAccount
+  readonly market: SimMarket
+  readonly positions = [new WalletPosition(), new WalletPosition()] as const
+
+  constructor(ledger: WalletAccount, market: SimMarket) {
+    this.ledger = ledger
+    this.market = market
+  }
+
+  /** How many complete sets could be merged; those that are new in this second wait for the next. */
+  sets(atMs: TimeMs): number {
+    return Math.min(this.positions[0].settled(atMs), this.positions[1].settled(atMs))
+  }
+
+  get isEmpty(): boolean {
+    return this.positions[0].amount === 0 && this.positions[1].amount === 0
+  }
+
+  get lastMs(): TimeMs {
+    return this.positions[0].lastMs > this.positions[1].lastMs
+      ? this.positions[0].lastMs
+      : this.positions[1].lastMs
+  }
+
+  /** What redeeming everything would pay, each outcome rounded down to the micro. */
+  worth(payouts: readonly [PriceMicros, PriceMicros]): UsdMicros {
+    const [first, second] = this.positions
+    const paid = notionalMicros({ price: payouts[0], size: first.amount })
+    return usdMicros(paid + notionalMicros({ price: payouts[1], size: second.amount }))
+  }
+}
+
+/** The ledger of one wallet; world/wallet-ledgers.ts is the only writer. */
+export class WalletAccount implements SimWalletLedger {
+  readonly wallet: SimWallet
+  readonly eoa: string
+  readonly firstMs: TimeMs
+  readonly events: SimWalletEvent[] = []
+  readonly holdings = new Map<SimMarket, WalletHolding>()
+  forgottenEventCount = 0
+  cash: UsdMicros = USD_ZERO
+  fees: UsdMicros = USD_ZERO
+  income: UsdMicros = USD_ZERO
+
+  constructor(fields: { wallet: SimWallet; eoa: string; firstMs: TimeMs }) {
+    this.wallet = fields.wallet
+    this.eoa = fields.eoa
+    this.firstMs = fields.firstMs
+  }
+
+  buy(holding: WalletHolding, outcomeIndex: 0 | 1, event: SimWalletEvent): void {
+    const position = holding.positions[outcomeIndex]
+    position.buy(event.size, priceOf(event), event.atMs)
+    position.fees += event.fee
+    this.#book(event, -event.usd)
+    this.fees = usdMicros(this.fees + event.fee)
+  }
+
+  sell(holding: WalletHolding, outcomeIndex: 0 | 1, event: SimWalletEvent): void {
+    holding.positions[outcomeIndex].sell(event.size, priceOf(event), event.atMs)
+    this.#book(event, event.usd)
+  }
+
+  split(holding: WalletHolding, event: SimWalletEvent): void {
+    for (const position of holding.positions) position.buy(event.size, HALF, event.atMs)
+    this.#book(event, -event.usd)
+  }
+
+  merge(holding: WalletHolding, event: SimWalletEvent): void {
+    for (const position of holding.positions) position.sell(event.size, HALF, event.atMs)
+    this.#book(event, event.usd)
+  }
+
+  /** Everything the wallet has of the market, at what each outcome pays (dollars). */
+  redeem(holding: WalletHolding, payouts: readonly [number, number], event: SimWalletEvent): void {
+    for (const index of [0, 1] as const) {
+      const position = holding.positions[index]
+      if (position.amount > 0) position.sell(position.amount, payouts[index], event.atMs)
+    }
+    this.#book(event, event.usd)
+  }
+
+  /**
+   * Gives `size` No of each market in `given`, gets as many Yes in each of `others`. `events` are the
+   * rows, one for each market given, in order; the first carries the dollars.
+   */
+  convert(change: {
+    readonly size: number
+    readonly given: readonly WalletHolding[]
+    readonly others: readonly WalletHolding[]
+    readonly events: readonly SimWalletEvent[]
+  }): void {
+    const { size, given, others, events } = change
+    const [first] = events
+    if (first === undefined) return
+    let costs = 0
+    for (const { positions } of given) {
+      costs += positions[1].averagePrice
+      positions[1].sell(size, positions[1].averagePrice, first.atMs)
+    }
+    const price = (costs - (given.length - 1)) / others.length
+    for (const { positions } of others) positions[0].buy(size, price, first.atMs)
+    for (const event of events) this.#book(event, event.usd)
+  }
+
+  earn(event: SimWalletEvent): void {
+    this.events.push(event)
+    this.income = usdMicros(this.income + event.usd)
+  }
+
+  #book(event: SimWalletEvent, cash: number): void {
+    this.events.push(event)
+    this.cash = usdMicros(this.cash + cash)
+  }
+}
+
+function priceOf({ usd, size }: SimWalletEvent): number {
+  return size === 0 ? 0 : usd / size
+}

@@ -1,0 +1,110 @@
+// The two kinds of rows in a wallet's ledger: its part of a fill, which points at the trade and copies
+// nothing, and what it did by itself. Hashes are computed when asked for, as in sim-trade.ts.
+// Upholds SIMWALLET2.
+
+import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
+import { USD_ZERO } from '../../../units.ts'
+import type { SimMarket, SimTrade, SimWalletEvent, SimWalletEventKind } from '../model.ts'
+import type { RunIds } from './run-ids.ts'
+
+/** A wallet's part of a trade. */
+export class WalletFill implements SimWalletEvent {
+  readonly trade: SimTrade
+  readonly participant: number
+  readonly size: SizeMicros
+  readonly usd: UsdMicros
+  readonly fee: UsdMicros
+
+  constructor(fields: {
+    trade: SimTrade
+    participant: number
+    size: SizeMicros
+    usd: UsdMicros
+    fee: UsdMicros
+  }) {
+    this.trade = fields.trade
+    this.participant = fields.participant
+    this.size = fields.size
+    this.usd = fields.usd
+    this.fee = fields.fee
+  }
+
+  get kind(): 'TRADE' {
+    return 'TRADE'
+  }
+
+  get fill(): { readonly trade: SimTrade; readonly participant: number } {
+    return this
+  }
+
+  get atMs(): TimeMs {
+    return this.trade.atMs
+  }
+
+  get txHash(): string {
+    return this.trade.txHash
+  }
+
+  get market(): SimMarket {
+    return this.trade.market
+  }
+}
+
+/** What gives an operation its hash: a transaction of its own, or the trade it was made for. */
+export interface Transaction {
+  readonly txHash: string
+}
+
+/** A transaction that is no trade's; the rows of one conversion share it. */
+export class OwnTransaction implements Transaction {
+  readonly #ids: RunIds
+  readonly #count: number
+
+  /** `count`: its number in the run. */
+  constructor(ids: RunIds, count: number) {
+    this.#ids = ids
+    this.#count = count
+  }
+
+  get txHash(): string {
+    return this.#ids.txHash(this.#count)
+  }
+}
+
+/** A split, merge, redemption, conversion row, reward or rebate. */
+export class WalletOperation implements SimWalletEvent {
+  readonly kind: Exclude<SimWalletEventKind, 'TRADE'>
+  readonly atMs: TimeMs
+  readonly market: SimMarket | null
+  readonly size: SizeMicros
+  readonly usd: UsdMicros
+  readonly #transaction: Transaction
+
+  constructor(fields: {
+    kind: Exclude<SimWalletEventKind, 'TRADE'>
+    atMs: TimeMs
+    market: SimMarket | null
+    size: SizeMicros
+    usd: UsdMicros
+    transaction: Transaction
+  }) {
+    this.kind = fields.kind
+    this.atMs = fields.atMs
+    this.market = fields.market
+    this.size = fields.size
+    this.usd = fields.usd
+    this.#transaction = fields.transaction
+  }
+
+  get fill(): null {
+    return null
+  }
+
+  get fee(): UsdMicros {
+    return USD_ZERO
+  }
+
+  get txHash(): string {
+    return this.#transaction.txHash
+  }
+}

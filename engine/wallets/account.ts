@@ -1,0 +1,400 @@
+// The running account of one wallet, brought forward event by event: weighted average cost per token, kept as
+// (amount, cost) in integer micros. A sale of q removes floor(cost × q / amount), the last one all of it; a split
+// buys every outcome at an even part of a dollar, a merge sells them so; a redemption sells everything held at the
+// payout; a loser of a resolved market is realised at 0 at its resolution or at the market's last other event,
+// whichever is later, and stays in `balance` until it is redeemed. Fees and income never touch PnL.
+// The figures are a function of the events in order and of what is known of markets, not of when that came to be
+// known; where it came too late to tell, the answer is `rebuild`.
+// Not for: how rows change (holdings.ts), whose wallet it is or what it is worth now (actors/).
+// Upholds WALLET1 to WALLET11.
+
+import type { NativeMarketId, OutcomeId } from '../ids.ts'
+import { MICROS, type TimeMs, timeMs, usdMicros } from '../units.ts'
+import type { FindWalletMarket, WalletEvent, WalletMarket } from '../wallet.ts'
+import { IntegerColumn } from './columns.ts'
+import type {
+  AccountPosition,
+  HourFigures,
+  PnlGranularity,
+  PnlPoint,
+  RangeFigures,
+  WalletTotals,
+} from './figures.ts'
+import { Holdings, LACKED_GROUP, LACKED_PAYOUT, LACKED_TOKENS, REDEEMED } from './holdings.ts'
+import { openAccount, packAccount } from './packed-account.ts'
+import { partsOf, shareOf } from './ratio.ts'
+import * as standing from './standing.ts'
+
+/**
+ * `rebuild`: taken in, but an account made anew from all events in order, with what `find` says now, may say
+ * otherwise. It is said when an event is older than the last one of its market, and when a market that was wanted
+ * and not known has become known, or a redeemed one pays otherwise.
+ */
+export type Applied = 'applied' | 'rebuild'
+
+const SECOND_MS = 1_000
+/** Places in the column of sums; times of fills in milliseconds, meaningless before the first. */
+const SUM = {
+  volume: 0,
+  trades: 1,
+  fees: 2,
+  income: 3,
+  splits: 4,
+  merges: 5,
+  redemptions: 6,
+  conversions: 7,
+  firstTradeMs: 8,
+  lastTradeMs: 9,
+} as const
+const SUM_COUNT = 10
+
+/** A market that an event moves something in. */
+interface Entered {
+  readonly market: number
+  readonly facts: WalletMarket | null
+  readonly isStale: boolean
+}
+
+export class WalletAccount {
+  readonly #held: Holdings
+  readonly #sums: IntegerColumn
+
+  private constructor(held: Holdings, sums: IntegerColumn) {
+    this.#held = held
+    this.#sums = sums
+  }
+
+  static empty(): WalletAccount {
+    const sums = IntegerColumn.empty()
+    for (let place = 0; place < SUM_COUNT; place += 1) sums.push(0)
+    return new WalletAccount(Holdings.empty(), sums)
+  }
+
+  /**
+   * The account that `pack` gave, over these very bytes where they are 8-aligned: they are the account's from now
+   * on, and change with it. Null when they are damaged or of another version. Some 10 ns a position or moment.
+   */
+  static unpack(bytes: Uint8Array): WalletAccount | null {
+    const opened = openAccount(bytes, SUM_COUNT)
+    return opened === null ? null : new WalletAccount(opened.held, opened.sums)
+  }
+
+  pack(): Uint8Array<ArrayBuffer> {
+    this.#held.writeOffAll()
+    return packAccount(this.#sums, this.#held)
+  }
+
+  /** An account of its own with the same figures. */
+  copy(): WalletAccount {
+    return new WalletAccount(this.#held.copy(), this.#sums.copy())
+  }
+
+  /** Takes in the next event; see Applied. `find` is asked for every market that the event names. */
+  apply(event: WalletEvent, find: FindWalletMarket): Applied {
+    const second = Math.max(Math.floor(event.timeMs / SECOND_MS), 0)
+    this.#sums.add(SUM.fees, event.fee)
+    switch (event.kind) {
+      case 'buy':
+      case 'sell':
+        return this.#fill(event, second, find)
+      case 'split':
+      case 'merge':
+        return this.#splitOrMerge(event, second, find)
+      case 'redeem':
+        return this.#redeem(event, second, find)
+      case 'conversion':
+        return this.#convert(event, second, find)
+      case 'income':
+        this.#sums.add(SUM.income, event.usd)
+        return 'applied'
+    }
+  }
+
+  /** Takes in what is known of a market; `ignored`: nothing new, or the wallet was never in it. */
+  resolve(facts: WalletMarket): Applied | 'ignored' {
+    const market = this.#held.markets.numberOf(facts.nativeId)
+    if (market < 0) return 'ignored'
+    const before = this.#held.market.payout.at(market)
+    const beforeSecond = this.#held.market.resolvedSecond.at(market)
+    if (this.#learn(market, facts)) return 'rebuild'
+    const isNew =
+      this.#held.market.payout.at(market) !== before ||
+      this.#held.market.resolvedSecond.at(market) !== beforeSecond
+    return isNew ? 'applied' : 'ignored'
+  }
+
+  /** Tokens ever touched. */
+  get positionCount(): number {
+    return this.#held.tokens.count
+  }
+
+  /** −1 for a token never touched. */
+  indexOf(token: OutcomeId): number {
+    return this.#held.tokens.numberOf(token)
+  }
+
+  /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while nobody knows the market. */
+  position(index: number): AccountPosition {
+    if (!(index >= 0 && index < this.positionCount)) throw new RangeError(`no position ${index}`)
+    this.#held.writeOffAll()
+    return standing.positionFigures(this.#held, index)
+  }
+
+  /** See standing.ts; not to be gone on with after the account changed. */
+  openPositions(): ReturnType<typeof standing.openPositions> {
+    this.#held.writeOffAll()
+    return standing.openPositions(this.#held)
+  }
+
+  totals(): WalletTotals {
+    this.#held.writeOffAll()
+    const sum = (place: keyof typeof SUM): number => this.#sums.at(SUM[place])
+    const trades = sum('trades')
+    return {
+      ...standing.decidedFigures(this.#held),
+      volume: usdMicros(sum('volume')),
+      trades,
+      fees: usdMicros(sum('fees')),
+      income: usdMicros(sum('income')),
+      splits: sum('splits'),
+      merges: sum('merges'),
+      redemptions: sum('redemptions'),
+      conversions: sum('conversions'),
+      firstTradeMs: trades === 0 ? null : timeMs(sum('firstTradeMs')),
+      lastTradeMs: trades === 0 ? null : timeMs(sum('lastTradeMs')),
+    }
+  }
+
+  /** Figures of the whole seconds in [fromMs, toMs]. */
+  between(fromMs: TimeMs, toMs: TimeMs): RangeFigures {
+    this.#held.writeOffAll()
+    return this.#held.moments.between(fromMs, toMs)
+  }
+
+  /** Steps of [fromMs, toMs] in which something was realised; see Moments. */
+  series(range: {
+    readonly fromMs: TimeMs
+    readonly toMs: TimeMs
+    readonly granularity: PnlGranularity
+  }): PnlPoint[] {
+    this.#held.writeOffAll()
+    return this.#held.moments.series(range)
+  }
+
+  /** Whole hours from that of `sinceMs` on in which anything happened, ascending. */
+  hours(sinceMs: TimeMs): HourFigures[] {
+    this.#held.writeOffAll()
+    return this.#held.moments.hours(sinceMs)
+  }
+
+  /** Markets not resolved, as far as is known, in which something is held. */
+  openMarkets(): NativeMarketId[] {
+    return standing.openMarkets(this.#held)
+  }
+
+  /** Markets whose tokens, payout or group were wanted and not known: figures around them are guesses. */
+  guessedMarkets(): NativeMarketId[] {
+    return standing.guessedMarkets(this.#held)
+  }
+
+  #fill(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
+    const firstMs = this.#sums.at(SUM.trades) === 0 ? event.timeMs : this.#sums.at(SUM.firstTradeMs)
+    this.#sums.put(SUM.firstTradeMs, Math.min(firstMs, event.timeMs))
+    this.#sums.put(SUM.lastTradeMs, Math.max(this.#sums.at(SUM.lastTradeMs), event.timeMs))
+    this.#sums.add(SUM.volume, event.usd)
+    this.#sums.add(SUM.trades, 1)
+    this.#held.moments.add(second, { realized: 0, volume: event.usd, trades: 1 })
+    if (event.token === null) return 'applied'
+    const entered = this.#enter(event.market, second, find)
+    const row = this.#row(event.token, entered, second)
+    this.#held.position.fees.add(row, event.fee)
+    if (event.kind === 'buy') this.#held.buy(row, { size: event.size, usd: event.usd, second })
+    else this.#held.sell(row, { size: event.size, usd: event.usd, second })
+    return entered.isStale ? 'rebuild' : 'applied'
+  }
+
+  /**
+   * A dollar for a contract of each outcome, whatever the event says in dollars. Where nobody knows the outcomes,
+   * those of the wallet in that market count, as two of a market of two.
+   */
+  #splitOrMerge(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
+    const { kind, size } = event
+    this.#sums.add(kind === 'split' ? SUM.splits : SUM.merges, 1)
+    const entered = this.#enter(event.market, second, find)
+    const rows = this.#outcomes(entered, second)
+    const parts = partsOf(size, hasTokens(entered) ? rows.length : Math.max(rows.length, 2))
+    for (const [index, row] of rows.entries()) {
+      const move = { size, usd: parts[index] ?? 0, second }
+      if (kind === 'split') this.#held.buy(row, move)
+      else this.#held.sell(row, move)
+    }
+    return entered.isStale ? 'rebuild' : 'applied'
+  }
+
+  #redeem(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
+    this.#sums.add(SUM.redemptions, 1)
+    const entered = this.#enter(event.market, second, find, { isRedemption: true })
+    const { market, isStale } = entered
+    const { position } = this.#held
+    const rows = this.#held.positionsOf(market).filter((row) => position.balance.at(row) > 0)
+    if (rows.length === 0) return isStale ? 'rebuild' : 'applied'
+    this.#held.mark(market, REDEEMED)
+    rows.sort((one, other) => position.outcome.at(one) - position.outcome.at(other))
+    const hasPlaces = hasTokens(entered) || rows.every((row) => position.outcome.at(row) > 0)
+    if (!hasPlaces) this.#held.mark(market, LACKED_TOKENS)
+    if (hasPlaces && this.#held.market.payout.at(market) > 0) {
+      // What was lost before it was redeemed was realised then.
+      if (this.#held.market.resolvedSecond.at(market) <= second) this.#held.writeOff(market)
+      for (const row of rows) {
+        const part = this.#held.payoutOf(row) ?? 0
+        if (position.outcome.at(row) === 0) this.#held.markUnknown(row)
+        const usd = shareOf(position.amount.at(row), { part, whole: MICROS })
+        this.#held.redeem(row, { usd, second })
+      }
+    } else this.#redeemGuessing(rows, { market, usd: event.usd, second })
+    return isStale ? 'rebuild' : 'applied'
+  }
+
+  /**
+   * Nobody knows what it paid: where the dollars are those of one outcome whole, that one was the winner; else
+   * they go to the outcomes in proportion of what is held, no more than a dollar each, and costs are unknown.
+   */
+  #redeemGuessing(
+    rows: readonly number[],
+    { market, usd, second }: { market: number; usd: number; second: number },
+  ): void {
+    const { position } = this.#held
+    this.#held.mark(market, LACKED_PAYOUT)
+    const held = rows.filter((row) => position.amount.at(row) > 0)
+    const winner = held.find((row) => position.amount.at(row) === usd)
+    const total = held.reduce((sum, row) => sum + position.amount.at(row), 0)
+    let left = Math.min(usd, total)
+    const counted = left
+    for (const [index, row] of held.entries()) {
+      const part = position.amount.at(row)
+      const isLast = index === held.length - 1
+      let paid = isLast ? left : shareOf(counted, { part, whole: total })
+      if (usd === 0) paid = 0
+      else if (winner !== undefined) paid = row === winner ? usd : 0
+      else this.#held.markUnknown(row)
+      left -= paid
+      this.#held.redeem(row, { usd: paid, second })
+    }
+  }
+
+  /**
+   * q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the group: the No carry
+   * their cost, less the dollars, over to the Yes in even parts. No other market: the dollars are divided over
+   * the No, and realised. Nobody knows the group: the No leave at their cost, nothing is realised.
+   */
+  #convert(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
+    this.#sums.add(SUM.conversions, 1)
+    const { size } = event
+    const given = [...new Set(event.converted.length > 0 ? event.converted : [event.market])]
+    const group = given.map((id) => find(id)?.group ?? null).find((one) => one !== null) ?? null
+    let isStale = false
+    let isWhole = group !== null
+    let costs = 0
+    const no: { readonly row: number; readonly cost: number }[] = []
+    for (const id of given) {
+      const entered = this.#enter(id, second, find)
+      isStale ||= entered.isStale
+      if (group === null) this.#held.mark(entered.market, LACKED_GROUP)
+      const row = this.#outcome(entered, 1, second)
+      if (row === undefined) isWhole = false
+      else {
+        if (this.#held.position.amount.at(row) < size) isWhole = false
+        const cost = this.#held.carryAway(row, { size, second })
+        no.push({ row, cost })
+        costs += cost
+      }
+    }
+    const others = group?.filter((id) => !given.includes(id)) ?? []
+    const paid = (given.length - 1) * size
+    if (others.length > 0) {
+      const parts = partsOf(costs - paid, others.length)
+      for (const [index, id] of others.entries()) {
+        const entered = this.#enter(id, second, find)
+        isStale ||= entered.isStale
+        const row = this.#outcome(entered, 0, second)
+        if (row === undefined) continue
+        this.#held.buy(row, { size, usd: parts[index] ?? 0, second })
+        if (!isWhole) this.#held.markUnknown(row)
+      }
+    } else if (group !== null && no.length > 0) {
+      const parts = partsOf(paid, no.length)
+      for (const [index, { row, cost }] of no.entries()) {
+        this.#held.payFor(row, { usd: parts[index] ?? 0, cost, second })
+      }
+    }
+    if (!isWhole) for (const { row } of no) this.#held.markUnknown(row)
+    return isStale ? 'rebuild' : 'applied'
+  }
+
+  /** Makes a market ready for an event: what `find` says of it is known, and nothing of it is written off. */
+  #enter(
+    id: NativeMarketId,
+    second: number,
+    find: FindWalletMarket,
+    { isRedemption } = { isRedemption: false },
+  ): Entered {
+    const market = this.#held.marketRow(id)
+    const { lastSecond, touchedSecond, payout } = this.#held.market
+    const facts = find(id)
+    const isOld = second < touchedSecond.at(market)
+    const isStale = (facts !== null && this.#learn(market, facts)) || isOld
+    if (!isOld) touchedSecond.put(market, second)
+    if (!isRedemption && second > lastSecond.at(market)) lastSecond.put(market, second)
+    if (payout.at(market) > 0) {
+      this.#held.takeBack(market)
+      this.#held.writeOffLater(market)
+    }
+    return { market, facts, isStale }
+  }
+
+  /** Whether what was guessed, or redeemed otherwise, before would now be told otherwise. */
+  #learn(market: number, facts: WalletMarket): boolean {
+    const { payout, resolvedSecond } = this.#held.market
+    const marks = this.#held.market.marks.at(market)
+    this.#held.placeOutcomes(market, facts)
+    let isStale =
+      ((marks & LACKED_TOKENS) !== 0 && facts.tokens.length > 0) ||
+      ((marks & LACKED_GROUP) !== 0 && facts.group !== null)
+    if (facts.payout === null || facts.resolvedAtMs === null) return isStale
+    isStale ||= (marks & LACKED_PAYOUT) !== 0 && facts.tokens.length > 0
+    const second = Math.max(Math.floor(facts.resolvedAtMs / SECOND_MS), 0)
+    this.#held.writeOffLater(market)
+    if (payout.at(market) === facts.payout + 1 && resolvedSecond.at(market) === second) {
+      return isStale
+    }
+    isStale ||= (marks & REDEEMED) !== 0 && (marks & LACKED_PAYOUT) === 0
+    this.#held.takeBack(market)
+    payout.put(market, facts.payout + 1)
+    resolvedSecond.put(market, second)
+    return isStale
+  }
+
+  #row(token: OutcomeId, { market, facts }: Entered, second: number): number {
+    const row = this.#held.positionRow(token, { market, second })
+    if (facts !== null) this.#held.placeOutcomes(market, facts)
+    return row
+  }
+
+  /** Rows of a market's outcomes in their order; of those the wallet was in, where nobody knows them. */
+  #outcomes(entered: Entered, second: number): number[] {
+    const tokens = entered.facts?.tokens ?? []
+    if (tokens.length > 0) return tokens.map((token) => this.#row(token, entered, second))
+    this.#held.mark(entered.market, LACKED_TOKENS)
+    return this.#held.positionsOf(entered.market)
+  }
+
+  /** The row of one outcome; undefined where nobody knows it. */
+  #outcome(entered: Entered, index: 0 | 1, second: number): number | undefined {
+    const token = entered.facts?.tokens[index]
+    if (token !== undefined) return this.#row(token, entered, second)
+    this.#held.mark(entered.market, LACKED_TOKENS)
+    return undefined
+  }
+}
+
+const hasTokens = ({ facts }: Entered): boolean => facts !== null && facts.tokens.length > 0

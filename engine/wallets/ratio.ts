@@ -1,0 +1,21 @@
+// Shares of integers, exact at every size: below 2^53 by floats, above it by BigInt. Upholds WALLET2.
+
+/** floor(value × part / whole), down also below 0. 0 ≤ part, 0 < whole; all safe integers. */
+export function shareOf(value: number, { part, whole }: { part: number; whole: number }): number {
+  if (part === whole) return value
+  const product = value * part
+  // Below 2^53 the product is exact, and its quotient too far from the next integer to be rounded to it.
+  if (Math.abs(product) <= Number.MAX_SAFE_INTEGER) return Math.floor(product / whole)
+  const exact = BigInt(value) * BigInt(part)
+  const divisor = BigInt(whole)
+  const quotient = exact / divisor
+  return Number(exact < 0n && quotient * divisor !== exact ? quotient - 1n : quotient)
+}
+
+/** `value` divided over `count`: floor for each, the last takes what is left. */
+export function partsOf(value: number, count: number): number[] {
+  const part = shareOf(value, { part: 1, whole: count })
+  const parts = new Array<number>(count).fill(part)
+  parts[count - 1] = value - part * (count - 1)
+  return parts
+}

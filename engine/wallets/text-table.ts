@@ -1,0 +1,258 @@
+// Texts by number, and numbers by text: tokens, markets and transactions of a wallet, each kept once. Hex with 0x
+// and plain digits, which nearly all are, take half a byte a character. Opened from bytes nothing is decoded before
+// it is asked for, since an account of ten thousand tokens is opened on the event loop.
+//
+//   entry:  | form | length, or 255 and four bytes of it | bytes |      form: kind, + 4 for an odd half byte
+//
+// Not for: bounds, which are the owner's. Upholds WALLET9, WLEDGER1.
+
+const TEXT = 0
+const DIGITS = 1
+const HEX = 2
+const ODD = 4
+const LONG = 255
+const FREE = -1
+const DAMAGED = -1
+const SLOTS_MIN = 32
+
+export class TextTable {
+  /** Of those opened from bytes; null: in the bytes still. Copies share it, so that each text is decoded once. */
+  readonly #opened: (string | null)[]
+  /** Of those behind them. */
+  readonly #added: string[]
+  /** Of texts opened from bytes: where each begins; empty for a table begun here. */
+  readonly #packed: Uint8Array<ArrayBuffer>
+  readonly #starts: Uint32Array<ArrayBuffer>
+  #hashes: Uint32Array<ArrayBuffer>
+  /** Open addressing over numbers, at most half full; null before the first search. */
+  #slots: Int32Array<ArrayBuffer> | null = null
+  /** Texts that were searched for, since most are again: the very same string is found at once. */
+  readonly #met = new Map<string, number>()
+
+  private constructor(from: {
+    readonly opened: (string | null)[]
+    readonly added: string[]
+    readonly packed: Uint8Array<ArrayBuffer>
+    readonly starts: Uint32Array<ArrayBuffer>
+    readonly hashes: Uint32Array<ArrayBuffer>
+  }) {
+    this.#opened = from.opened
+    this.#added = from.added
+    this.#packed = from.packed
+    this.#starts = from.starts
+    this.#hashes = from.hashes
+  }
+
+  static empty(): TextTable {
+    return new TextTable({
+      ...{ opened: [], added: [] },
+      packed: new Uint8Array(0),
+      starts: new Uint32Array(0),
+      hashes: new Uint32Array(SLOTS_MIN),
+    })
+  }
+
+  /** Over the two sections that `sections` gave; null when they are damaged. */
+  static over(packed: Uint8Array<ArrayBuffer>, hashes: Uint8Array<ArrayBuffer>): TextTable | null {
+    const count = hashes.byteLength / 4
+    if (!Number.isInteger(count)) return null
+    const starts = new Uint32Array(count)
+    let start = 0
+    for (let number = 0; number < count; number += 1) {
+      starts[number] = start
+      start = entryEnd(packed, start)
+      if (start === DAMAGED) return null
+    }
+    if (start !== packed.byteLength) return null
+    const opened = new Array<string | null>(count).fill(null)
+    const words = new Uint32Array(hashes.buffer, hashes.byteOffset, count)
+    return new TextTable({ opened, added: [], packed, starts, hashes: words })
+  }
+
+  get count(): number {
+    return this.#opened.length + this.#added.length
+  }
+
+  /** The text of a number; '' for a number that was never given. */
+  text(number: number): string {
+    const text = this.#opened[number]
+    if (text === undefined) return this.#added[number - this.#opened.length] ?? ''
+    if (text !== null) return text
+    const decoded = decodeEntry(this.#packed, this.#starts[number] ?? 0)
+    this.#opened[number] = decoded
+    return decoded
+  }
+
+  /** −1 for a text that is not here. */
+  numberOf(text: string): number {
+    const met = this.#met.get(text)
+    if (met !== undefined) return met
+    const number = this.#slotsNow()[this.#slotOf(text, hashOf(text))] ?? FREE
+    if (number !== FREE) this.#met.set(text, number)
+    return number
+  }
+
+  /** The text's number, the next free one when it is new. */
+  add(text: string): number {
+    const known = this.numberOf(text)
+    if (known !== FREE) return known
+    const hash = hashOf(text)
+    const slot = this.#slotOf(text, hash)
+    const number = this.count
+    this.#met.set(text, number)
+    this.#added.push(text)
+    if (number === this.#hashes.length) {
+      const hashes = new Uint32Array(Math.max(SLOTS_MIN, number * 2))
+      hashes.set(this.#hashes)
+      this.#hashes = hashes
+    }
+    this.#hashes[number] = hash
+    const slots = this.#slotsNow()
+    slots[slot] = number
+    if (this.count * 2 > slots.length) this.#slots = null
+    return number
+  }
+
+  copy(): TextTable {
+    const copied = new TextTable({
+      ...{ opened: this.#opened, added: this.#added.slice() },
+      packed: this.#packed,
+      starts: this.#starts,
+      hashes: this.#hashes.slice(),
+    })
+    copied.#slots = this.#slots?.slice() ?? null
+    return copied
+  }
+
+  /** Entries and hashes, as `over` takes them. */
+  sections(): readonly [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>] {
+    const added: Uint8Array<ArrayBuffer>[] = [this.#packed]
+    let byteCount = this.#packed.byteLength
+    for (let number = this.#starts.length; number < this.count; number += 1) {
+      const entry = encodeEntry(this.text(number))
+      added.push(entry)
+      byteCount += entry.byteLength
+    }
+    const packed = new Uint8Array(byteCount)
+    let start = 0
+    for (const entry of added) {
+      packed.set(entry, start)
+      start += entry.byteLength
+    }
+    return [packed, new Uint8Array(this.#hashes.slice(0, this.count).buffer)]
+  }
+
+  #slotsNow(): Int32Array<ArrayBuffer> {
+    if (this.#slots !== null) return this.#slots
+    let size = SLOTS_MIN
+    while (size < this.count * 4) size *= 2
+    const slots = new Int32Array(size).fill(FREE)
+    for (let number = 0; number < this.count; number += 1) {
+      let slot = (this.#hashes[number] ?? 0) & (size - 1)
+      while (slots[slot] !== FREE) slot = (slot + 1) & (size - 1)
+      slots[slot] = number
+    }
+    this.#slots = slots
+    return slots
+  }
+
+  /** Where the text is, or would be put. */
+  #slotOf(text: string, hash: number): number {
+    const slots = this.#slotsNow()
+    let slot = hash & (slots.length - 1)
+    for (let number = slots[slot] ?? FREE; number !== FREE; number = slots[slot] ?? FREE) {
+      if (this.#hashes[number] === hash && this.text(number) === text) return slot
+      slot = (slot + 1) & (slots.length - 1)
+    }
+    return slot
+  }
+}
+
+/** 32 bits of a text (FNV-1a over its code units, stirred at the end); the same in every process. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let position = 0; position < text.length; position += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(position), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (hash ^ (hash >>> 13)) >>> 0
+}
+
+function encodeEntry(text: string): Uint8Array<ArrayBuffer> {
+  let form = TEXT
+  let bytes: Uint8Array
+  if (/^0x[0-9a-f]*$/.test(text)) {
+    const isOdd = text.length % 2 === 1
+    form = isOdd ? HEX + ODD : HEX
+    bytes = Buffer.from((isOdd ? '0' : '') + text.slice(2), 'hex')
+  } else if (/^[0-9]+$/.test(text)) {
+    const isOdd = text.length % 2 === 1
+    form = isOdd ? DIGITS + ODD : DIGITS
+    bytes = Buffer.from((isOdd ? '0' : '') + text, 'hex')
+  } else {
+    // UTF-16, so that any text comes back as it was, halves of surrogate pairs included.
+    bytes = Buffer.from(text, 'utf16le')
+  }
+  const { byteLength } = bytes
+  const isLong = byteLength >= LONG
+  const entry = new Uint8Array((isLong ? 6 : 2) + byteLength)
+  entry[0] = form
+  entry[1] = isLong ? LONG : byteLength
+  if (isLong) new DataView(entry.buffer).setUint32(2, byteLength, true)
+  entry.set(bytes, isLong ? 6 : 2)
+  return entry
+}
+
+/** Where the entry that begins there ends; DAMAGED when it does not end within the bytes. */
+function entryEnd(packed: Uint8Array<ArrayBuffer>, start: number): number {
+  const form = packed[start]
+  const length = packed[start + 1]
+  if (form === undefined || length === undefined || (form & ~ODD) > HEX) return DAMAGED
+  const isLong = length === LONG
+  const byteCount = isLong ? longLength(packed, start + 2) : length
+  // An odd half byte needs a byte, and UTF-16 whole code units.
+  if ((form & ODD) !== 0 ? byteCount === 0 || form === ODD : form === TEXT && byteCount % 2 === 1) {
+    return DAMAGED
+  }
+  const end = start + (isLong ? 6 : 2) + byteCount
+  return end <= packed.byteLength ? end : DAMAGED
+}
+
+function longLength(packed: Uint8Array<ArrayBuffer>, start: number): number {
+  if (start + 4 > packed.byteLength) return Number.MAX_SAFE_INTEGER / 2
+  return new DataView(packed.buffer, packed.byteOffset).getUint32(start, true)
+}
+
+function decodeEntry(packed: Uint8Array<ArrayBuffer>, start: number): string {
+  const form = packed[start] ?? TEXT
+  const end = Math.max(entryEnd(packed, start), start)
+  const bodyStart = start + (packed[start + 1] === LONG ? 6 : 2)
+  if (form === TEXT) {
+    return Buffer.from(packed.buffer, packed.byteOffset + bodyStart, end - bodyStart).toString(
+      'utf16le',
+    )
+  }
+  // Written into one buffer and read from it whole: pieces put together would be joined when they are looked up,
+  // and each would be garbage.
+  const textLength = 2 + 2 * (end - bodyStart)
+  if (scratch.byteLength < textLength) scratch = Buffer.alloc(textLength)
+  let to = 2
+  for (let at = bodyStart; at < end; at += 1) {
+    const byte = packed[at] ?? 0
+    scratch[to] = HEX_DIGITS.charCodeAt(byte >> 4)
+    scratch[to + 1] = HEX_DIGITS.charCodeAt(byte & 15)
+    to += 2
+  }
+  let from = (form & ODD) === 0 ? 2 : 3
+  if ((form & ~ODD) === HEX) {
+    scratch[from - 1] = X
+    scratch[from - 2] = ZERO
+    from -= 2
+  }
+  return scratch.toString('latin1', from, textLength)
+}
+
+const HEX_DIGITS = '0123456789abcdef'
+const [ZERO, X] = [0x30, 0x78]
+/** As large as the longest text that was decoded: a text is never larger than the block or account it is in. */
+let scratch = Buffer.alloc(256)

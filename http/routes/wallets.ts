@@ -1,0 +1,242 @@
+// Wallets of venue a: which paths there are, what they take and what they say of themselves.
+// Not for: what figures mean (engine/wallets/), how a wallet is read from its venue (actors/wallets.ts), how
+// answers are made (wallet-answers.ts). Upholds WALLETREST1 to WALLETREST10.
+
+import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
+import type { CatalogView } from '../../actors/views.ts'
+import { WALLET_WINDOWS } from '../../actors/wallet-views.ts'
+import { nativeMarketId, type WalletAddress, walletAddress } from '../../engine/ids.ts'
+import { ListCursors } from '../cursor.ts'
+import { historyParameters } from '../history.ts'
+import { type Answer, failure, json } from '../reply.ts'
+import { type Route, type RouteDocument, route, type ValidRequest } from '../route.ts'
+import { choice, parameters } from '../schemas.ts'
+import {
+  type Asked,
+  activityAnswer,
+  pnlAnswer,
+  positionsAnswer,
+  profileAnswer,
+  tradesAnswer,
+  type WalletParts,
+} from '../wallet-answers.ts'
+import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallet-events.ts'
+import { WalletPins } from '../wallet-pins.ts'
+import { POSITION_ORDERS, POSITION_STATUSES, walletPositionsSchema } from '../wallet-positions.ts'
+import {
+  GRANULARITIES,
+  PNL_POINTS_MAX,
+  pnlSchema,
+  profileSchema,
+  rankedRecord,
+  rankingSchema,
+  WALLET_ORDERS,
+} from '../wallet-records.ts'
+
+const DATA_COMPLETE = {
+  'X-Data-Complete':
+    '`false` when the venue withheld or refused a part of the wallet, so that sums may be wrong; else `true`',
+}
+const ADDRESS = Type.Object({ address: parameters.address() })
+
+const { cursor, start_time, end_time, order } = historyParameters
+const market_id = parameters.text()
+
+const TradesQuery = Type.Object({
+  market_id,
+  side: Type.Optional(
+    choice(['buy', 'sell'] as const, {
+      description: 'Only trades in which the wallet did this, in the first outcome.',
+    }),
+  ),
+  ...{ start_time, end_time, order },
+  limit: parameters.limit(500, 100),
+  cursor,
+})
+
+const PositionsQuery = Type.Object({
+  status: choice(POSITION_STATUSES, {
+    default: 'open',
+    description: 'Open positions have a value that is not realised yet.',
+  }),
+  market_id,
+  min_balance: Type.Number({
+    minimum: 0,
+    default: 0.01,
+    description: 'Only open positions of at least so many contracts.',
+  }),
+  sort_by: choice(POSITION_ORDERS, { default: 'current_value' }),
+  order: parameters.order(),
+  limit: parameters.limit(500, 100),
+  cursor: parameters.cursor(),
+})
+
+const PnlQuery = Type.Object({
+  granularity: choice(GRANULARITIES, { default: 'all' }),
+  ...{ start_time, end_time },
+})
+
+const ActivityQuery = Type.Object({
+  type: Type.Optional(Type.Array(choice(ACTIVITY_TYPES), { maxItems: 16 })),
+  market_id,
+  ...{ start_time, end_time, order },
+  limit: parameters.limit(500, 100),
+  cursor,
+})
+
+const RankingQuery = Type.Object({
+  window: choice(WALLET_WINDOWS, { default: 'all_time' }),
+  sort_by: choice(WALLET_ORDERS, { default: 'realized_pnl' }),
+  limit: parameters.limit(200, 50),
+  offset: parameters.offset(),
+})
+
+/** `GET /v1/wallets`, `/v1/wallets/{address}` and what is under it. */
+export function walletRoutes(parts: WalletParts): readonly Route[] {
+  const { clock } = parts
+  const lists = { cursors: new ListCursors(), pins: new WalletPins(clock) }
+  const refusals = { 503: 'the venue does not answer and nothing is known yet, or too many wait' }
+  const turned = 'start after end, or a foreign cursor'
+  const tooFew = `${refusals[503]}; or too few rows pass the filters to find a page in time`
+  return [
+    ranking(parts),
+    ofWallet(parts, '', Type.Object({}), {
+      document: {
+        summary: 'Who a wallet is, and its figures',
+        description:
+          'Wins and losses are markets closed for the wallet with realised profit or loss. Windows ' +
+          'end now. Fees, rewards and rebates are no part of profits.',
+        answer: profileSchema,
+        refusals: { ...refusals, 404: 'nobody ever saw the wallet' },
+      },
+      handle: (asked) => profileAnswer(parts, asked),
+    }),
+    ofWallet(parts, '/trades', TradesQuery, {
+      document: {
+        summary: 'The trades of a wallet',
+        description:
+          'Price and side are in the first outcome, `outcome` names the one traded; `side` is what the ' +
+          'wallet did, as taker or maker (`role`, null where the venue does not say).',
+        answer: walletTradesSchema,
+        refusals: { 400: turned, 503: tooFew },
+      },
+      handle: (asked) => tradesAnswer(parts, asked),
+    }),
+    ofWallet(parts, '/positions', PositionsQuery, {
+      document: {
+        summary: 'The positions of a wallet',
+        description:
+          'Profits by weighted average cost. `initial_value` is what is held cost, ' +
+          '`percent_pnl` the unrealised profit in hundredths of it. A loser of a resolved market is ' +
+          'closed, also before it is redeemed. `summary` is of the whole wallet, whatever the filters. ' +
+          'Pages keep the order of the first one, with figures as of now.',
+        answer: walletPositionsSchema,
+        refusals: { ...refusals, 400: 'a cursor of another list or an expired one' },
+      },
+      handle: (asked) => positionsAnswer({ ...parts, ...lists }, asked),
+    }),
+    ofWallet(parts, '/pnl', PnlQuery, {
+      document: {
+        summary: 'Profits of a wallet, in all and over time',
+        description:
+          'Realised figures are those of the range, unrealised ones and wins those of now. ' +
+          `Granularity \`all\` has a point for each moment at which something was realised, at most ` +
+          `${PNL_POINTS_MAX.toLocaleString('en')}: of more, evenly chosen ones, the last among them, ` +
+          'each with what was realised since the one before. `pnl_to_date` counts from the beginning ' +
+          'of the wallet.',
+        answer: pnlSchema,
+        refusals: { ...refusals, 400: 'start after end' },
+      },
+      handle: (asked) => pnlAnswer(parts, asked),
+    }),
+    ofWallet(parts, '/activity', ActivityQuery, {
+      document: {
+        summary: 'Splits, merges, redemptions and conversions of a wallet',
+        description: 'A conversion stands under the first of the markets that it converted.',
+        answer: walletActivitySchema,
+        refusals: { 400: turned, 503: tooFew },
+      },
+      handle: (asked) => activityAnswer(parts, asked),
+    }),
+  ]
+}
+
+/** A route of one wallet. The schema cannot say what only the catalogue knows: ids of venue b. */
+function ofWallet<Q extends TProperties>(
+  { catalog }: WalletParts,
+  path: string,
+  query: TObject<Q>,
+  parts: {
+    readonly document: Omit<RouteDocument, 'group' | 'headers'>
+    readonly handle: (asked: Asked<Static<TObject<Q>>>) => Promise<Answer>
+  },
+): Route {
+  const { a, b } = catalog.names
+  const document: RouteDocument = {
+    ...parts.document,
+    group: 'Wallets',
+    headers: DATA_COMPLETE,
+    refusals: {
+      ...parts.document.refusals,
+      400: [...listed(parts.document.refusals?.[400]), `an id of ${b} instead of an address`].join(
+        '; ',
+      ),
+    },
+  }
+  const pattern = `/v1/wallets/{address}${path}`
+  const inner = route(
+    { method: 'GET', pattern, path: ADDRESS, document },
+    query,
+    (request: ValidRequest<Static<TObject<Q>>, null>) =>
+      parts.handle({
+        address: addressOf(request.path('address')),
+        query: request.query,
+        signal: request.signal(),
+      }),
+  )
+  return {
+    ...inner,
+    respond: (facts, raw, body) =>
+      isOfVenueB(catalog, facts.path('address'))
+        ? failure('BAD_REQUEST', `a wallet is an address of ${a}; this is an id of ${b}`)
+        : inner.respond(facts, raw, body),
+  }
+}
+
+const listed = (text: string | undefined): readonly string[] => (text === undefined ? [] : [text])
+
+/** With its prefix, or a ticker that the catalogue knows. */
+function isOfVenueB(catalog: CatalogView, text: string): boolean {
+  const { names } = catalog
+  if (names.split(text)?.venue === 'b') return true
+  return catalog.find(names.marketId('b', nativeMarketId(text))) !== null
+}
+
+function addressOf(text: string): WalletAddress {
+  const address = walletAddress(text)
+  if (address === null) throw new Error(`the path's schema let the address ${text} pass`)
+  return address
+}
+
+function ranking({ engine }: WalletParts): Route {
+  return route(
+    {
+      method: 'GET',
+      pattern: '/v1/wallets',
+      document: {
+        group: 'Wallets',
+        summary: 'The ranking of wallets that were ever asked for',
+        description:
+          'By realised profit or volume of a window; shorter windows than all time count whole UTC ' +
+          'hours. Wins, losses and the last trade are those of all time. The ranking is cut at most every 5 s.',
+        answer: rankingSchema,
+      },
+    },
+    RankingQuery,
+    ({ query }) => {
+      const { window, sort_by, limit, offset } = query
+      const found = engine.wallets.ranking({ window, sortBy: sort_by, offset, limit })
+      return json({ wallets: found.wallets.map(rankedRecord), total: found.total, window, sort_by })
+    },
+  )
+}

@@ -1,0 +1,128 @@
+// The tables of wallets: what is known of each, the ledger in packed blocks, the running account, whose wallet an
+// owner's address leads to, and the markets that wallets touched. Bytes of blocks and accounts carry a
+// checksum and are opaque here. Retention never looks here: ledgers are kept for ever.
+// Not for: what the bytes mean (engine/wallets/). Upholds WALLETTABLE1 to WALLETTABLE4.
+
+import { type NativeMarketId, type WalletAddress, walletAddress } from '../engine/ids.ts'
+import type { Environment } from './environment.ts'
+import { chunkedRows } from './markets.ts'
+import type { PackedSchemas, Table } from './table.ts'
+import { TABLES } from './tables.ts'
+import type {
+  StoredWallet,
+  StoredWalletMarket,
+  WalletHead,
+  WalletTable,
+} from './wallet-contract.ts'
+import {
+  addressKey,
+  blockKey,
+  WALLET_MARKET_SCHEMA,
+  WALLET_SCHEMA,
+  walletFields,
+  walletHeadSchemas,
+  walletMarketFields,
+  walletMarketKey,
+  walletMarketSchemas,
+  walletSchemas,
+} from './wallet-record.ts'
+
+const PACKED_SCHEMA = 1
+
+/** A copy: rows that wait for their commit must not change under the caller, nor be handed to a thread. */
+const PACKED: PackedSchemas<Uint8Array<ArrayBuffer>> = { 1: (body) => new Uint8Array(body) }
+
+export class StoredWallets implements WalletTable {
+  readonly #wallets: Table
+  readonly #owners: Table
+  readonly #blocks: Table
+  readonly #accounts: Table
+  readonly #markets: Table
+  #count: number
+
+  constructor(environment: Environment) {
+    this.#wallets = environment.table(TABLES.wallets)
+    this.#owners = environment.table(TABLES.walletOwners)
+    this.#blocks = environment.table(TABLES.walletBlocks)
+    this.#accounts = environment.table(TABLES.walletAccounts)
+    this.#markets = environment.table(TABLES.walletMarkets)
+    this.#count = this.#wallets.committedCount()
+  }
+
+  *all(): Iterable<StoredWallet> {
+    for (const row of chunkedRows(this.#wallets)) {
+      const wallet = this.#wallets.decode(row, walletSchemas)
+      if (wallet !== null) yield wallet
+    }
+  }
+
+  get(proxy: WalletAddress): StoredWallet | null {
+    return this.#wallets.getRecord(addressKey(proxy), walletSchemas)
+  }
+
+  head(proxy: WalletAddress): WalletHead | null {
+    return this.#wallets.getRecord(addressKey(proxy), walletHeadSchemas)
+  }
+
+  put(wallet: StoredWallet): void {
+    const key = addressKey(wallet.proxy)
+    if (!this.#wallets.has(key)) this.#count += 1
+    this.#wallets.putIfChanged(key, this.#wallets.encode(key, WALLET_SCHEMA, walletFields(wallet)))
+  }
+
+  proxyOf(eoa: WalletAddress): WalletAddress | null {
+    const value = this.#owners.get(addressKey(eoa))
+    return value === null ? null : walletAddress(`0x${value.toString('hex')}`)
+  }
+
+  putOwner(eoa: WalletAddress, proxy: WalletAddress): void {
+    this.#owners.putIfChanged(addressKey(eoa), addressKey(proxy))
+  }
+
+  count(): number {
+    return this.#count
+  }
+
+  block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null {
+    return packedIn(this.#blocks, blockKey(proxy, index))
+  }
+
+  putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void {
+    putPacked(this.#blocks, blockKey(proxy, index), bytes)
+  }
+
+  account(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
+    return packedIn(this.#accounts, addressKey(proxy))
+  }
+
+  putAccount(proxy: WalletAddress, bytes: Uint8Array): void {
+    putPacked(this.#accounts, addressKey(proxy), bytes)
+  }
+
+  clear(proxy: WalletAddress): void {
+    this.#accounts.remove(addressKey(proxy))
+    // Blocks are numbered without holes; those that a crash left behind the last counted one go as well.
+    for (let index = 0; this.#blocks.has(blockKey(proxy, index)); index += 1) {
+      this.#blocks.remove(blockKey(proxy, index))
+    }
+  }
+
+  market(id: NativeMarketId): StoredWalletMarket | null {
+    return this.#markets.getRecord(walletMarketKey(id), walletMarketSchemas)
+  }
+
+  putMarket(market: StoredWalletMarket): void {
+    const key = walletMarketKey(market.nativeId)
+    const fields = walletMarketFields(market)
+    this.#markets.putIfChanged(key, this.#markets.encode(key, WALLET_MARKET_SCHEMA, fields))
+  }
+}
+
+function packedIn(table: Table, key: Buffer): Uint8Array<ArrayBuffer> | null {
+  const value = table.get(key)
+  return value === null ? null : table.decodePacked({ key, value }, PACKED)
+}
+
+function putPacked(table: Table, key: Buffer, bytes: Uint8Array): void {
+  table.put(key, table.encodePacked(key, PACKED_SCHEMA, bytes))
+}

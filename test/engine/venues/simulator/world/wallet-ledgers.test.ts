@@ -1,0 +1,381 @@
+// Ledgers of the moving world, judged by adding up what each wallet did, from the events alone.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engine/units.ts'
+import type { PlannedEvent } from '../../../../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import type {
+  SimMarket,
+  SimWalletEvent,
+  SimWalletLedger,
+} from '../../../../../engine/venues/simulator/model.ts'
+import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
+import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { NOON, planEvent, planMarket } from '../../../../support/sim-plan.ts'
+
+const SECOND_MS = 1_000
+const CLOSES_MS = 40 * SECOND_MS
+const RESOLVES_MS = 50 * SECOND_MS
+
+/** Five markets of one event, the third of which wins; a void one; one that outlives the test. */
+function plan(): Plan {
+  const ends = {
+    closeMs: timeMs(NOON + CLOSES_MS),
+    determineMs: timeMs(NOON + CLOSES_MS),
+    resolveMs: timeMs(NOON + RESOLVES_MS),
+  }
+  const group = [0, 2, 4, 6, 8].map((index) => {
+    const payout = index === 4 ? PRICE_ONE : priceMicros(0)
+    return planMarket(index, { prior: 0.2, listing: { ...ends, payout, activity: 3 } })
+  })
+  const [first] = group
+  assert.ok(first !== undefined)
+  const exclusive: PlannedEvent = {
+    event: { ...planEvent(first).event, isMutuallyExclusive: true },
+    markets: group,
+  }
+  const halved = planMarket(10, { prior: 0.5, listing: { ...ends, payout: PRICE_HALF } })
+  const lasting = planEvent(planMarket(12, { listing: { activity: 0.5 } }))
+  const taxed: PlannedEvent = { ...lasting, event: { ...lasting.event, topic: 'crypto' } }
+  const events = [exclusive, planEvent(halved), taxed, planEvent(planMarket(13))]
+  return { eventsAt: () => events, createdBetween: () => [], teams: () => [] }
+}
+
+/** A world run for `seconds` in full and then, in leaps, for as many minutes as redemptions may take. */
+function runWorld(options: { seconds?: number; minutes?: number; countMax?: number } = {}) {
+  const { seconds = 52, minutes = 20, countMax } = options
+  const clock = new ManualClock(NOON)
+  const world = new SimulatedWorld({
+    seed: 5,
+    messagesPerSecond: 1_500,
+    plan: plan(),
+    faults: new Faults([], seededRandom(1)),
+    clock,
+    random: seededRandom('world', 5),
+  })
+  const ledgers = new WalletLedgers({ world, ...(countMax === undefined ? {} : { countMax }) })
+  for (let elapsed = 0; elapsed < seconds * SECOND_MS; elapsed += 20) {
+    clock.advance(20)
+    world.step()
+  }
+  for (let elapsed = 0; elapsed < minutes * 60; elapsed += 20) {
+    clock.advance(20 * SECOND_MS)
+    world.step()
+  }
+  return { world, ledgers }
+}
+
+const SHORT = { seconds: 15, minutes: 0 }
+
+/** One run for the tests that only look. */
+const { world, ledgers } = runWorld()
+
+function eventsOf(
+  kind: SimWalletEvent['kind'],
+): readonly (readonly [SimWalletLedger, SimWalletEvent])[] {
+  return ledgers
+    .all()
+    .flatMap((ledger) =>
+      ledger.events.filter((event) => event.kind === kind).map((event) => [ledger, event] as const),
+    )
+}
+
+/** How an event moves the tokens of each market, Yes and No; the rest of its conversion is `group`. */
+function tokenMoves(
+  event: SimWalletEvent,
+  held: (market: SimMarket) => readonly [number, number],
+): readonly (readonly [SimMarket, number, number])[] {
+  const { market, kind, size, fill } = event
+  if (market === null) return []
+  if (fill !== null) {
+    const isBuy = (fill.trade.side === 'buy') === (fill.participant === 0)
+    const delta = isBuy ? size : -size
+    return [
+      [
+        market,
+        fill.trade.outcomeIndex === 0 ? delta : 0,
+        fill.trade.outcomeIndex === 1 ? delta : 0,
+      ],
+    ]
+  }
+  if (kind === 'SPLIT') return [[market, size, size]]
+  if (kind === 'MERGE') return [[market, -size, -size]]
+  if (kind === 'REDEEM') return [[market, -held(market)[0], -held(market)[1]]]
+  return kind === 'CONVERSION' ? [[market, 0, -size]] : []
+}
+
+/** Balances from a wallet's events alone; throws when one is ever negative. */
+function balances(
+  ledger: SimWalletLedger,
+  events: readonly SimWalletEvent[] = ledger.events,
+): Map<SimMarket, [number, number]> {
+  const held = new Map<SimMarket, [number, number]>()
+  const of = (market: SimMarket): [number, number] => {
+    const known = held.get(market) ?? [0, 0]
+    held.set(market, known)
+    return known
+  }
+  const move = (market: SimMarket, yes: number, no: number): void => {
+    const balance = of(market)
+    balance[0] += yes
+    balance[1] += no
+    assert.ok(balance[0] >= 0 && balance[1] >= 0, `${ledger.wallet.address} below zero`)
+  }
+  events.forEach((event, index) => {
+    for (const [market, yes, no] of tokenMoves(event, of)) move(market, yes, no)
+    if (event.kind !== 'CONVERSION' || event.market === null) return
+    if (events[index + 1]?.txHash === event.txHash) return
+    const rows = events.filter((row) => row.kind === 'CONVERSION' && row.txHash === event.txHash)
+    const given = new Set(rows.map(({ market }) => market))
+    for (const market of event.market.event.markets) {
+      if (!given.has(market)) move(market, event.size, 0)
+    }
+  })
+  return held
+}
+
+const cashOf = ({ kind, usd, fill }: SimWalletEvent): number => {
+  if (kind === 'REWARD' || kind === 'MAKER_REBATE') return 0
+  const isPaid =
+    kind === 'SPLIT' || (fill !== null && (fill.trade.side === 'buy') === (fill.participant === 0))
+  return isPaid ? -usd : usd
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+test('[SIMWALLET1] every balance is what the wallet’s events add up to, and none is ever negative', () => {
+  assert.ok(ledgers.all().length > 500)
+  for (const ledger of ledgers.all()) {
+    const twin = balances(ledger)
+    for (const [market, { positions }] of ledger.holdings) {
+      assert.deepEqual(
+        positions.map(({ amount }) => amount as number),
+        twin.get(market) ?? [0, 0],
+      )
+    }
+    const times = ledger.events.map(({ atMs }) => atMs as number)
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => one - other),
+    )
+  }
+})
+
+test('[SIMWALLET1] whatever the order of a second’s transactions, no balance is ever negative', () => {
+  let moved = 0
+  for (const sign of [1, -1]) {
+    for (const ledger of ledgers.all()) {
+      const keyed = ledger.events.map((event) => {
+        return { event, second: Math.floor(event.atMs / SECOND_MS), hash: event.txHash }
+      })
+      keyed.sort((one, other) => {
+        if (one.second !== other.second) return one.second - other.second
+        return one.hash === other.hash ? 0 : one.hash < other.hash ? -sign : sign
+      })
+      const sorted = keyed.map(({ event }) => event)
+      moved += sorted.filter((event, index) => event !== ledger.events[index]).length
+      const twin = balances(ledger, sorted)
+      for (const [market, held] of balances(ledger)) assert.deepEqual(twin.get(market), held)
+    }
+  }
+  assert.ok(moved > 1_000, `${moved}`)
+})
+
+test('[SIMWALLET1] of each market as many tokens are held as were made and not burnt', () => {
+  const made = new Map<SimMarket, [number, number]>()
+  for (const market of world.markets('a')) made.set(market, [0, 0])
+  for (const ledger of ledgers.all()) {
+    for (const [market, [yes, no]] of balances(ledger)) {
+      const total = made.get(market)
+      assert.ok(total !== undefined)
+      total[0] += yes
+      total[1] += no
+    }
+  }
+  // Fills only move tokens: without conversions and redemptions both sides are equally many.
+  const lasting = world.markets('a').at(-1)
+  assert.ok(lasting !== undefined)
+  const split = eventsOf('SPLIT').filter(([, { market }]) => market === lasting)
+  const merged = eventsOf('MERGE').filter(([, { market }]) => market === lasting)
+  const outstanding =
+    sum(split.map(([, { size }]) => size)) - sum(merged.map(([, { size }]) => size))
+  assert.deepEqual(made.get(lasting), [outstanding, outstanding])
+  assert.ok(outstanding > 0)
+  const held = ledgers.holders(lasting).map(({ positions }) => positions[0].amount)
+  assert.equal(sum(held), outstanding)
+})
+
+test('[SIMWALLET2] the same seed, start and clock give the same ledgers, with hashes of their own', () => {
+  const again = runWorld(SHORT)
+  const endMs = again.world.nowMs()
+  const seen = (all: WalletLedgers) =>
+    all
+      .all()
+      .filter(({ firstMs }) => firstMs <= endMs)
+      .map(({ wallet, eoa, events }) => ({
+        address: wallet.address,
+        eoa,
+        events: events
+          .filter(({ atMs }) => atMs <= endMs)
+          .map(({ kind, atMs, size, usd, txHash }) => [kind, atMs, size, usd, txHash]),
+      }))
+  assert.deepEqual(seen(again.ledgers), seen(ledgers))
+  const trades = new Set(world.trades('a').map(({ txHash }) => txHash))
+  for (const [, { txHash }] of [...eventsOf('MERGE'), ...eventsOf('REDEEM')]) {
+    assert.match(txHash, /^0x[0-9a-f]{64}$/)
+    assert.ok(!trades.has(txHash))
+  }
+  const addresses = ledgers.all().flatMap(({ eoa, wallet }) => [eoa, wallet.address])
+  assert.equal(new Set(addresses).size, addresses.length)
+})
+
+test('[SIMWALLET3] cash is what the events paid, and all wallets together lose and gain nothing', () => {
+  let dust = 0
+  let worth = 0
+  for (const ledger of ledgers.all()) {
+    assert.equal(ledger.cash, sum(ledger.events.map(cashOf)))
+    assert.equal(ledger.fees, sum(ledger.events.map(({ fee }) => fee)))
+    for (const event of ledger.events) if (event.fill !== null) dust += cashOf(event)
+    for (const [{ listing, status }, [yes, no]] of balances(ledger)) {
+      const payout = status === 'resolved' ? listing.payout : PRICE_HALF
+      worth += (yes * payout + no * (PRICE_ONE - payout)) / PRICE_ONE
+    }
+  }
+  // Every fill is paid once and got once; only prices beside the tick leave a rounding.
+  const fillCount = eventsOf('TRADE').length
+  assert.ok(Math.abs(dust) <= fillCount, `${dust}`)
+  // What is left over the resolved markets, conversions included, is exactly what is still held.
+  const cash = sum(ledgers.all().map((ledger) => ledger.cash))
+  assert.ok(Math.abs(cash + worth - dust) <= fillCount / 1_000, `${cash} ${worth} ${dust}`)
+  assert.ok(worth > 0)
+})
+
+test('[SIMWALLET3] takers who buy pay the fee of the market, and nobody else does', () => {
+  const fills = eventsOf('TRADE').map(([, event]) => event)
+  for (const { fill, fee, market } of fills) {
+    assert.ok(fill !== null && market !== null)
+    const price = fill.trade.price / PRICE_ONE
+    const isPaying = fill.participant === 0 && fill.trade.side === 'buy'
+    const due = isPaying && market.event.topic === 'crypto' ? 0.07 * price * (1 - price) : 0
+    assert.equal(fee, Math.round(due * fill.trade.size))
+  }
+  assert.ok(fills.some(({ fee }) => fee > 0))
+})
+
+test('[SIMWALLET4] averages run as the venue says: sales leave them, splits count a half', () => {
+  let compared = 0
+  for (const ledger of ledgers.all()) {
+    const isConverter = ledger.events.some(({ kind }) => kind === 'CONVERSION')
+    if (isConverter) continue
+    const twin = { amount: 0, average: 0, realized: 0, bought: 0 }
+    const market = world.markets('a').at(-1)
+    if (market === undefined || !ledger.holdings.has(market)) continue
+    for (const { kind, size, usd, fill, market: of } of ledger.events) {
+      if (of !== market) continue
+      if (fill !== null && fill.trade.outcomeIndex === 1) continue
+      const isBuy =
+        kind === 'SPLIT' ||
+        (fill !== null && (fill.trade.side === 'buy') === (fill.participant === 0))
+      const price = fill === null ? 0.5 : usd / size
+      if (isBuy) {
+        twin.average = (twin.average * twin.amount + price * size) / (twin.amount + size)
+        twin.amount += size
+        twin.bought += size
+      } else {
+        twin.realized += size * (price - twin.average)
+        twin.amount -= size
+      }
+    }
+    const position = ledger.holdings.get(market)?.positions[0]
+    assert.equal(position?.bought, twin.bought)
+    if (twin.amount > 0) assert.ok(Math.abs(twin.average - (position?.averagePrice ?? 0)) < 1e-9)
+    assert.ok(Math.abs(twin.realized - (position?.realized ?? 0)) < 1)
+    compared += 1
+  }
+  assert.ok(compared > 300, `${compared}`)
+})
+
+test('[SIMWALLET5] who sells without having splits just before, in the same transaction; holders of both sides sometimes merge', () => {
+  let splits = 0
+  for (const { events } of ledgers.all()) {
+    events.forEach((event, index) => {
+      if (event.kind !== 'SPLIT') return
+      const next = events[index + 1]
+      assert.equal(next?.kind, 'TRADE')
+      assert.equal(next.market, event.market)
+      assert.equal(next.atMs, event.atMs)
+      assert.equal(next.txHash, event.txHash)
+      assert.equal(event.usd, event.size as number)
+      splits += 1
+    })
+  }
+  assert.ok(splits > 500)
+  const merges = eventsOf('MERGE').length
+  assert.ok(merges > 20 && merges < splits, `${merges}`)
+  assert.ok(eventsOf('REWARD').length + eventsOf('MAKER_REBATE').length > 5)
+  assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
+})
+
+test('[SIMWALLET6] after the resolution most winners redeem at the payout, some losers for nothing, some never', () => {
+  const redeems = eventsOf('REDEEM')
+  for (const [, { atMs, market, size, usd }] of redeems) {
+    assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
+    assert.equal(size, usd as number)
+  }
+  const paid = redeems.filter(([, { usd }]) => usd > 0)
+  assert.ok(paid.length > 50 && redeems.length - paid.length > 50)
+  const count = { winners: 0, losers: 0 }
+  for (const ledger of ledgers.all()) {
+    for (const [market, [yes, no]] of balances(ledger)) {
+      if (market.status !== 'resolved') continue
+      const worth = yes * market.listing.payout + no * (PRICE_ONE - market.listing.payout)
+      if (worth > 0) count.winners += 1
+      else if (yes + no > 0) count.losers += 1
+    }
+  }
+  const kept = count.winners / (count.winners + paid.length)
+  assert.ok(kept > 0.05 && kept < 0.3, `${kept}`)
+  assert.ok(count.losers > redeems.length - paid.length)
+  const halves = redeems.filter(([, { market }]) => market?.listing.payout === PRICE_HALF)
+  assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
+})
+
+test('[SIMWALLET7] a conversion has a row for each No given, one hash, and the dollars on the first', () => {
+  const byHash = new Map<string, SimWalletEvent[]>()
+  for (const [, event] of eventsOf('CONVERSION')) {
+    const rows = byHash.get(event.txHash) ?? []
+    rows.push(event)
+    byHash.set(event.txHash, rows)
+  }
+  assert.ok(byHash.size > 5, `${byHash.size}`)
+  for (const rows of byHash.values()) {
+    assert.ok(rows.length >= 2)
+    assert.equal(new Set(rows.map(({ market }) => market)).size, rows.length)
+    assert.equal(new Set(rows.map(({ size }) => size)).size, 1)
+    const [first, ...others] = rows
+    assert.equal(first?.usd, (rows.length - 1) * (first?.size ?? 0))
+    assert.ok(others.every(({ usd }) => usd === 0))
+    assert.ok(rows.every(({ market }) => market?.event.isMutuallyExclusive === true))
+  }
+})
+
+test('[SIMWALLET15] beyond the bound the oldest events go, and every wallet knows how many', () => {
+  const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
+  const large = runWorld(SHORT).ledgers
+  const kept = sum(small.all().map(({ events }) => events.length))
+  assert.ok(kept <= 3_000 && kept > 2_500, `${kept}`)
+  for (const ledger of small.all()) {
+    const whole = large.wallet(ledger.wallet.address)
+    assert.ok(whole !== null)
+    assert.equal(ledger.forgottenEventCount + ledger.events.length, whole.events.length)
+    const seen = ({ kind, usd, txHash }: SimWalletEvent) => [kind, usd, txHash]
+    assert.deepEqual(
+      ledger.events.map(seen),
+      whole.events.slice(ledger.forgottenEventCount).map(seen),
+    )
+    assert.equal(ledger.cash, whole.cash)
+  }
+})

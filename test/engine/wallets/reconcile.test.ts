@@ -1,0 +1,116 @@
+// Our figures beside the venue's: its meanings make no difference, real differences are told.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { VenuePosition } from '../../../engine/wallet.ts'
+import { WalletAccount } from '../../../engine/wallets/account.ts'
+import type { AccountPosition } from '../../../engine/wallets/figures.ts'
+import { reconcile } from '../../../engine/wallets/reconcile.ts'
+import { accountFigures } from '../../support/wallet-figures.ts'
+import { randomHistory } from '../../support/wallet-histories.ts'
+
+test('[RECON1] what the venue tells in its own meanings of the same history is no difference', () => {
+  let lost = 0
+  let count = 0
+  for (let seed = 0; seed < 200; seed += 1) {
+    const { events, markets } = randomHistory(seed, {
+      ...{ isComplete: true, eventCount: 80, groupCount: 3 },
+    })
+    const account = WalletAccount.empty()
+    for (const event of events) {
+      account.apply(event, (id) => markets.find(({ nativeId }) => nativeId === id) ?? null)
+    }
+    const { positions } = accountFigures(account, [])
+    const random = seededRandom('venue', seed)
+    const theirs = positions.map((position) => asTheVenueTells(position, random.next()))
+    assert.deepEqual(reconcile(positions, theirs), [], `history ${seed}`)
+    lost += positions.filter((position) => position.lost > 0).length
+    count += positions.length
+  }
+  assert.ok(lost > 50 && count > 500, 'losers that were not redeemed are among them')
+})
+
+test('[RECON2] sizes, lifetime buys and realised dollars that differ are told, dust is not', () => {
+  const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
+  const same = asTheVenueTells(own, 0)
+  const told = (set: Partial<VenuePosition>) =>
+    reconcile([own], [{ ...same, ...set }]).map(({ what, ours: mine, theirs }) => [
+      what,
+      mine,
+      theirs,
+    ])
+  assert.deepEqual(told({}), [])
+  assert.deepEqual(told({ size: sizeMicros(10e6 + 10_000) }), [])
+  assert.deepEqual(told({ size: sizeMicros(10e6 + 10_001) }), [['size', 10e6, 10e6 + 10_001]])
+  assert.deepEqual(told({ bought: sizeMicros(21e6) }), [['bought', 20e6, 21e6]])
+  assert.deepEqual(told({ realized: usdMicros(5e6 + 12_000) }), [], 'a cent and 20 roundings')
+  assert.deepEqual(told({ realized: usdMicros(5e6 + 12_001) }), [['realized', 5e6, 5e6 + 12_001]])
+})
+
+test('[RECON2] a loser not redeemed has realised nothing at the venue, redeemed it has', () => {
+  const loser = ours({ balance: 10e6, bought: 10e6, realized: -4e6, lost: 4e6 })
+  const open = { ...asTheVenueTells(loser, 0), realized: usdMicros(0) }
+  assert.deepEqual(reconcile([loser], [open]), [])
+  const redeemed = { ...open, realized: usdMicros(-4e6) }
+  assert.equal(reconcile([loser], [redeemed])[0]?.what, 'realized')
+})
+
+test('[RECON3] positions that only one of the two knows are told, as far as the venue lists them all', () => {
+  const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
+  const gone = ours({ token: outcomeId('gone'), bought: 3e6 })
+  const missing = {
+    ...asTheVenueTells(held, 0),
+    token: outcomeId('missing'),
+    size: sizeMicros(7e6),
+  }
+  const dust = { ...missing, token: outcomeId('dust'), size: sizeMicros(9_000) }
+  const closed = {
+    ...missing,
+    ...{ token: outcomeId('c'), isClosed: true, realized: usdMicros(-2e6) },
+  }
+  const all = reconcile([held, gone], [missing, dust, closed])
+  assert.deepEqual(
+    all.map(({ token, what, ours: mine, theirs }) => [token, what, mine, theirs]),
+    [
+      ['missing', 'missing', 0, 7e6],
+      ['c', 'missing', 0, -2e6],
+      ['t', 'unknown', 3e6, 0],
+    ],
+  )
+  assert.deepEqual(reconcile([held], [], { isWhole: false }), [])
+  const twice = [{ ...asTheVenueTells(held, 0), isClosed: true, size: sizeMicros(0) }]
+  assert.deepEqual(
+    reconcile([held], [asTheVenueTells(held, 0), ...twice]),
+    [],
+    'the open one counts',
+  )
+  assert.deepEqual(reconcile([held], [...twice, asTheVenueTells(held, 0)]), [])
+})
+
+/** By the venue's definitions, with an average cut to four decimals. */
+function asTheVenueTells(position: AccountPosition, chance: number): VenuePosition {
+  const contracts = position.bought / 1e6
+  const rounding = Math.trunc(contracts * 100 * chance)
+  const { token, market, balance, bought, realized, lost } = position
+  return {
+    ...{ token, market, size: balance, bought, isClosed: balance === 0 },
+    price: priceMicros(0),
+    realized: usdMicros(realized + lost + (chance === 0 ? 0 : rounding)),
+  }
+}
+
+function ours(set: Partial<Record<keyof AccountPosition, unknown>>): AccountPosition {
+  const size = (name: keyof AccountPosition) => sizeMicros(Number(set[name] ?? 0))
+  const usd = (name: keyof AccountPosition) => usdMicros(Number(set[name] ?? 0))
+  return {
+    token: outcomeId(String(set.token ?? 't')),
+    ...{ market: nativeMarketId('m'), outcomeIndex: 0, isCostKnown: true },
+    ...{ balance: size('balance'), amount: size('amount'), bought: size('bought') },
+    ...{ sold: size('sold'), cost: usd('cost'), realized: usd('realized'), lost: usd('lost') },
+    ...{ boughtUsd: usd('boughtUsd'), soldUsd: usd('soldUsd'), fees: usd('fees') },
+    ...{ openedAtMs: timeMs(0), updatedAtMs: timeMs(0) },
+  }
+}
