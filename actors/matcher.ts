@@ -25,6 +25,8 @@ const FIND_MAX = 16
 const LEARN_MIN = 50
 const REMATCH_MS = 6 * 3_600_000
 const RESTART_AFTER_MS = 1_000
+/** A background task is followed by a rest so many times as long, so that its thread leaves a processor to others. */
+const REST_SHARE = 1
 
 export interface MatcherParts extends ResultParts {
   readonly port: MatchPort
@@ -53,8 +55,9 @@ export class Matcher implements CatalogWatcher {
   #background: Iterator<MarketNumber> | null = null
   #learnedOf = 0
   #seq = 0
-  #state: 'new' | 'idle' | 'scheduled' | 'working' | 'down' | 'closed' = 'new'
+  #state: 'new' | 'idle' | 'scheduled' | 'working' | 'resting' | 'down' | 'closed' = 'new'
   readonly #timers: StopTimer[] = []
+  #stopRest: StopTimer = () => undefined
 
   constructor(parts: MatcherParts) {
     this.#parts = parts
@@ -83,12 +86,13 @@ export class Matcher implements CatalogWatcher {
 
   /** True while anything waits or is under way. */
   get isBusy(): boolean {
-    return this.#state === 'scheduled' || this.#state === 'working'
+    return !['new', 'idle', 'down', 'closed'].includes(this.#state)
   }
 
   async close(): Promise<void> {
     this.#state = 'closed'
     for (const stop of this.#timers) stop()
+    this.#stopRest()
     this.#changed.clear()
     this.#answers.close()
     await this.#parts.port.close()
@@ -124,7 +128,8 @@ export class Matcher implements CatalogWatcher {
   // Work
 
   #schedule(): void {
-    if (this.#state !== 'idle') return
+    if (this.#state !== 'idle' && this.#state !== 'resting') return
+    this.#stopRest()
     // In a later turn, so that a page of markets goes over together.
     this.#state = 'scheduled'
     setImmediate(() => {
@@ -212,6 +217,7 @@ export class Matcher implements CatalogWatcher {
   }
 
   async #give(task: MatchTask): Promise<void> {
+    const startedMs = this.#parts.clock.monotonicMs()
     try {
       const result = await this.#parts.port.run(task)
       if (this.#state === 'closed') return
@@ -221,7 +227,18 @@ export class Matcher implements CatalogWatcher {
       this.#rest(error)
       return
     }
-    if (this.#state === 'working') this.#work()
+    if (this.#state !== 'working') return
+    const restMs = REST_SHARE * (this.#parts.clock.monotonicMs() - startedMs)
+    if (task.kind !== 'find' || this.#isUrgent || restMs === 0) return this.#work()
+    this.#state = 'resting'
+    this.#stopRest = this.#parts.clock.after(restMs, () => {
+      if (this.#state === 'resting') this.#work()
+    })
+  }
+
+  /** Something waits that is not done in the background. */
+  get #isUrgent(): boolean {
+    return this.#changed.size + this.#words.length + this.#fresh.size > 0
   }
 
   #accept(task: MatchTask, changes: MatchChanges): void {

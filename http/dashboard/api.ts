@@ -1,0 +1,151 @@
+// Requests to the REST interface: one function, which adds the tab's token, and one error, which says in words what
+// went wrong. Not for: who is logged in (session.ts). Upholds DASH3, DASH4.
+
+import { serverBase } from './browser.ts'
+
+/** A request that was refused, or that nobody answered (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number
+  /** By the name of the field, for forms: what would have been accepted. */
+  readonly fields: ReadonlyMap<string, string>
+  /** Seconds after which to ask again; null: the server does not say. */
+  readonly retryAfterSeconds: number | null
+
+  constructor(
+    status: number,
+    detail: string,
+    fields: ReadonlyMap<string, string> = new Map(),
+    retryAfterSeconds: number | null = null,
+  ) {
+    super(detail)
+    this.name = 'ApiError'
+    this.status = status
+    this.fields = fields
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** What a response says of the account's quota, and of what it answers. */
+export interface AnswerFacts {
+  readonly limit: number | null
+  readonly remaining: number | null
+  /** False when a wallet's answer is what is known so far. */
+  readonly isComplete: boolean
+}
+
+type QueryValue = string | number | boolean | readonly string[] | null | undefined
+
+export interface RequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Values that are null or undefined are left out; a list is repeated. */
+  readonly query?: Readonly<Record<string, QueryValue>>
+  readonly body?: object
+  readonly signal?: AbortSignal
+  /** A token or an API key; the tab's own token unless given, null for none. */
+  readonly token?: string | null
+}
+
+let tokenOfTab: string | null = null
+let onRefused: () => void = () => undefined
+let onFacts: (facts: AnswerFacts) => void = () => undefined
+
+/** From now on requests carry this token; `refused` is called when the server no longer takes it. */
+export function useToken(token: string | null, refused: () => void): void {
+  tokenOfTab = token
+  onRefused = refused
+}
+
+/** Hears what each answer says of the quota. */
+export function watchFacts(listener: (facts: AnswerFacts) => void): void {
+  onFacts = listener
+}
+
+/**
+ * Asks the server; the answer is null for one without a body. Rejects with ApiError, or with an `AbortError` when
+ * `signal` aborts.
+ */
+export async function request<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
+  return (await requestWithFacts<Answer>(path, options)).answer
+}
+
+/** The same with what the headers say. */
+export async function requestWithFacts<Answer>(
+  path: string,
+  options: RequestOptions = {},
+): Promise<{ readonly answer: Answer; readonly facts: AnswerFacts }> {
+  const token = options.token === undefined ? tokenOfTab : options.token
+  const headers = new Headers()
+  if (token !== null) headers.set('Authorization', `Bearer ${token}`)
+  if (options.body !== undefined) headers.set('Content-Type', 'application/json')
+  const response = await answered(address(path, options.query), {
+    method: options.method ?? 'GET',
+    headers,
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  const facts = factsOf(response.headers)
+  onFacts(facts)
+  if (response.ok) {
+    const answer: Answer = response.status === 204 ? null : await response.json()
+    return { answer, facts }
+  }
+  if (response.status === 401 && token !== null && token === tokenOfTab) onRefused()
+  throw await errorOf(response)
+}
+
+async function answered(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(0, 'The server does not answer. Is it running, and are you online?')
+  }
+}
+
+function address(path: string, query: RequestOptions['query'] = {}): string {
+  const url = new URL(path.replace(/^\//, ''), serverBase())
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null || value === undefined) continue
+    for (const one of typeof value === 'object' ? value : [value]) {
+      url.searchParams.append(name, String(one))
+    }
+  }
+  return url.href
+}
+
+function factsOf(headers: Headers): AnswerFacts {
+  const number = (name: string) => {
+    const text = headers.get(name)
+    return text === null || !/^\d+$/.test(text) ? null : Number(text)
+  }
+  return {
+    limit: number('X-RateLimit-Limit'),
+    remaining: number('X-RateLimit-Remaining'),
+    isComplete: headers.get('X-Data-Complete') !== 'false',
+  }
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => null)
+  const detail = isRecord(body) ? body.detail : null
+  const wait = response.headers.get('Retry-After')
+  const waitSeconds = wait !== null && /^\d+$/.test(wait) ? Number(wait) : null
+  if (typeof detail === 'string')
+    return new ApiError(response.status, detail, new Map(), waitSeconds)
+  const fields = new Map<string, string>()
+  for (const problem of Array.isArray(detail) ? detail : []) {
+    if (!isRecord(problem) || !Array.isArray(problem.loc)) continue
+    fields.set(String(problem.loc.at(-1)), String(problem.msg))
+  }
+  const said = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')
+  return new ApiError(
+    response.status,
+    said === '' ? `error ${response.status}` : said,
+    fields,
+    waitSeconds,
+  )
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,77 @@
+// Numbers and times as the page writes them: in the viewer's own language and time zone, aligned, and never guessed:
+// what is not known is a dash. Upholds DASH8.
+
+const DASH = '–'
+
+const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
+const roundDollars = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  maximumFractionDigits: 1,
+})
+const sizes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
+const counts = new Intl.NumberFormat()
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const dayTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+type Known = number | null | undefined
+
+/** A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`. */
+export function priceText(price: Known): string {
+  if (price === null || price === undefined) return DASH
+  return `${Number((price * 100).toFixed(2)).toString()}¢`
+}
+
+/** A difference of prices in dollars, with its sign: `+1.5¢`. */
+export function gapText(gap: Known): string {
+  if (gap === null || gap === undefined) return DASH
+  const cents = Number((gap * 100).toFixed(2))
+  return `${cents > 0 ? '+' : cents < 0 ? '−' : ''}${Math.abs(cents)}¢`
+}
+
+/** Contracts. */
+export const sizeText = (size: Known): string =>
+  size === null || size === undefined ? DASH : sizes.format(size)
+
+/** US dollars to the cent. */
+export const usdText = (usd: Known): string =>
+  usd === null || usd === undefined ? DASH : dollars.format(usd)
+
+/** US dollars for a glance: `$12.3K`. */
+export const roundUsdText = (usd: Known): string =>
+  usd === null || usd === undefined ? DASH : roundDollars.format(usd)
+
+export const countText = (count: Known): string =>
+  count === null || count === undefined ? DASH : counts.format(count)
+
+/** A share of one as a percentage. */
+export const percentText = (share: Known): string =>
+  share === null || share === undefined ? DASH : `${Number((share * 100).toFixed(1))} %`
+
+/** A length of time for a glance: `350 ms`, `12 s`, `4 min`, `3 h`, `2 d`. */
+export function durationText(ms: Known): string {
+  if (ms === null || ms === undefined) return DASH
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
+  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`
+}
+
+/** How a time is shown: the hour, the day, or both. */
+export type TimeStyle = 'clock' | 'day' | 'full'
+
+/** In the viewer's zone. */
+export function timeText(atMs: number, style: TimeStyle): string {
+  const format = { clock: clockTime, day, full: dayTime }[style]
+  return format.format(atMs)
+}
+
+/** In UTC, to the millisecond, for who hovers. */
+export const utcText = (atMs: number): string =>
+  `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')} UTC`
+
+/** The first and last characters of what is long and meaningless: `0x1234…abcd`. */
+export const shortId = (id: string): string =>
+  id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`

@@ -1,0 +1,14 @@
+// The dashboard's beginning: takes up the tab's session and address, and draws the page. Upholds DASH1.
+
+import { render } from 'preact'
+import { App } from './app.ts'
+import { html } from './html.ts'
+import { followAddress } from './route.ts'
+import { resumeSession } from './session.ts'
+
+const page = document.getElementById('page')
+if (page === null) throw new Error('the page has no place for the dashboard')
+resumeSession()
+followAddress()
+page.textContent = ''
+render(html`<${App} />`, page)

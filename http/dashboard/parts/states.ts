@@ -1,0 +1,44 @@
+// What a part of the page shows when it has nothing to show: it is being asked for, there is none, it failed and why.
+// One look and one wording for all pages. Upholds DASH4.
+
+import { ApiError } from '../api.ts'
+import { durationText } from '../format.ts'
+import { html, type Shown } from '../html.ts'
+
+/** Being asked for; quiet for the eye, told to a screen reader. */
+export const Waiting = ({ what }: { readonly what: string }) =>
+  html`<p class="state waiting" role="status">Loading ${what}…</p>`
+
+/** There is none: says what would make some appear. */
+export const Empty = ({ children }: { readonly children?: Shown }) =>
+  html`<p class="state empty">${children}</p>`
+
+/** A request failed: in words, with a way to try again where that can help. */
+export function Failure({
+  error,
+  retry,
+}: {
+  readonly error: unknown
+  readonly retry?: () => void
+}) {
+  const { title, detail } = wordsOf(error)
+  return html`<div class="state failure" role="alert">
+    <strong>${title}</strong> <span>${detail}</span>
+    ${retry === undefined ? null : html`<button type="button" onClick=${retry}>Try again</button>`}
+  </div>`
+}
+
+/** What went wrong, for a person. */
+export function wordsOf(error: unknown): { readonly title: string; readonly detail: string } {
+  if (!(error instanceof ApiError)) return { title: 'This page failed.', detail: String(error) }
+  if (error.status === 0) return { title: 'No connection.', detail: error.message }
+  if (error.status === 401) return { title: 'Not logged in.', detail: error.message }
+  if (error.status === 404) return { title: 'Not found.', detail: error.message }
+  if (error.status === 429) {
+    const wait = error.retryAfterSeconds
+    const when = wait === null ? '' : ` Again in ${durationText(wait * 1_000)}.`
+    return { title: 'Too many requests for this account.', detail: `${error.message}.${when}` }
+  }
+  if (error.status >= 500) return { title: 'The server could not answer.', detail: error.message }
+  return { title: 'The server did not accept this.', detail: error.message }
+}

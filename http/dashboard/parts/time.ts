@@ -1,0 +1,26 @@
+// A moment, in the viewer's zone, with UTC for who hovers; and how long ago one was, which counts on by itself.
+
+import { useEffect, useState } from 'preact/hooks'
+import { every, nowMs } from '../browser.ts'
+import { durationText, type TimeStyle, timeText, utcText } from '../format.ts'
+import { html } from '../html.ts'
+
+/** Null shows a dash. */
+export function Time({
+  atMs,
+  style = 'full',
+}: {
+  readonly atMs: number | null
+  readonly style?: TimeStyle
+}) {
+  if (atMs === null) return html`<span>–</span>`
+  return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${timeText(atMs, style)}</time>`
+}
+
+/** `12 s ago`; drawn anew every second. */
+export function Ago({ atMs }: { readonly atMs: number | null }) {
+  const [, setTick] = useState(0)
+  useEffect(() => every(1_000, () => setTick((tick) => tick + 1)), [])
+  if (atMs === null) return html`<span>–</span>`
+  return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${durationText(nowMs() - atMs)} ago</time>`
+}

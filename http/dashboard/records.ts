@@ -1,0 +1,62 @@
+// The records of the REST interface as the dashboard reads them: the very schemas that the server checks its answers
+// against, as types alone. Not for: messages of the stream (../client/messages.ts).
+
+import type { Static } from '@sinclair/typebox'
+import type {
+  CandleSchema,
+  CandlesSchema,
+  CreatedKeySchema,
+  EventSchema,
+  HealthSchema,
+  KeySchema,
+  KeysSchema,
+  LevelSchema,
+  MarketSchema,
+  MarketsSchema,
+  MeSchema,
+  OrderbookSchema,
+  PriceSchema,
+  SessionSchema,
+  SportsSchema,
+  TradeSchema,
+  TradesSchema,
+  WalletPositionSchema,
+  WalletTradeSchema,
+} from '../schemas.ts'
+import type { pnlRecord, profileRecord, rankedRecord } from '../wallet-records.ts'
+import type {
+  DeliveriesSchema,
+  DeliverySchema,
+  WebhookSchema,
+  WebhooksSchema,
+  WebhookWithSecretSchema,
+} from '../webhook-schemas.ts'
+
+export type Market = Static<typeof MarketSchema>
+export type MarketPage = Static<typeof MarketsSchema>
+export type MarketStatus = Market['status']
+export type EventRecord = Static<typeof EventSchema>
+export type Games = Static<typeof SportsSchema>
+export type Price = Static<typeof PriceSchema>
+export type Level = Static<typeof LevelSchema>
+export type Orderbook = Static<typeof OrderbookSchema>
+export type Trade = Static<typeof TradeSchema>
+export type TradePage = Static<typeof TradesSchema>
+export type Candle = Static<typeof CandleSchema>
+export type CandlePage = Static<typeof CandlesSchema>
+export type Health = Static<typeof HealthSchema>
+export type Session = Static<typeof SessionSchema>
+export type Me = Static<typeof MeSchema>
+export type ApiKey = Static<typeof KeySchema>
+export type ApiKeys = Static<typeof KeysSchema>
+export type CreatedKey = Static<typeof CreatedKeySchema>
+export type Webhook = Static<typeof WebhookSchema>
+export type Webhooks = Static<typeof WebhooksSchema>
+export type CreatedWebhook = Static<typeof WebhookWithSecretSchema>
+export type Delivery = Static<typeof DeliverySchema>
+export type Deliveries = Static<typeof DeliveriesSchema>
+export type WalletProfile = ReturnType<typeof profileRecord>
+export type WalletPnl = ReturnType<typeof pnlRecord>
+export type RankedWallet = ReturnType<typeof rankedRecord>
+export type WalletPosition = Static<typeof WalletPositionSchema>
+export type WalletTrade = Static<typeof WalletTradeSchema>

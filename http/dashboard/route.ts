@@ -1,0 +1,69 @@
+// Where in the dashboard the tab is: the part of the address behind `#`, so that the page works behind any path of a
+// proxy and the browser's own back and forward buttons do. Upholds DASH7.
+
+import { addressHash, onTabEvent } from './browser.ts'
+import { Signal } from './signal.ts'
+
+/** The pages, as they stand in the address: `#/markets?q=fed`, `#/market/venue_a_0x…`. */
+export const PAGES = [
+  'markets',
+  'market',
+  'matches',
+  'sports',
+  'whales',
+  'wallet',
+  'status',
+  'account',
+  'webhooks',
+] as const
+export type PageName = (typeof PAGES)[number]
+
+export interface Place {
+  readonly page: PageName | 'unknown'
+  /** What follows the page: a market's id, a wallet's address. */
+  readonly subject: string | null
+  readonly query: URLSearchParams
+}
+
+export const place = new Signal<Place>(placeOf(''))
+
+/** Follows the tab's address from now on. */
+export function followAddress(): void {
+  const read = () => place.set(placeOf(addressHash()))
+  onTabEvent('hashchange', read)
+  read()
+}
+
+/** Where an address leads; none leads to the markets. */
+export function placeOf(hash: string): Place {
+  const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
+  const [first = '', ...rest] = path.split('/')
+  const page = PAGES.find((name) => name === (first === '' ? 'markets' : first)) ?? 'unknown'
+  return {
+    page,
+    subject: rest.length === 0 ? null : decoded(rest.join('/')),
+    query: new URLSearchParams(search),
+  }
+}
+
+/** The address of a page, for links. */
+export function hrefOf(
+  page: PageName,
+  subject: string | null = null,
+  query: Readonly<Record<string, string | null>> = {},
+): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== '') search.set(name, value)
+  }
+  const tail = search.size === 0 ? '' : `?${search}`
+  return `#/${page}${subject === null ? '' : `/${encodeURIComponent(subject)}`}${tail}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

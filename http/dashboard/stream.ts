@@ -1,0 +1,134 @@
+// The tab's one connection to the stream: made when the first part of the page follows something, shared by all of
+// them, and told about at the top of the page whenever it is not live. What comes is handed to those who follow its
+// channel and market, in the turn in which it comes; drawing is theirs to bundle (signal.ts).
+// Not for: keeping books, coming back, gaps: the package's own client does all that. Upholds DASH5, DASH6.
+
+import { connect, type StreamClient, type SubscribeRequest } from '../client/connect.ts'
+import type {
+  Channel,
+  ClientState,
+  DataMessage,
+  GapEvent,
+  StatusMessage,
+} from '../client/messages.ts'
+import { monotonicMs, serverBase } from './browser.ts'
+import { Signal } from './signal.ts'
+
+/** How the connection is, for the line at the top of the page. */
+export interface StreamState {
+  readonly state: ClientState | 'off'
+  /** Why the last connection ended; empty: it did not. */
+  readonly reason: string
+  /** When it will be tried again, on the monotonic clock; null: now, or never. */
+  readonly retryAtMs: number | null
+}
+
+/** How a venue's feed is, as the server last said. */
+export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms'>
+
+export const streamState = new Signal<StreamState>({ state: 'off', reason: '', retryAtMs: null })
+/** By the venue's configured name. */
+export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
+/** Messages with something of a market that came since the tab was opened. */
+export const received = { count: 0 }
+
+/** What somebody follows. */
+export interface Follower {
+  readonly onMessage: (message: DataMessage) => void
+  /** Something is missing in the channel: what is shown may be behind until the state follows. */
+  readonly onGap?: (gap: GapEvent) => void
+}
+
+interface Following extends Follower {
+  readonly channel: Channel
+  /** Null: all markets. */
+  readonly marketIds: ReadonlySet<string> | null
+}
+
+let client: StreamClient | null = null
+let credential: string | null = null
+const followings = new Set<Following>()
+
+/** The token with which the connection is made when somebody follows something. */
+export function setStreamToken(token: string): void {
+  if (token === credential) return
+  endStream()
+  credential = token
+}
+
+/** Ends the connection and forgets the token. */
+export function endStream(): void {
+  client?.close()
+  client = null
+  credential = null
+  followings.clear()
+  streamState.set({ state: 'off', reason: '', retryAtMs: null })
+}
+
+/**
+ * Follows a channel of markets, or of everything with `all`; returns how to stop. Two who follow one market in one
+ * channel share one set of options: the later counts.
+ */
+export function follow(asked: SubscribeRequest, follower: Follower): () => void {
+  const stream = opened()
+  if (stream === null) return () => undefined
+  const marketIds = asked.marketIds === undefined ? null : new Set(asked.marketIds)
+  const following: Following = { ...follower, channel: asked.channel, marketIds }
+  followings.add(following)
+  const subscription = stream.subscribe(asked)
+  return () => {
+    followings.delete(following)
+    subscription.unsubscribe()
+  }
+}
+
+/** The client, for its books; null while nobody is logged in. */
+export const streamClient = (): StreamClient | null => client
+
+function opened(): StreamClient | null {
+  if (client !== null || credential === null) return client
+  client = connect({
+    url: new URL('v1/ws', serverBase()).href,
+    accessToken: credential,
+    onEvent: (event) => {
+      switch (event.type) {
+        case 'state':
+          return streamState.set({
+            state: event.state,
+            reason: event.reason,
+            retryAtMs: event.retry_ms === null ? null : monotonicMs() + event.retry_ms,
+          })
+        case 'status':
+          return feeds.set(new Map([...feeds.value, [event.platform, event]]))
+        case 'gap':
+          return tellGap(event)
+        case 'snapshot':
+        case 'update':
+        case 'depth':
+        case 'price':
+        case 'trade':
+        case 'whale':
+        case 'lifecycle':
+        case 'candle':
+          return tell(event)
+      }
+    },
+  })
+  return client
+}
+
+function tell(message: DataMessage): void {
+  received.count += 1
+  for (const { channel, marketIds, onMessage } of followings) {
+    if (channel !== message.channel) continue
+    if (marketIds === null || marketIds.has(message.market_id)) onMessage(message)
+  }
+}
+
+function tellGap(gap: GapEvent): void {
+  for (const { channel, marketIds, onGap } of followings) {
+    if (onGap === undefined || (gap.channel !== null && gap.channel !== channel)) continue
+    const isOurs = gap.market_id === null || marketIds === null || marketIds.has(gap.market_id)
+    if (isOurs) onGap(gap)
+  }
+}
