@@ -9,6 +9,7 @@ import { HOUR_MS } from '../engine/units.ts'
 import type { VenueWallets, WalletProfile } from '../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../storage/wallet-contract.ts'
 import type { WalletDeadline } from './wallet-deadline.ts'
+import { type OpenedAccount, openedAccount } from './wallet-opening.ts'
 import { WalletProfiles } from './wallet-profiles.ts'
 import { newRow } from './wallet-row.ts'
 import type { WalletSeat, WalletSeats } from './wallet-seats.ts'
@@ -20,7 +21,7 @@ export interface CallerParts {
   /** Ends everything. */
   readonly signal: AbortSignal
   /** Takes a wallet into memory. */
-  readonly seat: (row: StoredWallet) => WalletSeat
+  readonly seat: (row: StoredWallet, opened: OpenedAccount | null) => WalletSeat
   /** A wallet is known that was not before. */
   readonly onNew: (row: StoredWallet) => void
   readonly onFailure: (address: WalletAddress, error: unknown) => void
@@ -34,6 +35,8 @@ const PROFILE_MS = 6 * HOUR_MS
 export class WalletCallers {
   readonly #parts: CallerParts
   readonly #profiles: WalletProfiles
+  /** Wallets that are being taken into memory; bounded by the requests for them. */
+  readonly #opening = new Map<WalletAddress, Promise<WalletSeat>>()
 
   constructor(parts: CallerParts) {
     this.#parts = parts
@@ -54,27 +57,39 @@ export class WalletCallers {
     const warm = seats.use(proxy)
     if (warm !== null) return warm
     const row = table.get(proxy)
-    if (row !== null) return this.#parts.seat(row)
+    if (row !== null) return this.#seated(row)
     if (this.#profiles.isStranger(address)) return null
     const profile = await this.#profileOf(address, venue, deadline)
     if (profile === null) return null
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
     // Somebody else may have asked by the other address meanwhile, or long ago.
-    const seat = seats.use(profile.proxy) ?? this.#seatFor(profile)
+    const seat = seats.use(profile.proxy) ?? (await this.#seatFor(profile))
     seat.wallet.setProfile(profile)
     seat.profiledMs = clock.monotonicMs()
     return seat
   }
 
-  #seatFor(profile: WalletProfile): WalletSeat {
+  async #seatFor(profile: WalletProfile): Promise<WalletSeat> {
     const { table, clock, seat, onNew } = this.#parts
     const kept = table.get(profile.proxy)
-    if (kept !== null) return seat(kept)
+    if (kept !== null) return this.#seated(kept)
     const row = newRow(profile, clock.nowMs())
     table.put(row)
     onNew(row)
-    return seat(row)
+    return seat(row, null)
+  }
+
+  /** Once for all who ask meanwhile; nothing changes the row of a wallet that has no seat. */
+  #seated(row: StoredWallet): Promise<WalletSeat> {
+    const known = this.#opening.get(row.proxy)
+    if (known !== undefined) return known
+    const { table, seat } = this.#parts
+    const opening = openedAccount(table, row)
+      .then((opened) => seat(row, opened))
+      .finally(() => this.#opening.delete(row.proxy))
+    this.#opening.set(row.proxy, opening)
+    return opening
   }
 
   async #profileOf(

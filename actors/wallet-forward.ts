@@ -150,8 +150,11 @@ async function goOn(
   asking: Asking & { readonly mustEnd: boolean },
 ): Promise<Forwarded | 'rebuild'> {
   const { ledger } = known
+  // A copy of a large account takes milliseconds.
+  await nextTurn()
   const end = ledger.count
   const account = known.account.copy()
+  await nextTurn()
   const turns = new Turns(parts.clock)
   let { events } = known
   while (events < end) {

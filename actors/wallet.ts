@@ -4,6 +4,7 @@
 // Not for: when it is read, or how long it stays in memory (wallets.ts); what users see of it (wallet-look.ts).
 // Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 import { HOUR_MS, TIME_ZERO, type TimeMs } from '../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletMarket, WalletProfile } from '../engine/wallet.ts'
@@ -22,6 +23,7 @@ import { eventsBetween, lacksGroups, learnGroupsOf } from './wallet-groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './wallet-ledger.ts'
 import type { LiveFills } from './wallet-live.ts'
 import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
+import type { OpenedAccount } from './wallet-opening.ts'
 import { readWallet } from './wallet-reading.ts'
 import { newFacts } from './wallet-resolutions.ts'
 import { newRow, packedBytes, rankedFigures } from './wallet-row.ts'
@@ -70,19 +72,16 @@ export class Wallet {
   #mustReadAnew = false
   #lacksGroups = false
 
-  /** Takes up what is stored. */
-  constructor(parts: WalletParts, row: StoredWallet) {
+  /** Takes up what is stored; `opened` is the account on disk, null where it is damaged or there is none. */
+  constructor(parts: WalletParts, row: StoredWallet, opened: OpenedAccount | null) {
     this.#parts = parts
     this.#row = row
     this.#tail = new WalletTail(parts.live, row.proxy)
     this.#ledger = new WalletLedger(parts.table, row.proxy, row.events)
-    const isPossible = row.accountEvents > 0 && row.accountEvents <= row.events
-    const bytes = isPossible ? parts.table.account(row.proxy) : null
-    const account = bytes === null ? null : WalletAccount.unpack(bytes)
-    this.#account = account ?? WalletAccount.empty()
-    this.#accountEvents = account === null ? 0 : row.accountEvents
-    this.#accountBytes = bytes?.byteLength ?? 0
-    if (account !== null || row.accountEvents === 0) return
+    this.#account = opened?.account ?? WalletAccount.empty()
+    this.#accountEvents = opened === null ? 0 : row.accountEvents
+    this.#accountBytes = opened?.byteLength ?? 0
+    if (opened !== null || row.accountEvents === 0) return
     this.#row = { ...row, accountEvents: 0 }
     parts.log.warn({ wallet: row.proxy }, 'the account of a wallet is damaged and made anew')
   }
@@ -256,7 +255,7 @@ export class Wallet {
       // What is known now was known to all of it: nothing can be told otherwise by the same facts.
       this.#mustRebuild = false
     }
-    if (this.#mustStore) this.#store()
+    if (this.#mustStore) await this.#storeInTurns()
     const isLacking = lacksGroups(this.#parts, this.#account, this.#ledger.unsettled)
     if (isLacking !== this.#lacksGroups) this.#change()
     this.#lacksGroups = isLacking
@@ -290,6 +289,16 @@ export class Wallet {
       this.#accountBytes = packed.bytes.byteLength
     }
     this.#change()
+    // What was brought forward here is stored with what comes next.
+    if (packed !== null) this.#store()
+    else this.#mustStore = true
+  }
+
+  /** What a large account's copy, its figures and the rest of a reading take is more than a turn's worth. */
+  async #storeInTurns(): Promise<void> {
+    await nextTurn()
+    this.#shownOrSettled()
+    await nextTurn()
     this.#store()
   }
 

@@ -27,6 +27,7 @@ import { LedgerDamage } from './wallet-ledger.ts'
 import { LiveFills } from './wallet-live.ts'
 import { WalletLook } from './wallet-look.ts'
 import { type WalletMarketParts, WalletMarkets } from './wallet-markets.ts'
+import type { OpenedAccount } from './wallet-opening.ts'
 import { WalletRanking } from './wallet-ranking.ts'
 import { type ReadingSource, WalletReadings } from './wallet-readings.ts'
 import { type WalletSeat, WalletSeats } from './wallet-seats.ts'
@@ -101,7 +102,7 @@ export class Wallets implements WalletsView, CatalogWatcher {
     this.#catchUps = new WalletCatchUps({ clock, read: (seat) => this.#readBehind(seat) })
     this.#callers = new WalletCallers({
       ...{ table: storage.wallets, clock, seats: this.#seats, signal: this.#stopping.signal },
-      seat: (row) => this.#seat(row),
+      seat: (row, opened) => this.#seat(row, opened),
       onNew: (row) => this.#ranking.put(row),
       onFailure: (address, error) => this.#readings.noteFailure(address, error),
     })
@@ -300,7 +301,7 @@ export class Wallets implements WalletsView, CatalogWatcher {
 
   // Memory
 
-  #seat(row: StoredWallet): WalletSeat {
+  #seat(row: StoredWallet, opened: OpenedAccount | null): WalletSeat {
     const { clock, storage, port } = this.#parts
     const wallet = new Wallet(
       {
@@ -309,6 +310,7 @@ export class Wallets implements WalletsView, CatalogWatcher {
         onStored: (stored) => this.#ranking.put(stored),
       },
       row,
+      opened,
     )
     const look = new WalletLook({ clock, markets: this.#markets }, wallet)
     const never = {
