@@ -6,12 +6,20 @@ import type { WalletAddress } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { VenueWallets, WalletEvent } from '../engine/wallet.ts'
 import { blockEvents } from './wallet-ledger.ts'
+import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
 
 /**
  * Events so young are kept back while a reading lasts: the venue may still tell their seconds otherwise. Twice what it
  * says itself (WalletReach), so that nothing goes to the ledger that is not settled at the end.
  */
 const YOUNG_MS = 120_000
+
+/** What a reading asks of the venue. */
+export interface WalletSource {
+  readonly wallets: Pick<VenueWallets, 'history'>
+  readonly fetchMarkets: FetchMarkets
+  readonly fetchGroup: FetchGroup
+}
 
 export interface ReadingTask {
   readonly address: WalletAddress

@@ -7,7 +7,7 @@ import type { WalletAddress } from '../engine/ids.ts'
 import { walletReadingsMax, walletReadingsWaitingMax } from '../engine/limits.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import type { VenueWallets } from '../engine/wallet.ts'
-import type { WalletSource } from './wallet.ts'
+import type { WalletSource } from './wallet-reading.ts'
 import type { WalletSeat } from './wallet-seats.ts'
 import { FairSlots, type Pass } from './wallet-slots.ts'
 

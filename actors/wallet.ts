@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 import { HOUR_MS, TIME_ZERO, type TimeMs } from '../engine/units.ts'
-import type { VenueWallets, WalletEvent, WalletMarket, WalletProfile } from '../engine/wallet.ts'
+import type { WalletEvent, WalletMarket, WalletProfile } from '../engine/wallet.ts'
 import { WalletAccount } from '../engine/wallets/account.ts'
 import type { StoredWallet, WalletTable } from '../storage/wallet-contract.ts'
 import { Turns } from './turns.ts'
@@ -22,9 +22,8 @@ import {
 import { eventsBetween, lacksGroups, learnGroupsOf } from './wallet-groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './wallet-ledger.ts'
 import type { LiveFills } from './wallet-live.ts'
-import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
 import type { OpenedAccount } from './wallet-opening.ts'
-import { readWallet } from './wallet-reading.ts'
+import { readWallet, type WalletSource } from './wallet-reading.ts'
 import { newFacts } from './wallet-resolutions.ts'
 import { newRow, packedBytes, rankedFigures } from './wallet-row.ts'
 import { WalletTail } from './wallet-tail.ts'
@@ -35,13 +34,6 @@ export interface WalletParts extends ForwardParts {
   readonly clock: Clock
   /** Figures of the settled events were stored anew. */
   readonly onStored: (row: StoredWallet) => void
-}
-
-/** What a reading asks of the venue. */
-export interface WalletSource {
-  readonly wallets: Pick<VenueWallets, 'history'>
-  readonly fetchMarkets: FetchMarkets
-  readonly fetchGroup: FetchGroup
 }
 
 /** While a reading lasts, the account is brought forward by at least so many events, or a quarter of what it has. */
@@ -255,7 +247,13 @@ export class Wallet {
       // What is known now was known to all of it: nothing can be told otherwise by the same facts.
       this.#mustRebuild = false
     }
-    if (this.#mustStore) await this.#storeInTurns()
+    if (this.#mustStore) {
+      // A large account's copy, its figures, and the rest of a reading take a turn of the loop each.
+      await nextTurn()
+      this.#shownOrSettled()
+      await nextTurn()
+      this.#store()
+    }
     const isLacking = lacksGroups(this.#parts, this.#account, this.#ledger.unsettled)
     if (isLacking !== this.#lacksGroups) this.#change()
     this.#lacksGroups = isLacking
@@ -292,14 +290,6 @@ export class Wallet {
     // What was brought forward here is stored with what comes next.
     if (packed !== null) this.#store()
     else this.#mustStore = true
-  }
-
-  /** What a large account's copy, its figures and the rest of a reading take is more than a turn's worth. */
-  async #storeInTurns(): Promise<void> {
-    await nextTurn()
-    this.#shownOrSettled()
-    await nextTurn()
-    this.#store()
   }
 
   /** Markets may have become known, or been resolved, while nobody looked or a thread was at work. */
