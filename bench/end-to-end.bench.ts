@@ -1,203 +1,222 @@
-// How long from a venue's message to a subscriber's socket? Real processes as `npm start` runs them;
-// one subscriber follows every book and every trade. Each message carries the venue's time and the
-// time at which we received it; the subscriber notes when it came, in the same machine's clock.
-// The venue's time is when the world made the change, which waits for nobody: a message that the
-// venue's process, the engine or the subscriber leaves lying counts from then, not from when it left.
-// Excluded: networks (loopback), more than one subscriber, what a subscriber does with a message.
-// Precision: stamps are whole milliseconds, so venue → received may be off by one either way, and
-// received → subscriber is too high by up to one.
+// How long from the moment a venue planned to send a message to its receipt by a subscriber, with ten subscribers to
+// every book and trade, and how long through a relay that reads nothing? The venue is a process that sends the
+// simulated world's frames, one in twenty a trade, each at its planned moment over one socket; a message that venue,
+// server or subscriber leave lying counts from then. Ours is the whole engine over LMDB, from the connectors' socket
+// on; the relay hands each frame to a bare uWebSockets.js publish. Both are processes of their own with ten subscribers
+// of their own, and take turns over the same frames; figures are medians of five runs each, after one that is not counted.
+// Excluded: networks (loopback), the venues' own protocols of subscription, what a subscriber does with a message,
+// trades of venue a, which bear whole seconds (they are sent, counted and not timed).
+// Precision: the venue wakes by timers of a millisecond, for both alike; on two cores five processes share the machine,
+// so processor time a frame is given beside the times.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { WebSocket } from 'ws'
-import { systemClock } from '../engine/clock.ts'
-import { FollowedBook } from '../test/support/stream-follower.ts'
+import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import { Child } from './child.ts'
 import {
+  type LoadCommand,
+  type LoadReport,
+  type SendPlan,
+  type ServerCommand,
+  type ServerReport,
+  SIDES,
+  type SideName,
+  type VenueCommand,
+  type VenueReport,
+} from './end-to-end-messages.ts'
+import { sharedMs } from './fan-out-messages.ts'
+import {
+  aimedRow,
   type Bench,
   type BenchSetting,
   check,
   figureRow,
+  figureText,
   hashOf,
   inFolder,
+  nanosText,
   newTimes,
   type Row,
-  record,
   timesRow,
 } from './harness.ts'
-import { equalLines, LiveService } from './live-service.ts'
+import { median } from './median.ts'
 
-/** What is left out at the beginning: the compiler, and markets that were just subscribed. */
-const WARM_UP_SHARE = 0.2
+const SUBSCRIBERS = 10
+const RUNS = 5
+const RUN_SECONDS = 1.5
+const START_AFTER_MS = 50
+/** So many times the relay's time is ours to take at most, up to this rate; above it is told. */
+const RELAY_TIMES_MAX = 2
+const AIMED_RATE_MAX = 10_000
 
 export const bench: Bench = {
   name: 'end-to-end',
-  question: 'How long from a venue’s message to our receiving it, and from there to a subscriber?',
-  excludes: 'networks beyond loopback, more than one subscriber, the subscriber’s own work',
+  question:
+    'How long from a venue’s planned send to the receipt by ten subscribers, against a bare relay?',
+  excludes: 'networks beyond loopback, the subscribers’ own work, trades that bear whole seconds',
   async run(setting) {
     const rows: Row[] = []
     const lines: string[] = []
-    for (const perSecond of setting.isSmall ? [200] : [50, 500, 2_000, 5_000]) {
-      const measured = await inFolder((folder) => follow(perSecond, folder, setting))
+    for (const perSecond of setting.isSmall ? [500] : [1_000, 5_000, 10_000, 20_000]) {
+      const measured = await inFolder((folder) => compete(perSecond, folder, setting))
       rows.push(...measured.rows)
       lines.push(...measured.lines)
     }
-    const checked = `${lines.length} books rebuilt by the subscriber equal the simulator's own, no hole in any seq`
+    const checked = `${lines.length} books rebuilt by a subscriber equal the simulated world's, no hole in any seq, every frame relayed to every subscriber`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   },
 }
 
-async function follow(
+interface Side {
+  readonly server: Child<ServerCommand, ServerReport>
+  readonly load: Child<LoadCommand, LoadReport>
+}
+
+/** What one run of one side came to. */
+interface Run {
+  readonly times: Histogram
+  readonly processorMicros: number
+  readonly frameCount: number
+  readonly resyncCount: number
+}
+
+async function compete(
   perSecond: number,
   dataDir: string,
-  { isSmall, say }: BenchSetting,
+  { isSmall, seconds, say }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
-  const marketsPerVenue = isSmall ? 20 : 200
-  const service = await LiveService.start({
-    dataDir,
-    marketsPerVenue,
-    messagesPerSecond: perSecond,
-  })
+  const marketsPerVenue = isSmall ? 20 : 100
+  const runs = isSmall ? 1 : RUNS
+  const runSeconds = isSmall ? 0.3 : (seconds ?? RUN_SECONDS)
+  const wanted = Math.ceil(perSecond * runSeconds * (runs + 1))
+  const field = new Field()
   try {
-    await service.catalogsLoaded()
-    await service.booksLive(0)
-    const subscriber = await Subscriber.open(service)
-    const fromSeconds = service.processorSeconds()
-    const startedMs = systemClock.monotonicMs()
-    await pause(isSmall ? 1_500 : 15_000)
-    const elapsedSeconds = (systemClock.monotonicMs() - startedMs) / 1_000
-    const busySeconds = service.processorSeconds() - fromSeconds
-    const measuredCount = subscriber.arrivals.length
-    await service.pauseWorld()
-    const truth = await service.truthBooks()
-    const lines = await equalLines(truth, async (id) => subscriber.book(id))
-    subscriber.close()
-    await service.stop()
-    const busy = Math.round((100 * busySeconds) / elapsedSeconds)
-    const rows = rowsOf(`${perSecond}/s`, subscriber.arrivals.slice(0, measuredCount))
-    const rate = Math.round(measuredCount / elapsedSeconds)
-    const load = `${rate} messages/s to the subscriber, engine ${busy} % of a core`
-    say(`${perSecond} venue messages/s: ${load}`)
-    return { rows: [...rows, figureRow(`${perSecond} venue messages/s`, load)], lines }
-  } finally {
-    await service.kill()
-  }
-}
-
-/** Live messages only: snapshots carry the time of their book's last change. */
-function rowsOf(rate: string, arrivals: readonly Arrival[]): readonly Row[] {
-  const bookInbound = newTimes()
-  const bookOutbound = newTimes()
-  const tradeOutbound = newTimes()
-  for (const { text, atMs } of arrivals.slice(Math.floor(arrivals.length * WARM_UP_SHARE))) {
-    const message: Message = JSON.parse(text)
-    const { timestamp_ms: venueMs, received_ms: receivedMs } = message
-    if (venueMs === undefined || receivedMs === undefined) continue
-    if (message.type === 'update') {
-      record(bookInbound, receivedMs - venueMs)
-      record(bookOutbound, atMs - receivedMs)
-    } else if (message.type === 'trade') {
-      record(tradeOutbound, atMs - receivedMs)
-    }
-  }
-  check(bookInbound.totalCount > 0, `${rate}: no book update came`)
-  return [
-    timesRow(`${rate}: book, venue → received`, bookInbound),
-    timesRow(`${rate}: book, received → subscriber`, bookOutbound),
-    timesRow(`${rate}: trade, received → subscriber`, tradeOutbound),
-  ]
-}
-
-interface Level {
-  readonly price: number
-  readonly size: number
-}
-interface Message {
-  readonly type: string
-  readonly channel?: string
-  readonly market_id?: string
-  readonly seq?: number
-  readonly timestamp_ms?: number
-  readonly received_ms?: number
-  readonly data?: { readonly bids: readonly Level[]; readonly asks: readonly Level[] }
-}
-interface Arrival {
-  readonly text: string
-  readonly atMs: number
-}
-
-/** Notes when each message came and reads it only when asked, so that it is never late itself. */
-class Subscriber {
-  readonly arrivals: Arrival[] = []
-  readonly #socket: WebSocket
-  readonly #books = new Map<string, FollowedBook>()
-  #readCount = 0
-
-  private constructor(socket: WebSocket) {
-    this.#socket = socket
-  }
-
-  /** Resolves once both channels are in sync; what came before is not among the arrivals. */
-  static async open({ api, key }: LiveService): Promise<Subscriber> {
-    const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
-    const subscriber = new Subscriber(socket)
-    const nowMs = calendarWithFractions()
-    let syncedCount = 0
-    await new Promise<void>((resolve, reject) => {
-      socket.on('error', reject)
-      socket.on('close', (code) => reject(new Error(`the stream was closed with ${code}`)))
-      socket.on('message', (bytes) => {
-        const atMs = nowMs()
-        const text = String(bytes)
-        subscriber.arrivals.push({ text, atMs })
-        if (syncedCount < 2 && text.startsWith('{"type":"synced"')) {
-          syncedCount += 1
-          if (syncedCount === 2) resolve()
-        }
-      })
-      socket.on('open', () => {
-        for (const channel of ['orderbook', 'trades']) {
-          socket.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids: ['*'] }))
-        }
-      })
-    })
-    return subscriber
-  }
-
-  /** A book as rebuilt from everything that has come; null before its snapshot. */
-  book(id: string) {
-    for (; this.#readCount < this.arrivals.length; this.#readCount += 1) {
-      this.#take(JSON.parse(this.arrivals[this.#readCount]?.text ?? 'null'))
-    }
-    const book = this.#books.get(id)
-    return book === undefined ? null : { bids: book.levels('bids'), asks: book.levels('asks') }
-  }
-
-  #take(message: Message): void {
-    const { market_id: id, seq, data } = message
-    if (id === undefined || data === undefined || message.channel !== 'orderbook') return
-    if (message.type === 'snapshot') this.#books.set(id, new FollowedBook())
-    const book = this.#books.get(id)
-    if (book === undefined) return check(false, `${id}: an update before its snapshot`)
-    check(message.type === 'snapshot' || seq === book.seq + 1, `${id}: ${seq} after ${book.seq}`)
-    book.seq = seq ?? -1
-    for (const side of ['bids', 'asks'] as const) {
-      for (const { price, size } of data[side]) {
-        if (size === 0) book[side].delete(price)
-        else book[side].set(price, size)
+    const open = { kind: 'open', marketsPerVenue, frameCount: wanted } as const
+    const { port: venuePort, frameCount } = await field.venue.ask(open, 'listening')
+    await field.open({ venuePort, dataDir, marketsPerVenue })
+    const done: Record<SideName, Run[]> = { ours: [], relay: [] }
+    for (let part = 0; part <= runs; part += 1) {
+      const [from = 0, to = 0] = [part, part + 1].map((edge) =>
+        Math.floor((edge * frameCount) / (runs + 1)),
+      )
+      // Whoever comes first in one part comes second in the next.
+      for (const side of part % 2 === 0 ? SIDES : SIDES.toReversed()) {
+        const run = await field.run(side, { perSecond, from, to })
+        if (part > 0) done[side].push(run)
       }
+      say(`${perSecond} a second: run ${part} of ${runs}`)
     }
-  }
-
-  close(): void {
-    this.#socket.removeAllListeners('close')
-    this.#socket.close()
+    return { rows: rowsOf(perSecond, done), lines: await field.checkedBooks() }
+  } finally {
+    await field.close()
   }
 }
 
-/** The calendar with fractions: the monotonic clock, set by the moment of a calendar tick. */
-function calendarWithFractions(): () => number {
-  const beforeMs = systemClock.nowMs()
-  let tickMs = beforeMs
-  while (tickMs === beforeMs) tickMs = systemClock.nowMs()
-  const offsetMs = tickMs - systemClock.monotonicMs()
-  return () => systemClock.monotonicMs() + offsetMs
+/** Times, their ratios by pairs of runs that followed each other, and what a frame cost. */
+function rowsOf(perSecond: number, done: Readonly<Record<SideName, readonly Run[]>>): Row[] {
+  const title = `${perSecond}/s`
+  const rows: Row[] = []
+  for (const side of SIDES) {
+    const times = newTimes()
+    for (const run of done[side]) times.add(run.times)
+    check(times.totalCount > 0, `${title}: nothing came through ${side}`)
+    rows.push(timesRow(`${title}: ${side}, planned send → subscriber`, times))
+    const at = (rank: number) =>
+      nanosText(median(done[side].map((run) => run.times.getValueAtPercentile(rank))))
+    const each = median(done[side].map((run) => run.processorMicros / run.frameCount))
+    const resyncs = done[side].reduce((sum, run) => sum + run.resyncCount, 0)
+    const behind =
+      resyncs === 0 ? '' : `; ${resyncs} books sent anew to subscribers that fell behind`
+    rows.push(
+      figureRow(
+        `${title}: ${side}, medians of ${done[side].length} runs`,
+        `p50 ${at(50)}, p99 ${at(99)}; ${each.toFixed(1)} µs of server processor a frame to ${SUBSCRIBERS} subscribers${behind}`,
+      ),
+    )
+  }
+  for (const rank of [50, 99]) {
+    const ratio = median(
+      done.ours.map(({ times }, index) => {
+        const relayed = done.relay[index]?.times.getValueAtPercentile(rank) ?? Number.NaN
+        return times.getValueAtPercentile(rank) / relayed
+      }),
+    )
+    const what = `${title}: ours / relay, p${rank}`
+    const isAimed = perSecond <= AIMED_RATE_MAX
+    rows.push(
+      isAimed
+        ? aimedRow(what, ratio, { atMost: RELAY_TIMES_MAX })
+        : figureRow(what, `${figureText(ratio)} times; without an aim`),
+    )
+  }
+  return rows
+}
+
+/** The venue, and both sides with their subscribers. */
+class Field {
+  readonly venue: Child<VenueCommand, VenueReport> = new Child('end-to-end-venue.ts')
+  readonly #sides: Readonly<Record<SideName, Side>> = {
+    ours: sideOf('ours'),
+    relay: sideOf('relay'),
+  }
+
+  /** Both connected to the venue; every book is there before the subscribers come. */
+  async open(place: Omit<Extract<ServerCommand, { kind: 'open' }>, 'kind'>): Promise<void> {
+    for (const name of SIDES) {
+      const { server, load } = this.#sides[name]
+      const { port, apiKey } = await server.ask({ kind: 'open', ...place }, 'listening')
+      if (name === 'ours') {
+        await this.venue.ask({ kind: 'snapshots', side: name }, 'sent')
+        await this.#arrived(server)
+      }
+      const who = { port, apiKey, subscriberCount: SUBSCRIBERS }
+      await load.ask({ kind: 'connect', ...who }, 'connected')
+    }
+  }
+
+  /** Until no more frames come to a server than a moment before. */
+  async #arrived(server: Side['server']): Promise<void> {
+    for (let before = -1; ; ) {
+      const { frameCount } = await server.ask({ kind: 'look' }, 'looked')
+      if (frameCount > 0 && frameCount === before) return
+      before = frameCount
+      await pause(START_AFTER_MS)
+    }
+  }
+
+  async run(name: SideName, part: Pick<SendPlan, 'perSecond' | 'from' | 'to'>): Promise<Run> {
+    const { server, load } = this.#sides[name]
+    const before = await server.ask({ kind: 'look' }, 'looked')
+    const plan = { ...part, startMs: sharedMs() + START_AFTER_MS }
+    await load.ask({ kind: 'expect', ...plan }, 'expecting')
+    await this.venue.ask({ kind: 'send', side: name, ...plan }, 'sent')
+    const { deliveryCount, resyncCount, times } = await load.ask({ kind: 'finish' }, 'finished')
+    const after = await server.ask({ kind: 'look' }, 'looked')
+    const frameCount = after.frameCount - before.frameCount
+    check(frameCount === part.to - part.from, `${name} got ${frameCount} frames`)
+    if (name === 'relay') {
+      check(deliveryCount === SUBSCRIBERS * frameCount, `${deliveryCount} frames were relayed`)
+    }
+    const processorMicros = after.processorMicros - before.processorMicros
+    const decoded = decodeFromCompressedBase64(times)
+    return { times: decoded, processorMicros, frameCount, resyncCount }
+  }
+
+  /** Every book of the world, once the subscriber's is the same. */
+  async checkedBooks(): Promise<readonly string[]> {
+    const { books: truth } = await this.venue.ask({ kind: 'truth' }, 'truth')
+    const { books } = await this.#sides.ours.load.ask({ kind: 'books' }, 'books')
+    const rebuilt = new Set(books)
+    for (const line of truth) check(rebuilt.has(line), `no subscriber's book is\n${line}`)
+    return truth
+  }
+
+  async close(): Promise<void> {
+    const sides = Object.values(this.#sides).flatMap(({ server, load }) => [server, load])
+    await Promise.all([this.venue, ...sides].map((child) => child.end()))
+  }
+}
+
+function sideOf(name: SideName): Side {
+  const server: Side['server'] = new Child('end-to-end-server.ts', [name])
+  return { server, load: new Child('end-to-end-load.ts') }
 }

@@ -1,21 +1,22 @@
 // What every bench shares: how it is described, how time is taken, how a result is written down, and a
 // folder that goes when it is over. Time goes into HDR histograms in nanoseconds and comes out as
 // percentiles; there are no means here. A benched part is small and silent under test and large on
-// request, and ends by checking the state that it produced. Not for: load (sim-load.ts) or processes (live-service.ts).
-// Upholds BENCH2 to BENCH4.
+// request, and ends by checking the state that it produced. Not for: load (sim-load.ts), processes
+// (live-service.ts, child.ts), or how results are written (report.ts). Upholds BENCH2 to BENCH4.
 
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build, type Histogram } from 'hdr-histogram-js'
+import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
 import { silentLog } from '../engine/log.ts'
 import { Metrics } from '../engine/metrics.ts'
-import { HOUR_MS } from '../engine/units.ts'
 import { openLmdbStorage } from '../storage/lmdb.ts'
 import type { Storage } from '../storage/storage.ts'
+import { record } from './times.ts'
+
+export { nanosText, newTimes, record } from './times.ts'
 
 /** One bench; each `.bench.ts` file exports one. */
 export interface Bench {
@@ -30,6 +31,8 @@ export interface Bench {
 export interface BenchSetting {
   /** Under test: enough to see that it works, within seconds. The numbers then mean nothing. */
   readonly isSmall: boolean
+  /** How long each load lasts where the bench has one that lasts; null: as long as the bench thinks right. */
+  readonly seconds: number | null
   /** Takes a line about what is going on; under test nobody reads it. */
   readonly say: (line: string) => void
 }
@@ -48,39 +51,45 @@ export interface EndState {
   readonly isRepeatable: boolean
 }
 
-/** A distribution of times, or a single figure. */
+/** A distribution of times, or a single figure, which may have been aimed at. */
 export type Row =
   | { readonly kind: 'times'; readonly what: string; readonly times: Histogram }
-  | { readonly kind: 'figure'; readonly what: string; readonly value: string }
+  | {
+      readonly kind: 'figure'
+      readonly what: string
+      readonly value: string
+      readonly aimed?: Aimed
+    }
+
+/** A figure as a number beside its bound. */
+export interface Aimed {
+  readonly figure: number
+  readonly aim: { readonly atLeast: number } | { readonly atMost: number }
+  readonly isMet: boolean
+}
 
 export const timesRow = (what: string, times: Histogram): Row => ({ kind: 'times', what, times })
 export const figureRow = (what: string, value: string): Row => ({ kind: 'figure', what, value })
 
+/** The row of a figure with its aim; `unit` stands behind the figure. A figure that is no number meets nothing. */
+export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit = 'times'): Row {
+  const isMet = 'atLeast' in aim ? figure >= aim.atLeast : figure <= aim.atMost
+  const wanted = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`
+  const value = `${figureText(figure)} ${unit}; aim ${wanted}: ${isMet ? 'met' : 'not met'}`
+  return { kind: 'figure', what, value, aimed: { figure, aim, isMet } }
+}
+
+/** A ratio or another small figure, to as many digits as mean something. */
+export const figureText = (figure: number): string => figure.toFixed(figure < 10 ? 2 : 1)
+
 /** How many times the median of `slow` is the median of `fast`. */
 export function ratioRow(what: string, slow: Histogram, fast: Histogram): Row {
   const ratio = slow.getValueAtPercentile(50) / Math.max(fast.getValueAtPercentile(50), 1)
-  return figureRow(what, `${ratio.toFixed(ratio < 10 ? 2 : 1)} times`)
+  return figureRow(what, `${figureText(ratio)} times`)
 }
 
-const NANOS_PER_MS = 1_000_000
-/** An hour: nothing measured here takes longer. */
-const NANOS_MAX = HOUR_MS * NANOS_PER_MS
 /** This share of the operations runs before anything is recorded, for the compiler. */
 const WARM_UP_SHARE = 0.2
-
-/** An empty histogram of nanoseconds, to three significant digits. */
-export function newTimes(): Histogram {
-  return build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: NANOS_MAX,
-    numberOfSignificantValueDigits: 3,
-  })
-}
-
-/** Records a duration; one below zero, which two clocks can show, counts as zero. */
-export function record(times: Histogram, durationMs: number): void {
-  times.recordValue(Math.min(Math.max(Math.round(durationMs * NANOS_PER_MS), 0), NANOS_MAX))
-}
 
 /** One of the things timed: does `count` operations, beginning with the `from`-th. */
 export interface Contestant {
@@ -150,69 +159,4 @@ export function hashOf(texts: Iterable<string>): string {
 /** Throws when an end state is not what it should be: a fast wrong answer is not a result. */
 export function check(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(`the bench produced a wrong state: ${what}`)
-}
-
-/** The machine, Node, the commit and how busy the machine was, as lines. */
-export function conditions(): readonly string[] {
-  const [first] = cpus()
-  const [busyOneMinute = 0] = loadavg()
-  return [
-    `machine: ${cpus().length} × ${first?.model.trim() ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(1)} GiB, ${process.platform} ${release()} ${process.arch}`,
-    `node: ${process.version}`,
-    `commit: ${commit()}`,
-    `conditions: ${new Date(systemClock.nowMs()).toISOString()}, load average ${busyOneMinute.toFixed(2)} at the start, shared machine`,
-  ]
-}
-
-function commit(): string {
-  const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
-  try {
-    const changedCount = git('status', '--porcelain').split('\n').filter(Boolean).length
-    const dirt = changedCount === 0 ? '' : ` with ${changedCount} files changed since`
-    return `${git('rev-parse', '--short', 'HEAD')}${dirt}`
-  } catch {
-    return 'unknown (no git here)'
-  }
-}
-
-const PERCENTILES = [50, 90, 99, 99.9] as const
-
-/** A bench's result as Markdown, which is readable on a terminal too. */
-export function report(bench: Bench, result: BenchResult): string {
-  const { hash, checked, isRepeatable } = result.state
-  const lines = [
-    `## ${bench.name}`,
-    '',
-    `Question: ${bench.question}`,
-    `Excluded: ${bench.excludes}`,
-    '',
-  ]
-  const timed = result.rows.filter((row) => row.kind === 'times')
-  if (timed.length > 0) {
-    lines.push(`| times | count | ${PERCENTILES.map((rank) => `p${rank}`).join(' | ')} | max |`)
-    lines.push(`|---|${'---:|'.repeat(PERCENTILES.length + 2)}`)
-    for (const { what, times } of timed) {
-      const cells = PERCENTILES.map((rank) => nanosText(times.getValueAtPercentile(rank)))
-      lines.push(
-        `| ${what} | ${times.totalCount} | ${cells.join(' | ')} | ${nanosText(times.maxValue)} |`,
-      )
-    }
-    lines.push('')
-  }
-  for (const row of result.rows)
-    if (row.kind === 'figure') lines.push(`- ${row.what}: ${row.value}`)
-  lines.push(`- end state: ${checked}; hash ${hash}${isRepeatable ? '' : ' (differs by run)'}`, '')
-  return lines.join('\n')
-}
-
-/** Nanoseconds in the unit that suits them. */
-export function nanosText(nanos: number): string {
-  if (nanos < 1_000) return `${nanos} ns`
-  if (nanos < NANOS_PER_MS) return `${digits(nanos / 1_000)} µs`
-  if (nanos < 10_000 * NANOS_PER_MS) return `${digits(nanos / NANOS_PER_MS)} ms`
-  return `${digits(nanos / (1_000 * NANOS_PER_MS))} s`
-}
-
-function digits(value: number): string {
-  return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 }

@@ -1,5 +1,8 @@
-// How fast is the order book, against the naive one? Each operation sets one level of a book and then
-// reads both best prices, as every change of a market does.
+// How fast is the order book, against a sorted array, against a Map, and against the package `sorted-btree`?
+// Each operation sets one level of a book and then reads both best prices, as every change of a market does.
+// The array is sorted anew at each look (test/support/naive-book.ts, the judge as well), the Map is searched
+// through at each look, the tree is asked for its first and last key. Each has a loop of its own, so that the
+// compiler sees one kind of book in each.
 // Loads: what the simulated world does to its own books (about ten levels a side), and books of 1,000
 // levels a side changed near the top, where the naive twin's sort shows.
 // Excluded: parsing, mapping, checksums, publishing, and the making of snapshots.
@@ -10,9 +13,11 @@ import { seededRandom } from '../engine/random.ts'
 import { priceMicros, sizeMicros } from '../engine/units.ts'
 import { NaiveBook } from '../test/support/naive-book.ts'
 import {
+  aimedRow,
   type Bench,
   type BenchSetting,
   check,
+  figureRow,
   hashOf,
   newTimes,
   type Row,
@@ -20,26 +25,35 @@ import {
   timeInTurns,
   timesRow,
 } from './harness.ts'
+import { MapBook, TreeBook } from './order-book-peers.ts'
 import { bookLine, simLoad } from './sim-load.ts'
 
 const SEED = 1
 const DEEP_LEVELS = 1_000
 const TICK = 100
 const BATCH = 100
+/** How many times as long as ours the tree is to take, at the medians. */
+const TREE_TIMES_MIN = 3
 
 export const bench: Bench = {
   name: 'order-book',
   question:
-    'How long does one level change and a look at the best prices take, fast book vs naive?',
+    'How long does one level change and a look at the best prices take, against a sorted array, a Map and `sorted-btree`?',
   excludes: 'parsing, mapping, checksums, publishing, snapshots',
   async run(setting) {
-    const shallow = compare('world books', worldOperations(setting), BATCH)
-    const deep = compare('1,000 levels a side', deepOperations(setting), setting.isSmall ? 10 : 20)
+    const shallow = compare('world books', worldOperations(setting), {
+      naiveCount: 40_000,
+      naiveBatch: BATCH,
+    })
+    const deep = compare('1,000 levels a side', deepOperations(setting), {
+      naiveCount: setting.isSmall ? 100 : 4_000,
+      naiveBatch: setting.isSmall ? 10 : 20,
+    })
     return {
       rows: [...shallow.rows, ...deep.rows],
       state: {
         hash: hashOf([...shallow.lines, ...deep.lines]),
-        checked: `${shallow.lines.length + deep.lines.length} fast books equal their naive twins`,
+        checked: `${shallow.lines.length + deep.lines.length} books equal their twins of all three kinds`,
         isRepeatable: true,
       },
     }
@@ -59,59 +73,146 @@ interface Operations {
   readonly timed: readonly Operation[]
 }
 
-function compare(what: string, operations: Operations, batchCount: number) {
-  const { bookCount, first, timed } = operations
-  const fastBooks = Array.from({ length: bookCount }, () => new OrderBook())
-  const naiveBooks = Array.from({ length: bookCount }, () => new NaiveBook())
-  for (const { book, change } of first) {
-    fastBooks[book]?.set(change)
-    naiveBooks[book]?.set(change)
-  }
-  const fast = newTimes()
-  const naive = newTimes()
-  // Read so that nothing can be left out by the compiler, and compared: equal prices, equal sums.
-  let fastSum = 0
-  let naiveSum = 0
-  const fastBatch = (from: number, count: number) => {
-    for (let index = from; index < from + count; index += 1) {
-      const operation = timed[index]
-      const book = operation === undefined ? undefined : fastBooks[operation.book]
-      if (operation === undefined || book === undefined) continue
-      book.set(operation.change)
-      fastSum += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
-    }
-  }
-  const naiveBatch = (from: number, count: number) => {
-    for (let index = from; index < from + count; index += 1) {
-      const operation = timed[index]
-      const book = operation === undefined ? undefined : naiveBooks[operation.book]
-      if (operation === undefined || book === undefined) continue
-      book.set(operation.change)
-      naiveSum += (book.levels('bid')[0]?.price ?? 0) + (book.levels('ask')[0]?.price ?? 0)
-    }
-  }
-  timeInTurns(
-    [
-      { times: fast, batch: fastBatch },
-      { times: naive, batch: naiveBatch },
-    ],
-    { operationCount: timed.length, batchCount },
-  )
-  check(fastSum === naiveSum, `${what}: the best prices differ on the way`)
-  const lines = fastBooks.map((book, index) => line(String(index), book))
-  naiveBooks.forEach((book, index) => {
-    check(line(String(index), book) === lines[index], `${what}: book ${index} differs`)
+/** Does some operations; what it read adds up, so that nothing can be left out, and is compared. */
+type Batch = (from: number, count: number) => void
+
+const KINDS = ['fast', 'naive', 'map', 'tree'] as const
+type Kind = (typeof KINDS)[number]
+type Sums = Record<Kind, number>
+const NAMES: Readonly<Record<Kind, string>> = {
+  fast: 'fast',
+  naive: 'sorted array',
+  map: 'Map',
+  tree: 'sorted-btree',
+}
+
+/** The fast book meets the slow array and the quick two apart: after the array no cache is warm. */
+function compare(what: string, operations: Operations, size: Size) {
+  const { timed } = operations
+  const slow = race(what, ['fast', 'naive'], operations, {
+    operationCount: Math.min(size.naiveCount, timed.length),
+    batchCount: size.naiveBatch,
   })
-  for (const book of fastBooks) book.assertSound()
+  for (const { book, change } of timed.slice(size.naiveCount)) slow.books.naive[book]?.set(change)
+  const quick = race(what, ['fast', 'map', 'tree'], operations, {
+    operationCount: timed.length,
+    batchCount: BATCH,
+  })
+  const lines = quick.books.fast.map((book, index) => line(String(index), book))
+  for (const books of [slow.books.naive, quick.books.map, quick.books.tree]) {
+    books.forEach((book, index) => {
+      check(line(String(index), book) === lines[index], `${what}: book ${index} differs`)
+    })
+  }
+  for (const book of quick.books.fast) book.assertSound()
+  const middle = (kind: Kind) => Math.max(quick.times[kind].getValueAtPercentile(50), 1)
   const rows: Row[] = [
-    timesRow(`${what}: fast`, fast),
-    timesRow(`${what}: naive`, naive),
-    ratioRow(`${what}: naive / fast`, naive, fast),
+    timesRow(`${what}: ${NAMES.naive}`, slow.times.naive),
+    timesRow(`${what}: fast beside the array`, slow.times.fast),
+    ...QUICK.map((kind) => timesRow(`${what}: ${NAMES[kind]}`, quick.times[kind])),
+    ratioRow(`${what}: sorted array / fast`, slow.times.naive, slow.times.fast),
+    figureRow(
+      `${what}: changes a second, by the medians`,
+      QUICK.map((kind) => `${NAMES[kind]} ${Math.round(1e9 / middle(kind))}`).join(', '),
+    ),
+    ratioRow(`${what}: Map / fast`, quick.times.map, quick.times.fast),
+    aimedRow(`${what}: sorted-btree / fast`, middle('tree') / middle('fast'), {
+      atLeast: TREE_TIMES_MIN,
+    }),
   ]
   return { rows, lines }
 }
 
-function line(id: string, book: Pick<OrderBook, 'levels'> | NaiveBook): string {
+const QUICK = ['fast', 'map', 'tree'] as const
+
+/** How much of the operations the array does, which takes hundreds of times as long, in which batches. */
+interface Size {
+  readonly naiveCount: number
+  readonly naiveBatch: number
+}
+
+/** Some kinds of books through the same operations in turns, from the beginning. */
+function race(
+  what: string,
+  kinds: readonly Kind[],
+  { bookCount, first, timed }: Operations,
+  size: { readonly operationCount: number; readonly batchCount: number },
+) {
+  const some = <Book>(make: () => Book) => Array.from({ length: bookCount }, make)
+  const books = {
+    fast: some(() => new OrderBook()),
+    naive: some(() => new NaiveBook()),
+    map: some(() => new MapBook()),
+    tree: some(() => new TreeBook()),
+  }
+  for (const { book, change } of first) for (const kind of KINDS) books[kind][book]?.set(change)
+  const sums: Sums = { fast: 0, naive: 0, map: 0, tree: 0 }
+  const loops: Record<Kind, Batch> = {
+    fast: fastLoop(books.fast, timed, sums),
+    naive: naiveLoop(books.naive, timed, sums),
+    map: mapLoop(books.map, timed, sums),
+    tree: treeLoop(books.tree, timed, sums),
+  }
+  const times = { fast: newTimes(), naive: newTimes(), map: newTimes(), tree: newTimes() }
+  timeInTurns(
+    kinds.map((kind) => ({ times: times[kind], batch: loops[kind] })),
+    size,
+  )
+  for (const kind of kinds) {
+    check(sums[kind] === sums.fast, `${what}: the best prices of ${NAMES[kind]} differ on the way`)
+  }
+  return { books, times }
+}
+
+function fastLoop(books: readonly OrderBook[], timed: readonly Operation[], sums: Sums): Batch {
+  return (from, count) => {
+    for (let index = from; index < from + count; index += 1) {
+      const operation = timed[index]
+      const book = operation === undefined ? undefined : books[operation.book]
+      if (operation === undefined || book === undefined) continue
+      book.set(operation.change)
+      sums.fast += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
+    }
+  }
+}
+
+function naiveLoop(books: readonly NaiveBook[], timed: readonly Operation[], sums: Sums): Batch {
+  return (from, count) => {
+    for (let index = from; index < from + count; index += 1) {
+      const operation = timed[index]
+      const book = operation === undefined ? undefined : books[operation.book]
+      if (operation === undefined || book === undefined) continue
+      book.set(operation.change)
+      sums.naive += (book.levels('bid')[0]?.price ?? 0) + (book.levels('ask')[0]?.price ?? 0)
+    }
+  }
+}
+
+function mapLoop(books: readonly MapBook[], timed: readonly Operation[], sums: Sums): Batch {
+  return (from, count) => {
+    for (let index = from; index < from + count; index += 1) {
+      const operation = timed[index]
+      const book = operation === undefined ? undefined : books[operation.book]
+      if (operation === undefined || book === undefined) continue
+      book.set(operation.change)
+      sums.map += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
+    }
+  }
+}
+
+function treeLoop(books: readonly TreeBook[], timed: readonly Operation[], sums: Sums): Batch {
+  return (from, count) => {
+    for (let index = from; index < from + count; index += 1) {
+      const operation = timed[index]
+      const book = operation === undefined ? undefined : books[operation.book]
+      if (operation === undefined || book === undefined) continue
+      book.set(operation.change)
+      sums.tree += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
+    }
+  }
+}
+
+function line(id: string, book: Pick<OrderBook, 'levels'>): string {
   return bookLine(id, { bids: book.levels('bid'), asks: book.levels('ask') })
 }
 
@@ -147,7 +248,7 @@ function deepOperations({ isSmall }: BenchSetting): Operations {
       change('ask', rank, 1 + random.below(500)),
     )
   }
-  const timed = Array.from({ length: isSmall ? 100 : 4_000 }, () => {
+  const timed = Array.from({ length: isSmall ? 1_000 : 200_000 }, () => {
     const rank = random.below(10) === 0 ? random.below(DEEP_LEVELS) : random.below(20)
     return change(random.pick(['bid', 'ask']), rank, random.below(3) === 0 ? 0 : random.below(500))
   })

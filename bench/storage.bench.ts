@@ -3,20 +3,27 @@
 // are on the platter; the newest 100 of a market and of a venue, and the oldest 500 of a market, after
 // commit.
 // MemoryStorage, the naive twin, does the same beside it.
+// Then trades stored and flushed, a thousand at a time, until they are on the platter: ours, a bare LMDB that is
+// handed the very rows that ours writes (the limit), and LevelDB through `classic-level`, in turns.
 // Excluded: actors and rings. The folder is a new one under the system's temporary folder, so that the
 // disk is this machine's, and everything read is in the page cache.
 
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { systemClock } from '../engine/clock.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import { complement, notionalMicros, TIME_ZERO, timeMs } from '../engine/units.ts'
 import type { SimTrade } from '../engine/venues/simulator/model.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
-import type { Storage, StoredTrade, TradedMarket } from '../storage/storage.ts'
+import type { Storage, StoredTrade } from '../storage/storage.ts'
 import {
+  aimedRow,
   type Bench,
   check,
+  figureRow,
   hashOf,
+  inFolder,
   newTimes,
   type Row,
   ratioRow,
@@ -25,11 +32,23 @@ import {
   timesRow,
   withLmdb,
 } from './harness.ts'
-import { listingOf, simLoad } from './sim-load.ts'
+import { median } from './median.ts'
+import { listingOf, type SimLoad, simLoad } from './sim-load.ts'
+import {
+  BareLmdb,
+  Level,
+  type RowStore,
+  recordedRows,
+  rowLine,
+  type TradeInput,
+  type WrittenRow,
+} from './storage-peers.ts'
 
 const SEED = 4
 const PUT_BATCH = 10
 const COMMIT_AFTER = 1_000
+/** The share of the bare LMDB's rate that ours is to reach. */
+const BARE_SHARE_MIN = 0.7
 const END_OF_TIME = timeMs(Number.MAX_SAFE_INTEGER)
 
 export const bench: Bench = {
@@ -42,37 +61,40 @@ export const bench: Bench = {
       marketsPerVenue: isSmall ? 20 : 100,
       frameCount: isSmall ? 4_000 : 150_000,
     })
-    return withLmdb(async (lmdb) => {
+    const kept = await withLmdb(async (lmdb) => {
       const memory = openMemoryStorage()
-      const numbers = new Map<string, MarketNumber>()
-      for (const market of load.markets) {
-        const number = lmdb.markets.put(listingOf(market))
-        check(memory.markets.put(listingOf(market)) === number, 'both number markets alike')
-        numbers.set(market.listing.nativeId, number)
-      }
+      const numbers = putMarkets(lmdb, load)
+      for (const [id, number] of putMarkets(memory, load))
+        check(numbers.get(id) === number, 'both number markets alike')
       await lmdb.committed()
       const inputs = inputsOf(load.trades, numbers)
       const rows = [
         ...(await timePuts(lmdb, memory, inputs)),
         ...timeReads(lmdb, memory, { numbers: [...numbers.values()], isSmall }),
       ]
-      const lines = compareAll(lmdb, memory, numbers)
-      const checked = `${inputs.length} trades of ${numbers.size} markets read alike from LMDB and from memory`
-      return { rows, state: { hash: hashOf(lines), checked, isRepeatable: true } }
+      return { rows, inputs, numbers, lines: compareAll(lmdb, memory, numbers) }
     })
+    const { inputs, numbers, lines } = kept
+    const flushes = await inFolder((folder) => timeFlushes(folder, load, inputs, lines))
+    const checked = `${inputs.length} trades of ${numbers.size} markets read alike from LMDB and from memory, and ${flushes.rowCount} rows alike from bare LMDB and LevelDB`
+    const rows = [...kept.rows, ...flushes.rows]
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: true } }
   },
 }
 
-interface Input {
-  readonly market: TradedMarket
-  readonly trade: Omit<StoredTrade, 'ordinal'>
+function putMarkets(storage: Storage, load: SimLoad): ReadonlyMap<string, MarketNumber> {
+  const numbers = new Map<string, MarketNumber>()
+  for (const market of load.markets) {
+    numbers.set(market.listing.nativeId, storage.markets.put(listingOf(market)))
+  }
+  return numbers
 }
 
 function inputsOf(
   trades: readonly SimTrade[],
   numbers: ReadonlyMap<string, MarketNumber>,
-): readonly Input[] {
-  const inputs: Input[] = []
+): readonly TradeInput[] {
+  const inputs: TradeInput[] = []
   for (const trade of trades) {
     const market = numbers.get(trade.market.listing.nativeId)
     if (market === undefined) continue
@@ -101,7 +123,7 @@ function inputsOf(
 async function timePuts(
   lmdb: Storage,
   memory: Storage,
-  inputs: readonly Input[],
+  inputs: readonly TradeInput[],
 ): Promise<readonly Row[]> {
   const lmdbTimes = newTimes()
   const memoryTimes = newTimes()
@@ -133,6 +155,100 @@ async function timePuts(
     ratioRow('has and put: LMDB / memory', lmdbTimes, memoryTimes),
     timesRow(`commit of up to ${COMMIT_AFTER} trades, from the last put`, commitTimes),
   ]
+}
+
+/** Commits of a thousand trades, ours and the others' in turns; the first of each is not counted. */
+async function timeFlushes(
+  folder: string,
+  load: SimLoad,
+  inputs: readonly TradeInput[],
+  lines: readonly string[],
+): Promise<{ rows: readonly Row[]; rowCount: number }> {
+  const place = (name: string) => {
+    mkdirSync(join(folder, name))
+    return join(folder, name)
+  }
+  const commits = await recordedRows(place('recorded'), inputs, COMMIT_AFTER)
+  const [bare, level] = [new BareLmdb(place('bare')), new Level(place('level'))]
+  try {
+    const measured = await withLmdb(async (lmdb) => {
+      const numbers = putMarkets(lmdb, load)
+      await lmdb.committed()
+      const ours = async (from: number) => {
+        for (const { market, trade } of inputs.slice(from, from + COMMIT_AFTER)) {
+          if (!lmdb.trades.has(market.number, trade.nativeId)) lmdb.trades.put(market, trade)
+        }
+        await lmdb.committed()
+      }
+      const rates = await raceFlushes(inputs.length, commits, { ours, bare, level })
+      check(allLines(lmdb, numbers).join('\n') === lines.join('\n'), 'the flushed trades differ')
+      return rates
+    })
+    const written = writtenLines(commits)
+    for (const [name, store] of [['bare LMDB', bare] as const, ['LevelDB', level] as const]) {
+      check((await store.lines()).join('\n') === written.join('\n'), `the rows of ${name} differ`)
+    }
+    return { rows: measured, rowCount: written.length }
+  } finally {
+    await Promise.all([bare.close(), level.close()])
+  }
+}
+
+async function raceFlushes(
+  inputCount: number,
+  commits: readonly (readonly WrittenRow[])[],
+  { ours, bare, level }: { ours: (from: number) => Promise<void>; bare: RowStore; level: RowStore },
+): Promise<readonly Row[]> {
+  const times = { ours: newTimes(), bare: newTimes(), level: newTimes() }
+  const shares: { bare: number; level: number }[] = []
+  for (const [index, rows] of commits.entries()) {
+    const from = index * COMMIT_AFTER
+    const took = { ours: 0, bare: 0, level: 0 }
+    const turns = [
+      ['ours', () => ours(from)],
+      ['bare', () => bare.write(rows)],
+      ['level', () => level.write(rows)],
+    ] as const
+    // Whoever comes first in one round comes last in the next.
+    for (let step = 0; step < turns.length; step += 1) {
+      const [name, write] = turns[(index + step) % turns.length] ?? turns[0]
+      const startedMs = systemClock.monotonicMs()
+      await write()
+      took[name] = systemClock.monotonicMs() - startedMs
+    }
+    if (index === 0 && commits.length > 1) continue
+    const count = Math.min(COMMIT_AFTER, inputCount - from)
+    for (const [name] of turns) record(times[name], took[name] / count)
+    shares.push({ bare: took.bare / took.ours, level: took.level / took.ours })
+  }
+  const perSecond = (name: keyof typeof times) =>
+    Math.round(1e9 / Math.max(times[name].getValueAtPercentile(50), 1))
+  const each = 'a trade, stored and flushed by the thousand'
+  return [
+    timesRow(`${each}: ours`, times.ours),
+    timesRow(`${each}: bare LMDB`, times.bare),
+    timesRow(`${each}: classic-level`, times.level),
+    figureRow(
+      'stored and flushed a second, by the medians',
+      `ours ${perSecond('ours')}, bare LMDB ${perSecond('bare')}, classic-level ${perSecond('level')} trades`,
+    ),
+    aimedRow('rate of ours / bare LMDB', median(shares.map((share) => share.bare)), {
+      atLeast: BARE_SHARE_MIN,
+    }),
+    figureRow(
+      'rate of ours / classic-level',
+      `${median(shares.map((share) => share.level)).toFixed(2)} times`,
+    ),
+  ]
+}
+
+/** What is there in the end, when later commits put some rows again. */
+function writtenLines(commits: readonly (readonly WrittenRow[])[]): readonly string[] {
+  const last = new Map<string, string>()
+  for (const rows of commits) {
+    for (const row of rows) last.set(`${row.table} ${row.key.toString('hex')}`, rowLine(row))
+  }
+  return [...last.values()].sort()
 }
 
 function timeReads(
@@ -181,14 +297,8 @@ function compareAll(
   memory: Storage,
   numbers: ReadonlyMap<string, MarketNumber>,
 ): readonly string[] {
-  const lines: string[] = []
-  for (const market of numbers.values()) {
-    const range = { market, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }
-    const kept = lmdb.trades.range({ ...range, order: 'asc' }).map((row) => textOf(row))
-    const twin = memory.trades.range({ ...range, order: 'asc' }).map((row) => textOf(row))
-    check(kept.join('\n') === twin.join('\n'), `market ${market}: the trades differ`)
-    lines.push(...kept)
-  }
+  const lines = allLines(lmdb, numbers)
+  check(lines.join('\n') === allLines(memory, numbers).join('\n'), 'the trades differ')
   check(lmdb.trades.count() === lines.length, 'the count of all trades is right')
   for (const venue of VENUE_KEYS) {
     const range = { venue, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }
@@ -200,6 +310,14 @@ function compareAll(
     check(kept?.join('\n') === twin?.join('\n'), `venue ${venue}: the trades differ`)
   }
   return lines
+}
+
+/** Every trade, by market. */
+function allLines(storage: Storage, numbers: ReadonlyMap<string, MarketNumber>): string[] {
+  return [...numbers.values()].flatMap((market) => {
+    const range = { market, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }
+    return storage.trades.range({ ...range, order: 'asc' }).map((row) => textOf(row))
+  })
 }
 
 /** A trade with its fields in one order. */

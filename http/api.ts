@@ -13,6 +13,7 @@ import { type Route, route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { bookHistoryRoutes } from './routes/book-history.ts'
 import { candleRoutes } from './routes/candles.ts'
+import { dashboardRoutes } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { eventRoutes } from './routes/events.ts'
 import { marketRoutes } from './routes/markets.ts'
@@ -65,6 +66,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...accountRoutes(engine.accounts), //       /v1/auth/signup  /login  /me  /v1/keys
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
     streamHint, //                              /v1/ws
+    ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}
   ]
   return [...routes, ...documentRoutes(routes, { version, names })]
 }

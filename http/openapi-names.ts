@@ -44,6 +44,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': 'retryWebhookDelivery',
   'GET /v1/ws': 'openStream',
   'GET /openapi.json': 'getSpecification',
+  'GET /': 'getStart',
+  'GET /dashboard/{asset}': 'getDashboardAsset',
   'GET /docs': 'getDocumentation',
   'GET /docs/{asset}': 'getDocumentationAsset',
 }

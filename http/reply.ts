@@ -45,6 +45,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   201: '201 Created',
   202: '202 Accepted',
   204: '204 No Content',
+  302: '302 Found',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   404: '404 Not Found',
@@ -81,6 +82,12 @@ export function jsonBytes(body: Uint8Array, whenTaken: () => void): Answer {
 /** An answer that is not JSON. */
 export function plainText(body: string, contentType: string): Answer {
   return { status: 200, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
+}
+
+/** 302 to an address, from that of the request; a client that does not follow is told where to go. */
+export function redirect(address: string): Answer {
+  const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
+  return withHeader({ ...answer, status: 302 }, 'Location', address)
 }
 
 /** 204. */

@@ -88,7 +88,7 @@ export interface RouteDocument {
   /** The body of success; null: none (204) or not JSON. */
   readonly answer: TSchema | null
   /** Of success; 200 unless said. */
-  readonly status?: 200 | 201 | 202 | 204 | 101
+  readonly status?: 200 | 201 | 202 | 204 | 302 | 101
   /** Bodies to send, by name. */
   readonly bodyExamples?: Readonly<Record<string, JsonObject>>
   /** Of success when it is not JSON. */

@@ -5,15 +5,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it, test } from 'node:test'
 import { BENCHES } from '../bench/benches.ts'
-import {
-  type Bench,
-  check,
-  newTimes,
-  record,
-  report,
-  timeInTurns,
-  timesRow,
-} from '../bench/harness.ts'
+import { type Bench, check, newTimes, record, timeInTurns, timesRow } from '../bench/harness.ts'
+import { outcomeText } from '../bench/report.ts'
 
 const FOLDER = new URL('../bench/', import.meta.url)
 const SUFFIX = '.bench.ts'
@@ -34,8 +27,8 @@ test('[BENCH2] times are told as percentiles of a histogram, never as a mean', (
   for (let micros = 1; micros <= 1_000; micros += 1) record(times, micros / 1_000)
   const state = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
   const bench = { name: 'made up', question: 'why?', excludes: 'all' }
-  const run = async () => ({ rows: [], state })
-  const text = report({ ...bench, run }, { rows: [timesRow('thousand', times)], state })
+  const result = { rows: [timesRow('thousand', times)], state }
+  const text = outcomeText({ kind: 'done', bench, tookMs: 1, result })
   assert.match(text, /\| thousand \| 1000 \| 500 µs \| 900 µs \| 990 µs \| (999 µs|1.00 ms) \|/)
   assert.doesNotMatch(text, /mean|average/i)
 })
@@ -83,5 +76,5 @@ describe('every bench, small', () => {
 })
 
 function run(bench: Bench) {
-  return bench.run({ isSmall: true, say: () => undefined })
+  return bench.run({ isSmall: true, seconds: null, say: () => undefined })
 }

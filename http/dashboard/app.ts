@@ -3,7 +3,8 @@
 // Not for: what is on a page (pages/). Upholds DASH6, DASH7.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
+import { setTitle } from './browser.ts'
 import { html } from './html.ts'
 import { AccountPage } from './pages/account.ts'
 import { MarketPage } from './pages/market.ts'
@@ -17,7 +18,7 @@ import { WebhooksPage } from './pages/webhooks.ts'
 import { WelcomePage } from './pages/welcome.ts'
 import { WhalesPage } from './pages/whales.ts'
 import { ConnectionLine } from './parts/connection-line.ts'
-import { Empty } from './parts/states.ts'
+import { Empty, Failure } from './parts/states.ts'
 import { hrefOf, type PageName, type Place, place } from './route.ts'
 import { logOut, session } from './session.ts'
 import { useSignal } from './signal.ts'
@@ -49,31 +50,39 @@ export function App() {
   const where = useSignal(place)
   const who = useSignal(session)
   const main = useRef<HTMLElement>(null)
-  useEffect(() => {
-    // A new page is read from its beginning, by eye and by screen reader.
-    scrollTo(0, 0)
-    main.current?.focus({ preventScroll: true })
-  }, [where.page, where.subject])
+  const links = useRef<HTMLElement>(null)
   const isIn = who.kind === 'in'
+  const isFirst = useRef(true)
+  useEffect(() => {
+    setTitle(titleOf(where))
+    showCurrent(links.current)
+    // The first page is begun at its top, where the way past the links is.
+    if (!isFirst.current) {
+      // Every other one is read from its own beginning, by eye and by screen reader.
+      scrollTo(0, 0)
+      main.current?.focus({ preventScroll: true })
+    }
+    isFirst.current = false
+  }, [where.page, where.subject, isIn])
   // The status of the service is for everybody.
   const isOpen = isIn || where.page === 'status'
   const page = where.page === 'unknown' ? null : PAGES[where.page]
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
-    <header class="top">
+    <div class="head"><header class="top">
       <a class="name" href=${hrefOf('markets')}>Twinbook</a>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref=${links}>
         ${LINKS.map(
           ([name, text]) => html`<a
             href=${hrefOf(name)}
-            aria-current=${name === where.page ? 'page' : null}
+            aria-current=${currentOf(name, where)}
           >${text}</a>`,
         )}
       </nav>
       ${isIn ? html`<button type="button" class="quiet" onClick=${logOut}>Log out</button>` : null}
     </header>
-    ${isIn ? html`<${ConnectionLine} />` : null}
-    <main ref=${main} tabindex="-1" id="main">
+    ${isIn ? html`<${ConnectionLine} />` : null}</div>
+    <main ref=${main} tabindex="-1" id="main" data-page=${isOpen ? where.page : 'welcome'}>
       ${isOpen ? shown(page, where) : html`<${WelcomePage} ending=${who.kind === 'out' ? who.ending : 'never'} />`}
     </main>
     <footer>
@@ -86,7 +95,37 @@ export function App() {
 function shown(page: FunctionComponent<PageProps> | null, where: Place) {
   if (page === null) return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
   // A page of another subject is another page: nothing of the last one is left in it.
-  return html`<${page} key=${`${where.page}/${where.subject}`} place=${where} />`
+  return html`<${Guarded} key=${`${where.page}/${where.subject}`} page=${page} place=${where} />`
+}
+
+interface GuardedProps extends PageProps {
+  readonly page: FunctionComponent<PageProps>
+}
+
+/** A page that fails leaves the frame standing, and the way to the others. */
+function Guarded({ page, place: where }: GuardedProps) {
+  const [error, retry] = useErrorBoundary()
+  if (error !== undefined)
+    return html`<h1>${titleOf(where)}</h1><${Failure} error=${error} retry=${retry} />`
+  return html`<${page} place=${where} />`
+}
+
+/** On a phone the links are wider than the screen: the one of this page is moved into sight. */
+function showCurrent(nav: HTMLElement | null): void {
+  const link = nav?.querySelector<HTMLElement>('[aria-current]') ?? null
+  if (nav === null || link === null) return
+  nav.scrollLeft = link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.clientWidth) / 2
+}
+
+/** A market is one of the markets. */
+function currentOf(name: PageName, { page }: Place): 'page' | 'true' | null {
+  if (name === page) return 'page'
+  return name === 'markets' && page === 'market' ? 'true' : null
+}
+
+function titleOf({ page }: Place): string {
+  const name = page === 'market' ? 'Market' : LINKS.find(([link]) => link === page)?.[1]
+  return name === undefined ? 'Twinbook' : `${name} – Twinbook`
 }
 
 const skipTo = (target: { readonly current: HTMLElement | null }) => (event: Event) => {

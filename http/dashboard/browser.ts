@@ -51,6 +51,17 @@ export function remember(name: string, text: string | null): void {
 /** The part of the tab's address behind `#`. */
 export const addressHash = (): string => location.hash
 
+/** Goes to another place of the dashboard; replaced, the browser's back button passes over the one before. */
+export function setAddressHash(hash: string, isReplacing = false): void {
+  if (isReplacing) location.replace(hash)
+  else location.hash = hash
+}
+
+/** What the tab is called. */
+export function setTitle(title: string): void {
+  document.title = title
+}
+
 /** Where the server is: `https://host/path/` with the path that a proxy may have put before `dashboard`. */
 export const serverBase = (): string => new URL('.', location.href.replace(/[?#].*$/, '')).href
 

@@ -50,6 +50,18 @@ export const countText = (count: Known): string =>
 export const percentText = (share: Known): string =>
   share === null || share === undefined ? DASH : `${Number((share * 100).toFixed(1))} %`
 
+/** A number of bytes for a glance: `1.5 MB`. */
+export function bytesText(bytes: Known): string {
+  if (bytes === null || bytes === undefined) return DASH
+  const steps = [
+    [1e9, 'GB'],
+    [1e6, 'MB'],
+    [1e3, 'kB'],
+  ] as const
+  const [size, unit] = steps.find(([least]) => bytes >= least) ?? [1, 'B']
+  return `${Number((bytes / size).toFixed(1))} ${unit}`
+}
+
 /** A length of time for a glance: `350 ms`, `12 s`, `4 min`, `3 h`, `2 d`. */
 export function durationText(ms: Known): string {
   if (ms === null || ms === undefined) return DASH

@@ -2,6 +2,8 @@
 // against, as types alone. Not for: messages of the stream (../client/messages.ts).
 
 import type { Static } from '@sinclair/typebox'
+import type { matchSchemas } from '../match-records.ts'
+import type { statsSchema } from '../routes/status.ts'
 import type {
   CandleSchema,
   CandlesSchema,
@@ -23,6 +25,8 @@ import type {
   WalletPositionSchema,
   WalletTradeSchema,
 } from '../schemas.ts'
+import type { walletTradesSchema } from '../wallet-events.ts'
+import type { walletPositionsSchema } from '../wallet-positions.ts'
 import type { pnlRecord, profileRecord, rankedRecord } from '../wallet-records.ts'
 import type {
   DeliveriesSchema,
@@ -60,3 +64,9 @@ export type WalletPnl = ReturnType<typeof pnlRecord>
 export type RankedWallet = ReturnType<typeof rankedRecord>
 export type WalletPosition = Static<typeof WalletPositionSchema>
 export type WalletTrade = Static<typeof WalletTradeSchema>
+export type WalletPositionPage = Static<typeof walletPositionsSchema>
+export type WalletTradePage = Static<typeof walletTradesSchema>
+export type Stats = Static<ReturnType<typeof statsSchema>>
+/** Pairs whose markets stand under the venues' configured names. */
+export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>
+export type SharedGames = Static<ReturnType<typeof matchSchemas>['games']>

@@ -32,8 +32,16 @@ export class Signal<Value> {
 
 /** The signal's value; the part is drawn again before the next picture after it changed. */
 export function useSignal<Value>(signal: Signal<Value>): Value {
-  useRedraw((redraw) => signal.listen(redraw), [signal])
-  return signal.value
+  const drawn = signal.value
+  useRedraw(
+    (redraw) => {
+      // It may have changed between being drawn and being listened to.
+      if (signal.value !== drawn) redraw()
+      return signal.listen(redraw)
+    },
+    [signal],
+  )
+  return drawn
 }
 
 /**

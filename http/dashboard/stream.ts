@@ -9,8 +9,10 @@ import type {
   ClientState,
   DataMessage,
   GapEvent,
+  StateEvent,
   StatusMessage,
 } from '../client/messages.ts'
+import { request } from './api.ts'
 import { monotonicMs, serverBase } from './browser.ts'
 import { Signal } from './signal.ts'
 
@@ -21,12 +23,16 @@ export interface StreamState {
   readonly reason: string
   /** When it will be tried again, on the monotonic clock; null: now, or never. */
   readonly retryAtMs: number | null
+  /** It has ended, or did not begin, since it was last live: what is shown may be old. */
+  readonly isLost: boolean
 }
 
 /** How a venue's feed is, as the server last said. */
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms'>
 
-export const streamState = new Signal<StreamState>({ state: 'off', reason: '', retryAtMs: null })
+const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
+
+export const streamState = new Signal<StreamState>(OFF)
 /** By the venue's configured name. */
 export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
 /** Messages with something of a market that came since the tab was opened. */
@@ -47,6 +53,8 @@ interface Following extends Follower {
 
 let client: StreamClient | null = null
 let credential: string | null = null
+/** Connections in a row that ended before they were live. */
+let failedCount = 0
 const followings = new Set<Following>()
 
 /** The token with which the connection is made when somebody follows something. */
@@ -61,8 +69,10 @@ export function endStream(): void {
   client?.close()
   client = null
   credential = null
+  failedCount = 0
   followings.clear()
-  streamState.set({ state: 'off', reason: '', retryAtMs: null })
+  feeds.set(new Map())
+  streamState.set(OFF)
 }
 
 /**
@@ -93,11 +103,7 @@ function opened(): StreamClient | null {
     onEvent: (event) => {
       switch (event.type) {
         case 'state':
-          return streamState.set({
-            state: event.state,
-            reason: event.reason,
-            retryAtMs: event.retry_ms === null ? null : monotonicMs() + event.retry_ms,
-          })
+          return tellState(event)
         case 'status':
           return feeds.set(new Map([...feeds.value, [event.platform, event]]))
         case 'gap':
@@ -115,6 +121,33 @@ function opened(): StreamClient | null {
     },
   })
   return client
+}
+
+function tellState({ state, reason, retry_ms: retryMs }: StateEvent): void {
+  if (state === 'live') failedCount = 0
+  if (state === 'waiting') failedCount += 1
+  streamState.set({
+    state,
+    reason,
+    retryAtMs: retryMs === null ? null : monotonicMs() + retryMs,
+    isLost: state === 'waiting' || (state !== 'live' && streamState.value.isLost),
+  })
+  if (state === 'waiting' && failedCount > 1) void askWhy(client)
+}
+
+/**
+ * A browser does not say why a connection was refused. REST does: it ends the session when the token is no longer
+ * good; and where it answers, it is the connection that is one too many.
+ */
+async function askWhy(refused: StreamClient | null): Promise<void> {
+  try {
+    await request('/v1/auth/me')
+  } catch {
+    return
+  }
+  const { value: state } = streamState
+  if (client !== refused || state.state !== 'waiting') return
+  streamState.set({ ...state, reason: 'all connections of this account may be in use' })
 }
 
 function tell(message: DataMessage): void {

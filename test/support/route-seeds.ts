@@ -7,6 +7,7 @@ import { EngineError } from '../../engine/errors.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import { EVENT_TYPES } from '../../engine/webhooks/webhook.ts'
 import { readClientFiles } from '../../http/client-files.ts'
+import { readDashboard } from '../../http/dashboard-files.ts'
 import { readPage } from '../../http/docs.ts'
 import type { Route } from '../../http/route.ts'
 import { ACCOUNT } from './described-face.ts'
@@ -134,6 +135,9 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
   'GET /docs/{asset}': {
     path: async () => ({ asset: [...readPage().files.keys()].at(-1) ?? '' }),
+  },
+  'GET /dashboard/{asset}': {
+    path: async () => ({ asset: [...readDashboard(readClientFiles()).files.keys()].at(-1) ?? '' }),
   },
   'GET /client/{file}': {
     path: async () => ({ file: 'connect.js' }),

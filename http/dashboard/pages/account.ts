@@ -1,8 +1,10 @@
-// Placeholder until the page is written.
+// The account: who it is, what it may ask for, and the keys with which programs ask in its name.
+// Not for: the forms of who is not logged in (welcome.ts), webhooks (webhooks.ts).
 
 import { html } from '../html.ts'
-import type { PageProps } from './page-props.ts'
+import { AccountLimits } from '../parts/account-limits.ts'
+import { KeyList } from '../parts/key-list.ts'
 
-export function AccountPage({ place }: PageProps) {
-  return html`<h1>${place.page}</h1>`
+export function AccountPage() {
+  return html`<h1>Account</h1><${AccountLimits} /><${KeyList} />`
 }

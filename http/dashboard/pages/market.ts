@@ -1,8 +1,85 @@
-// Placeholder until the page is written.
+// One market, live: what it asks, its outcomes, its book, its trades and candles, and the same question at the other
+// venue beside it. Upholds DASH39 to DASH47.
 
+import { useEffect, useRef } from 'preact/hooks'
+import { ApiError, request } from '../api.ts'
+import { CandleChart } from '../charts/candles.ts'
+import { DepthChart } from '../charts/depth.ts'
 import { html } from '../html.ts'
+import { useAsked } from '../parts/asked.ts'
+import { BookPanel } from '../parts/book-panel.ts'
+import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market-facts.ts'
+import { TwinPanel } from '../parts/market-twin.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { TradePanel } from '../parts/trade-panel.ts'
+import type { Market } from '../records.ts'
+import { hrefOf } from '../route.ts'
+import { follow } from '../stream.ts'
 import type { PageProps } from './page-props.ts'
 
 export function MarketPage({ place }: PageProps) {
-  return html`<h1>${place.page}</h1>`
+  const { subject } = place
+  if (subject === null || subject === '') return html`<${Unknown} marketId=${null} />`
+  return html`<${OneMarket} key=${subject} marketId=${subject} />`
+}
+
+function OneMarket({ marketId }: { readonly marketId: string }) {
+  const asked = useAsked(
+    (signal) => request<Market>(`/v1/markets/${encodeURIComponent(marketId)}`, { signal }),
+    [marketId],
+  )
+  const known = useRef<Market | null>(null)
+  if (asked.kind === 'answered') known.current = asked.answer
+  // Asked anew in vain, it is still the market that it was.
+  if (known.current !== null) {
+    return html`<${KnownMarket} market=${known.current} again=${asked.again} />`
+  }
+  if (asked.kind === 'failed') {
+    const { error } = asked
+    if (error instanceof ApiError && error.status === 404) {
+      return html`<${Unknown} marketId=${marketId} />`
+    }
+    return html`<h1>Market</h1><${Failure} error=${error} retry=${asked.again} />`
+  }
+  return html`<${Waiting} what="the market" />`
+}
+
+function Unknown({ marketId }: { readonly marketId: string | null }) {
+  return html`<h1>No such market</h1>
+    <${Empty}>
+      ${marketId === null ? 'The address names no market.' : `Neither venue lists a market with the id ${marketId}.`}${' '}
+      <a href=${hrefOf('markets')}>Search the markets</a>
+    <//>`
+}
+
+function KnownMarket({
+  market,
+  again,
+}: {
+  readonly market: Market
+  /** Asks for the market anew. */
+  readonly again: () => void
+}) {
+  const { id, platforms } = market
+  useEffect(
+    // It closed, was resolved, changed, or found a twin.
+    () => follow({ channel: 'lifecycle', marketIds: [id] }, { onMessage: again, onGap: again }),
+    [id],
+  )
+  return html`<article class="market-page" data-market=${id}>
+    <${MarketTitle} market=${market} />
+    <div class="market-grid">
+      <div class="stack">
+        <${MarketOutcomes} market=${market} />
+        <${CandleChart} marketId=${id} />
+        <${TradePanel} marketId=${id} />
+        <${MarketRules} market=${market} />
+      </div>
+      <div class="stack">
+        <${BookPanel} marketId=${id} platform=${platforms[0]?.platform ?? ''} />
+        <${DepthChart} marketId=${id} />
+        <${TwinPanel} market=${market} />
+      </div>
+    </div>
+  </article>`
 }

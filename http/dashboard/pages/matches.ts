@@ -1,8 +1,80 @@
-// Placeholder until the page is written.
+// Which markets ask the same on both venues, the surest first, with what is thought of each pair and how far their
+// prices are apart now. Not for: one pair beside its book (pages/market.ts). Upholds DASH58, DASH59.
 
+import { request } from '../api.ts'
+import { countText } from '../format.ts'
 import { html } from '../html.ts'
+import { MatchCard } from '../parts/match-card.ts'
+import { pairsOf } from '../parts/match-pair.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { ChoiceField, changeQuery, chosen, chosenNumber, InputField } from '../parts/view-fields.ts'
+import { More, usePages } from '../parts/view-pages.ts'
+import { useQuotes } from '../parts/view-prices.ts'
+import { askVenues } from '../parts/view-venues.ts'
+import type { MatchList } from '../records.ts'
 import type { PageProps } from './page-props.ts'
 
+const PAGE_PAIRS = 20
+const CONFIDENCES = ['', 'high', 'medium', 'low'] as const
+const SCORES = { min: 0, max: 100, otherwise: 0 }
+
 export function MatchesPage({ place }: PageProps) {
-  return html`<h1>${place.page}</h1>`
+  const confidence = chosen(place, 'confidence', CONFIDENCES)
+  const scoreMin = chosenNumber(place, 'score', SCORES)
+  const search = place.query.get('q') ?? ''
+  const paged = usePages(
+    async (cursor, signal) => {
+      const query = {
+        confidence: confidence === '' ? null : confidence,
+        search: search === '' ? null : search,
+        min_score: scoreMin,
+        limit: PAGE_PAIRS,
+        cursor,
+      }
+      const [venues, list] = await Promise.all([
+        askVenues(signal),
+        request<MatchList>('/v1/matching-markets', { query, signal }),
+      ])
+      return {
+        pairs: pairsOf(list.matches, venues),
+        venues,
+        total: list.total,
+        cursor: list.cursor,
+      }
+    },
+    [confidence, scoreMin, search],
+  )
+  const pairs = paged.pages.flatMap((page) => page.pairs)
+  const live = useQuotes(pairs.flatMap(({ a, b }) => [a.id, b.id]))
+  const [first] = paged.pages
+  return html`
+    <h1>Matches</h1>
+    <p class="muted">The same question on both venues. The score is the chance, in percent, that Yes means Yes:
+      look at the explanation and the vetoes before you rely on one.</p>
+    <form class="row view-filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+      <${InputField} label="Words" type="search" value=${search} choose=${(q: string) => changeQuery(place, { q })} />
+      <${ChoiceField} label="Confidence" value=${confidence}
+        choices=${CONFIDENCES.map((word) => [word, word === '' ? 'any' : word])}
+        choose=${(word: string) => changeQuery(place, { confidence: word })} />
+      <${InputField} label="Score at least" type="number" value=${String(scoreMin)}
+        bounds=${{ min: SCORES.min, max: SCORES.max, step: 'any' }}
+        choose=${(score: string) => changeQuery(place, { score })} />
+    </form>
+    ${first === undefined && paged.isAsking ? html`<${Waiting} what="matches" />` : null}
+    ${first === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
+    ${
+      first === undefined
+        ? null
+        : html`
+      ${first.total === 0 ? html`<${Empty}>No pair passes these filters: lower the score or take any confidence.<//>` : null}
+      ${first.total > 0 ? html`<p class="muted" role="status">${countText(pairs.length)} of ${countText(first.total)} pairs</p>` : null}
+      <div class="stack">
+        ${pairs.map(
+          (pair) =>
+            html`<${MatchCard} key=${pair.a.id} pair=${pair} venues=${first.venues} live=${live} />`,
+        )}
+      </div>
+      <${More} paged=${paged} />`
+    }
+  `
 }

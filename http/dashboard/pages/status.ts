@@ -1,8 +1,158 @@
-// Placeholder until the page is written.
+// How the service is and how this tab is connected to it: feeds, messages, what the database holds. Who is not logged in
+// sees what anybody may. Not for: an account's own limits (pages/account.ts). Upholds DASH69, DASH70, DASH71.
 
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { request } from '../api.ts'
+import { every, monotonicMs } from '../browser.ts'
+import { bytesText, countText, durationText } from '../format.ts'
 import { html } from '../html.ts'
+import { MessageRate } from '../parts/feed-rate.ts'
+import { FeedTable, feedRows } from '../parts/feed-table.ts'
+import { Failure, Waiting } from '../parts/states.ts'
+import { Figures } from '../parts/wallet-profile.ts'
+import type { Health, Stats } from '../records.ts'
+import { session } from '../session.ts'
+import { useSignal } from '../signal.ts'
+import { feeds, follow, received, streamState } from '../stream.ts'
 import type { PageProps } from './page-props.ts'
 
-export function StatusPage({ place }: PageProps) {
-  return html`<h1>${place.page}</h1>`
+/** /health is not counted against the account, /v1/stats is. */
+const HEALTH_MS = 5_000
+const STATS_MS = 20_000
+const RATE_MS = 1_000
+
+export function StatusPage(_props: PageProps) {
+  const isIn = useSignal(session).kind === 'in'
+  const health = usePolled<Health>('/health', HEALTH_MS, true)
+  const stats = usePolled<Stats>('/v1/stats', STATS_MS, isIn)
+  const told = useSignal(feeds)
+  // Every trade of both venues: something is always under way, and the stream tells of the feeds.
+  useEffect(
+    () =>
+      isIn ? follow({ channel: 'trades', all: true }, { onMessage: () => undefined }) : undefined,
+    [isIn],
+  )
+  const { answer } = health
+  return html`
+    <h1>Status</h1>
+    ${answer === null && health.error === null ? html`<${Waiting} what="the status" />` : null}
+    ${health.error === null ? null : html`<${Failure} error=${health.error} />`}
+    ${
+      answer === null
+        ? null
+        : html`<div class="stack" data-status=${answer.status}>
+      <section class="card stack" aria-labelledby="feeds">
+        <h2 id="feeds">Feeds</h2>
+        <${FeedTable} rows=${feedRows(answer, stats.answer, told)} />
+      </section>
+      <section class="card stack" aria-labelledby="server">
+        <h2 id="server">Server</h2>
+        <${Figures} of=${[...healthFigures(answer), ...(stats.answer === null ? [] : statsFigures(stats.answer))]} />
+        ${stats.error === null ? null : html`<${Failure} error=${stats.error} />`}
+        ${isIn ? null : html`<p class="muted">Log in to see what the database holds.</p>`}
+      </section>
+      <${ThisTab} isIn=${isIn} latencyMs=${health.latencyMs} />
+    </div>`
+    }
+  `
+}
+
+/** What this tab itself measures. */
+function ThisTab({
+  isIn,
+  latencyMs,
+}: {
+  readonly isIn: boolean
+  readonly latencyMs: number | null
+}) {
+  const { state } = useSignal(streamState)
+  const [rate, setRate] = useState<number | null>(null)
+  const meter = useRef(new MessageRate())
+  useEffect(() => {
+    const look = () => setRate(meter.current.look(monotonicMs(), received.count))
+    look()
+    return every(RATE_MS, look)
+  }, [])
+  return html`<section class="card stack" aria-labelledby="tab">
+    <h2 id="tab">This tab</h2>
+    <${Figures} of=${[
+      ['Stream', isIn ? STATE_WORDS[state] : 'not connected: not logged in'],
+      ['Messages a second', rate === null ? '–' : rate.toFixed(1)],
+      ['Messages so far', countText(received.count)],
+      ['Last request answered after', durationText(latencyMs)],
+    ]} />
+  </section>`
+}
+
+const STATE_WORDS = {
+  off: 'not connected',
+  connecting: 'connecting',
+  live: 'live',
+  catching_up: 'catching up',
+  waiting: 'lost, tried again soon',
+  closed: 'closed for good',
+} as const
+
+const healthFigures = (health: Health) =>
+  [
+    ['Service', health.status === 'ok' ? 'well' : 'degraded'],
+    ['Database', health.database ? 'well' : 'in trouble'],
+    ['Catalogue', health.cache ? 'loaded' : 'not loaded yet'],
+    ['Version', health.version],
+    ['Running for', durationText(health.uptime_s * 1_000)],
+  ] as const
+
+function statsFigures(stats: Stats) {
+  const { markets, matches } = stats
+  return [
+    ['Markets', countText(markets.total)],
+    [
+      'Open, closed, resolved',
+      [markets.open, markets.closed, markets.resolved].map(countText).join(', '),
+    ],
+    ['Events', countText(stats.events)],
+    [
+      'Matches (high confidence)',
+      `${countText(matches.total)} (${countText(matches.high_confidence)})`,
+    ],
+    ['Trades', countText(stats.trades)],
+    ['Book snapshots', countText(stats.orderbook_snapshots)],
+    ['Wallets', countText(stats.wallets)],
+    ['Database size', bytesText(stats.database_bytes)],
+  ] as const
+}
+
+interface Polled<Answer> {
+  readonly answer: Answer | null
+  /** Of the last request; null: it was answered. */
+  readonly error: unknown
+  /** How long the last answer took. */
+  readonly latencyMs: number | null
+}
+
+/** Asks now and every so often; the last answer stays while a newer one is waited for, and when it fails. */
+function usePolled<Answer>(path: string, periodMs: number, isWanted: boolean): Polled<Answer> {
+  const [polled, setPolled] = useState<Polled<Answer>>({
+    answer: null,
+    error: null,
+    latencyMs: null,
+  })
+  useEffect(() => {
+    if (!isWanted) return undefined
+    const ending = new AbortController()
+    const ask = () => {
+      const beganMs = monotonicMs()
+      request<Answer>(path, { signal: ending.signal }).then(
+        (answer) => setPolled({ answer, error: null, latencyMs: monotonicMs() - beganMs }),
+        (error: unknown) => ending.signal.aborted || setPolled((before) => ({ ...before, error })),
+      )
+    }
+    ask()
+    const stop = every(periodMs, ask)
+    return () => {
+      stop()
+      ending.abort()
+    }
+  }, [path, periodMs, isWanted])
+  return polled
 }

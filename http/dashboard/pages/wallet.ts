@@ -1,8 +1,64 @@
-// Placeholder until the page is written.
+// A wallet of the first venue: who it is, what it earned, holds and did; without an address, the ranking of those that
+// were asked for. What the venue withheld is said in words. Not for: large trades of anybody (pages/whales.ts).
+// Upholds DASH64, DASH65, DASH67.
 
+import { requestWithFacts } from '../api.ts'
 import { html } from '../html.ts'
+import { useAsked } from '../parts/asked.ts'
+import { Failure, Waiting } from '../parts/states.ts'
+import { WalletForm } from '../parts/wallet-form.ts'
+import { WalletPnlCard } from '../parts/wallet-pnl.ts'
+import { WalletPositions } from '../parts/wallet-positions.ts'
+import { WalletProfileCard } from '../parts/wallet-profile.ts'
+import { WalletRanking } from '../parts/wallet-ranking.ts'
+import { WalletTrades } from '../parts/wallet-trades.ts'
+import { wordsOfRefusal } from '../parts/wallet-words.ts'
+import type { WalletProfile } from '../records.ts'
 import type { PageProps } from './page-props.ts'
 
 export function WalletPage({ place }: PageProps) {
-  return html`<h1>${place.page}</h1>`
+  const { subject } = place
+  const address = subject === '' ? null : subject
+  return html`
+    <h1>Wallets</h1>
+    <${WalletForm} address=${address ?? ''} />
+    ${address === null ? html`<${WalletRanking} place=${place} />` : html`<${Wallet} address=${address} />`}
+  `
 }
+
+function Wallet({ address }: { readonly address: string }) {
+  const asked = useAsked(
+    (signal) =>
+      requestWithFacts<WalletProfile>(`/v1/wallets/${encodeURIComponent(address)}`, { signal }),
+    [address],
+  )
+  if (asked.kind === 'waiting')
+    return html`<${Waiting} what="the wallet: one that is new here is read from its venue first" />`
+  if (asked.kind === 'failed') {
+    const words = wordsOfRefusal(asked.error)
+    if (words === null) return html`<${Failure} error=${asked.error} retry=${asked.again} />`
+    return html`<div class="state failure" role="alert" data-address=${address}>
+      <strong>${words.title}</strong> <span>${words.detail}</span>
+    </div>`
+  }
+  const { answer: profile, facts } = asked.answer
+  return html`
+    ${facts.isComplete ? null : html`<${Incomplete} again=${asked.again} />`}
+    <div class="stack" key=${profile.updated_at}>
+      <${WalletProfileCard} profile=${profile} />
+      <${WalletPnlCard} address=${profile.address} />
+      <${WalletPositions} address=${profile.address} />
+      <${WalletTrades} address=${profile.address} />
+    </div>
+  `
+}
+
+const Incomplete = ({
+  again,
+}: {
+  readonly again: () => void
+}) => html`<div class="state incomplete" role="status">
+  <strong>Not everything of this wallet is known.</strong>
+  <span>It is still being read, or the venue withheld a part of it or counts a position otherwise: sums may be wrong.</span>
+  <button type="button" onClick=${again}>Ask again</button>
+</div>`

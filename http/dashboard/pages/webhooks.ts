@@ -1,8 +1,115 @@
-// Placeholder until the page is written.
+// Webhooks: those there are and a form for another one; and, at `#/webhooks/ID`, one of them with what can be done with
+// it and what came of its deliveries. Upholds DASH26, DASH29, DASH31, DASH34.
 
+import { useState } from 'preact/hooks'
+import { request } from '../api.ts'
+import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
+import { useAsked } from '../parts/asked.ts'
+import { KeyOnce } from '../parts/key-once.ts'
+import { Failure, Waiting } from '../parts/states.ts'
+import { Time } from '../parts/time.ts'
+import { WebhookControls } from '../parts/webhook-controls.ts'
+import { WebhookDeliveries } from '../parts/webhook-deliveries.ts'
+import { type DraftBody, EMPTY_DRAFT } from '../parts/webhook-draft.ts'
+import { WebhookForm } from '../parts/webhook-form.ts'
+import { WebhookList, WebhookTag } from '../parts/webhook-list.ts'
+import { countsText, filterRows, stateOf } from '../parts/webhook-words.ts'
+import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
+import { hrefOf } from '../route.ts'
 import type { PageProps } from './page-props.ts'
 
+const COLLECTION = '/v1/webhooks'
+
 export function WebhooksPage({ place }: PageProps) {
-  return html`<h1>${place.page}</h1>`
+  const { subject } = place
+  return subject === null ? html`<${AllWebhooks} />` : html`<${OneWebhook} id=${subject} />`
+}
+
+function AllWebhooks() {
+  const asked = useAsked((signal) => request<Webhooks>(COLLECTION, { signal }), [])
+  const [made, setMade] = useState<CreatedWebhook | null>(null)
+  const create = async (body: DraftBody) => {
+    setMade(await request<CreatedWebhook>(COLLECTION, { method: 'POST', body }))
+    asked.again()
+  }
+  return html`
+    <h1>Webhooks</h1>
+    <p class="muted">
+      Events are posted to a receiver of yours as they happen, signed as${' '}
+      <a href="https://www.standardwebhooks.com" rel="noopener noreferrer">Standard Webhooks</a> says, and tried again for
+      more than a day when it does not take them.
+    </p>
+    ${
+      made === null
+        ? null
+        : html`<${KeyOnce}
+          title="The secret of your new webhook" what="secret" secret=${made.secret} command=${null}
+          onDone=${() => setMade(null)}
+        >
+          <p>With it your receiver checks that a post is ours. Next: <a href=${hrefOf('webhooks', made.id)}>send a
+            test to ${made.url}</a>.</p>
+        <//>`
+    }
+    <section class="card stack" aria-labelledby="webhooks">
+      <h2 id="webhooks">Yours</h2>
+      ${asked.kind === 'waiting' ? html`<${Waiting} what="your webhooks" />` : null}
+      ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+      ${asked.kind === 'answered' ? html`<${WebhookList} webhooks=${asked.answer.webhooks} />` : null}
+    </section>
+    <section class="card stack" aria-labelledby="new">
+      <h2 id="new">A new webhook</h2>
+      <${WebhookForm} key=${made?.id ?? 'first'} initial=${EMPTY_DRAFT} verb="Make the webhook" send=${create} />
+    </section>
+  `
+}
+
+function OneWebhook({ id }: { readonly id: string }) {
+  const path = `${COLLECTION}/${encodeURIComponent(id)}`
+  const asked = useAsked((signal) => request<Webhook>(path, { signal }), [path])
+  const [sent, setSent] = useState<Delivery | null>(null)
+  const [isDeleted, setDeleted] = useState(false)
+  const back = html`<p><a href=${hrefOf('webhooks')}>← All webhooks</a></p>`
+  if (isDeleted)
+    return html`${back}<h1>Webhook</h1><p class="notice" role="status">It is deleted.</p>`
+  if (asked.kind !== 'answered') {
+    return html`${back}<h1>Webhook</h1>
+      ${
+        asked.kind === 'waiting'
+          ? html`<${Waiting} what="the webhook" />`
+          : html`<${Failure} error=${asked.error} retry=${asked.again} />`
+      }`
+  }
+  const webhook = asked.answer
+  return html`${back}
+    <h1 class="address">${webhook.url}</h1>
+    <section class="card stack" aria-label="The webhook">
+      <${WebhookFacts} webhook=${webhook} />
+      <${WebhookControls}
+        webhook=${webhook} path=${path} onSent=${setSent} onChanged=${asked.again}
+        onDeleted=${() => setDeleted(true)}
+      />
+    </section>
+    <${WebhookDeliveries} path=${path} sent=${sent} onSettled=${asked.again} />`
+}
+
+function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
+  const { description, event_types: types, counts, created_at: created } = webhook
+  const until = webhook.previous_secret_until
+  return html`<p><${WebhookTag} webhook=${webhook} /> ${stateOf(webhook, nowMs()).words}</p>
+    <dl class="account-facts">
+      ${description === null ? null : html`<div><dt>Description</dt><dd>${description}</dd></div>`}
+      <div><dt>Events</dt><dd>${types.join(', ')}</dd></div>
+      ${filterRows(webhook).map(
+        ([name, wanted]) =>
+          html`<div key=${name}><dt>Only <code>${name}</code></dt><dd>${wanted}</dd></div>`,
+      )}
+      <div><dt>Deliveries</dt><dd data-counts>${countsText(counts)}</dd></div>
+      <div><dt>Made</dt><dd><${Time} atMs=${created * 1_000} /></dd></div>
+      ${
+        until === null
+          ? null
+          : html`<div><dt>The old secret signs until</dt><dd><${Time} atMs=${until * 1_000} /></dd></div>`
+      }
+    </dl>`
 }

@@ -11,16 +11,10 @@ import { feeds, type StreamState, streamState } from '../stream.ts'
 export function ConnectionLine() {
   const state = useSignal(streamState)
   const venues = useSignal(feeds)
-  const [, setTick] = useState(0)
-  const isWaiting = state.state === 'waiting'
-  useEffect(() => {
-    if (!isWaiting) return undefined
-    return every(500, () => setTick((tick) => tick + 1))
-  }, [isWaiting])
   const troubled = [...venues].filter(([, feed]) => feed.state !== 'live')
   const words = wordsOf(state)
   return html`<div class="connection" role="status" aria-live="polite" data-state=${state.state}>
-    ${words === null ? null : html`<p class=${`line ${state.state}`}>${words}</p>`}
+    ${words === null ? null : html`<p class=${`line ${state.state}`}>${words} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
     ${troubled.map(
       ([name, feed]) => html`<p class="line stale" key=${name}>
         The feed of ${name} is ${feed.state}: what is shown of it may be old.
@@ -29,22 +23,34 @@ export function ConnectionLine() {
   </div>`
 }
 
+/** For the eye alone: a screen reader would read out every second of it. */
+function Countdown({ untilMs }: { readonly untilMs: number | null }) {
+  const [, setTick] = useState(0)
+  const isCounting = untilMs !== null
+  useEffect(() => {
+    if (!isCounting) return undefined
+    return every(500, () => setTick((tick) => tick + 1))
+  }, [isCounting])
+  if (untilMs === null) return null
+  const seconds = Math.ceil(Math.max(0, untilMs - monotonicMs()) / 1_000)
+  return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
+}
+
 /** Null: nothing is the matter. */
-function wordsOf({ state, reason, retryAtMs }: StreamState): string | null {
+function wordsOf({ state, reason, isLost }: StreamState): string | null {
+  const why = reason === '' ? '' : ` (${reason})`
   switch (state) {
     case 'off':
     case 'live':
       return null
     case 'connecting':
-      return 'Connecting to the stream…'
+      // The first time it takes a moment: a line that comes and goes would only move the page.
+      return isLost ? 'Connection lost: connecting again…' : null
     case 'catching_up':
-      return 'Connected again: catching up with what was missed…'
-    case 'waiting': {
-      const waitMs = retryAtMs === null ? 0 : Math.max(0, retryAtMs - monotonicMs())
-      const why = reason === '' ? '' : ` (${reason})`
-      return `Connection lost${why}: what is shown is not live. Next try in ${durationText(Math.ceil(waitMs / 1_000) * 1_000)}.`
-    }
+      return isLost ? 'Connected again: catching up with what was missed…' : null
+    case 'waiting':
+      return `Connection lost${why}: what is shown is not live.`
     case 'closed':
-      return `The stream was closed for good${reason === '' ? '' : ` (${reason})`}: reload the page or log in again.`
+      return `The stream was closed for good${why}: reload the page or log in again.`
   }
 }

@@ -1,0 +1,144 @@
+// Requests at planned moments, whatever became of those before: request n is due n / rate after the start, and its
+// time counts from then to the last byte of its answer. So a server that stalls is charged for all that came due
+// meanwhile, and so is this process for being late. Also for deployments elsewhere, over http and https.
+// Not for: finding the highest rate (autocannon, rest-load.ts). Upholds BENCH8.
+
+import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, get as httpsGet } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Histogram } from 'hdr-histogram-js'
+import { systemClock } from '../engine/clock.ts'
+import { newTimes, record } from './times.ts'
+
+/** Beyond it an answer has not come. */
+const ANSWER_MS_MAX = 10_000
+const CONNECTIONS_MAX = 64
+
+export interface PlannedLoad {
+  /** The service's address; paths begin behind it. */
+  readonly origin: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly perSecond: number
+  readonly seconds: number
+  /** Asked in turn, again and again. */
+  readonly requests: readonly PlannedRequest[]
+}
+
+export interface PlannedRequest {
+  /** Under which name its time is kept. */
+  readonly route: string
+  readonly path: string
+}
+
+export interface PlannedResult {
+  readonly requestCount: number
+  /** Of answers with status 200, by route. */
+  readonly times: ReadonlyMap<string, Histogram>
+  /** How many ended otherwise, by status or by what went wrong. */
+  readonly refusals: ReadonlyMap<string, number>
+  /** How late requests left here: this process's own share of the times. */
+  readonly lateness: Histogram
+}
+
+/** Carries the plan out; resolves when the last answer came, or ten seconds after it was due. */
+export async function runPlanned(load: PlannedLoad): Promise<PlannedResult> {
+  const run = new PlannedRun(load)
+  try {
+    await run.sendAll()
+    await run.settle()
+    const { requestCount, times, refusals, lateness } = run
+    return { requestCount, times, refusals, lateness }
+  } finally {
+    run.close()
+  }
+}
+
+class PlannedRun {
+  readonly times = new Map<string, Histogram>()
+  readonly refusals = new Map<string, number>()
+  readonly lateness = newTimes()
+  readonly requestCount: number
+  readonly #load: PlannedLoad
+  readonly #isSecure: boolean
+  readonly #agent: HttpAgent
+  #pendingCount = 0
+  #isOver = false
+
+  constructor(load: PlannedLoad) {
+    this.#load = load
+    this.requestCount = Math.max(Math.round(load.perSecond * load.seconds), 1)
+    this.#isSecure = load.origin.startsWith('https:')
+    const pool = { keepAlive: true, maxSockets: CONNECTIONS_MAX }
+    this.#agent = this.#isSecure ? new HttpsAgent(pool) : new HttpAgent(pool)
+  }
+
+  async sendAll(): Promise<void> {
+    const { perSecond, requests } = this.#load
+    const startMs = systemClock.monotonicMs()
+    for (let sent = 0; sent < this.requestCount; ) {
+      const elapsedMs = systemClock.monotonicMs() - startMs
+      const dueCount = Math.min(Math.floor((elapsedMs * perSecond) / 1_000) + 1, this.requestCount)
+      for (; sent < dueCount; sent += 1) {
+        const request = requests[sent % requests.length]
+        if (request !== undefined) this.#send(request, startMs + (1_000 * sent) / perSecond)
+      }
+      if (sent < this.requestCount) await pause(1)
+    }
+  }
+
+  #send({ route, path }: PlannedRequest, plannedMs: number): void {
+    const { origin, headers } = this.#load
+    const get = this.#isSecure ? httpsGet : httpGet
+    let isSettled = false
+    const settle = (act: () => void) => {
+      if (isSettled || this.#isOver) return
+      isSettled = true
+      this.#pendingCount -= 1
+      act()
+    }
+    const refuse = (why: string) => settle(() => this.#refuse(why))
+    this.#pendingCount += 1
+    record(this.lateness, systemClock.monotonicMs() - plannedMs)
+    const take = (response: IncomingMessage) => {
+      response.resume()
+      response.once('error', (error) => refuse(error.message))
+      response.once('end', () => {
+        const { statusCode } = response
+        if (statusCode !== 200) return refuse(`status ${statusCode}`)
+        settle(() => record(this.#timesOf(route), systemClock.monotonicMs() - plannedMs))
+      })
+    }
+    const request = get(`${origin}${path}`, { agent: this.#agent, headers }, take)
+    request.once('error', (error: NodeJS.ErrnoException) => refuse(error.code ?? error.message))
+  }
+
+  #timesOf(route: string): Histogram {
+    const known = this.times.get(route)
+    if (known !== undefined) return known
+    const times = newTimes()
+    this.times.set(route, times)
+    return times
+  }
+
+  #refuse(why: string): void {
+    this.refusals.set(why, (this.refusals.get(why) ?? 0) + 1)
+  }
+
+  async settle(): Promise<void> {
+    const endsAtMs = systemClock.monotonicMs() + ANSWER_MS_MAX
+    while (this.#pendingCount > 0 && systemClock.monotonicMs() < endsAtMs) await pause(2)
+    this.#isOver = true
+    const why = `no answer in ${ANSWER_MS_MAX / 1_000} s`
+    if (this.#pendingCount > 0) this.refusals.set(why, this.#pendingCount)
+  }
+
+  close(): void {
+    this.#isOver = true
+    this.#agent.destroy()
+  }
+}
+
+/** What went wrong, in words: `3 × status 429, 1 × ECONNRESET`; '' when nothing did. */
+export function refusalText(refusals: ReadonlyMap<string, number>): string {
+  return [...refusals].map(([why, count]) => `${count} × ${why}`).join(', ')
+}

@@ -1,0 +1,96 @@
+// WebSocket frames on a bare socket, for subscribers of which there are thousands, or which must cost as little as
+// possible: the handshake, the server's frames as they lie in the bytes that came, the client's short ones.
+// Not for: anybody's client (http/client/), or frames in pieces, which our server never sends.
+
+const TEXT = 1
+const BINARY = 2
+const CLOSE = 8
+const PING = 9
+const PONG = 10
+
+export interface FrameReader {
+  /** The handshake was answered. */
+  onOpen(): void
+  /** A message lies in `bytes` from `from` to `to`, not to be kept without a copy. */
+  onText(bytes: Buffer, from: number, to: number): void
+  /** To be sent back as it is. */
+  onPing(answer: Buffer): void
+  /** The server said goodbye with this code. */
+  onClose?(code: number): void
+  onFault(why: string): void
+}
+
+/** The first bytes of a client. */
+export function upgradeRequest(path: string): string {
+  return [
+    `GET ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    '\r\n',
+  ].join('\r\n')
+}
+
+/** A client's text of at most 65,535 bytes; its mask of zeros leaves the text as it is. */
+export function textFrame(text: string): Buffer {
+  return frame(TEXT, Buffer.from(text))
+}
+
+function frame(code: number, payload: Buffer): Buffer {
+  const { length } = payload
+  const head =
+    length < 126
+      ? Buffer.from([0x80 | code, 0x80 | length, 0, 0, 0, 0])
+      : Buffer.from([0x80 | code, 0x80 | 126, length >> 8, length & 0xff, 0, 0, 0, 0])
+  return Buffer.concat([head, payload])
+}
+
+/** Takes what a socket read, piece by piece; what is not whole is kept for the next. */
+export function readFrames(reader: FrameReader): (fresh: Buffer) => void {
+  let rest: Buffer | null = null
+  let isOpen = false
+  return (fresh) => {
+    const bytes: Buffer = rest === null ? fresh : Buffer.concat([rest, fresh])
+    let at = 0
+    if (!isOpen) {
+      const end = bytes.indexOf('\r\n\r\n')
+      if (end < 0) {
+        rest = Buffer.from(bytes)
+        return
+      }
+      const answer = bytes.toString('latin1', 0, end)
+      if (!answer.startsWith('HTTP/1.1 101')) return reader.onFault(answer)
+      isOpen = true
+      at = end + 4
+      reader.onOpen()
+    }
+    for (let next = readFrame(bytes, at, reader); next > at; next = readFrame(bytes, at, reader)) {
+      at = next
+    }
+    rest = at === bytes.length ? null : Buffer.from(bytes.subarray(at))
+  }
+}
+
+/** Reads the frame that begins at `at`; returns where the next does, or `at` when it is not whole. */
+function readFrame(bytes: Buffer, at: number, reader: FrameReader): number {
+  if (bytes.length < at + 2) return at
+  const short = bytes[at + 1] ?? 0
+  const from = at + (short < 126 ? 2 : short === 126 ? 4 : 10)
+  if (bytes.length < from) return at
+  const length =
+    short < 126
+      ? short
+      : short === 126
+        ? bytes.readUInt16BE(at + 2)
+        : Number(bytes.readBigUInt64BE(at + 2))
+  const to = from + length
+  if (bytes.length < to) return at
+  const code = (bytes[at] ?? 0) & 0x0f
+  if (code === TEXT || code === BINARY) reader.onText(bytes, from, to)
+  else if (code === PING) reader.onPing(frame(PONG, Buffer.from(bytes.subarray(from, to))))
+  else if (code === CLOSE) reader.onClose?.(length >= 2 ? bytes.readUInt16BE(from) : 1005)
+  else reader.onFault(`a frame of kind ${code}`)
+  return to
+}

@@ -1,0 +1,145 @@
+// The drawing of candles and their volume on a canvas, with times in the viewer's zone and UTC where one points.
+// Not for: which candles there are (parts/market-bars.ts) or where they come from (candles.ts). Upholds DASH42.
+
+import {
+  CandlestickSeries,
+  type CandlestickSeriesOptions,
+  ColorType,
+  createChart,
+  type DeepPartial,
+  HistogramSeries,
+  type Time,
+  type UTCTimestamp,
+} from 'lightweight-charts'
+import { priceText, timeText, utcText } from '../format.ts'
+import type { Bar, Placed } from '../parts/market-bars.ts'
+import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
+
+/** The part of the height that volume has. */
+const VOLUME_SHARE = 0.18
+
+export class CandleCanvas {
+  readonly #host: HTMLElement
+  readonly #chart: ReturnType<typeof createChart>
+  readonly #candles
+  readonly #volumes
+  readonly #stopListening: () => void
+  #colors: ChartColors
+
+  constructor(host: HTMLElement) {
+    this.#host = host
+    this.#colors = chartColors(host)
+    this.#chart = createChart(host, { autoSize: true, ...options(this.#colors) })
+    this.#candles = this.#chart.addSeries(CandlestickSeries, candleOptions(this.#colors))
+    this.#volumes = this.#chart.addSeries(HistogramSeries, {
+      priceScaleId: 'volume',
+      priceFormat: { type: 'volume' },
+      lastValueVisible: false,
+      priceLineVisible: false,
+    })
+    this.#candles.priceScale().applyOptions({
+      scaleMargins: { top: 0.08, bottom: VOLUME_SHARE + 0.06 },
+    })
+    this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 1 - VOLUME_SHARE, bottom: 0 } })
+    this.#stopListening = onSchemeChange(() => this.#recolor())
+  }
+
+  /** Draws these alone. */
+  show(bars: readonly Bar[]): void {
+    this.#candles.setData(bars.map(candleOf))
+    this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
+  }
+
+  /** Puts the newest bar at the right edge. */
+  goToNow(): void {
+    this.#chart.timeScale().resetTimeScale()
+  }
+
+  /** Draws one bar more, or one anew. */
+  put(bar: Bar, placed: Exclude<Placed, 'known'>): void {
+    this.#candles.update(candleOf(bar), placed === 'older')
+    this.#volumes.update(this.#volumeOf(bar), placed === 'older')
+  }
+
+  remove(): void {
+    this.#stopListening()
+    this.#chart.remove()
+  }
+
+  #volumeOf(bar: Bar) {
+    const color = bar.close < bar.open ? this.#colors.ask : this.#colors.bid
+    return { time: seconds(bar), value: bar.volume, color: seeThrough(color) }
+  }
+
+  #recolor(): void {
+    this.#colors = chartColors(this.#host)
+    this.#chart.applyOptions(options(this.#colors))
+    this.#candles.applyOptions(candleOptions(this.#colors))
+  }
+}
+
+function options({ ink, muted, edge }: ChartColors) {
+  return {
+    layout: {
+      attributionLogo: false,
+      background: { type: ColorType.Solid, color: 'transparent' },
+      textColor: ink,
+    },
+    grid: { vertLines: { color: edge }, horzLines: { color: edge } },
+    rightPriceScale: { borderColor: edge },
+    timeScale: {
+      borderColor: edge,
+      rightOffset: 4,
+      barSpacing: 9,
+      timeVisible: true,
+      secondsVisible: false,
+      tickMarkFormatter: (time: Time, kind: number) => tickText(time, kind),
+    },
+    crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
+    localization: {
+      timeFormatter: (time: Time) =>
+        `${timeText(millis(time), 'full')} · ${utcText(millis(time)).slice(0, 16)} UTC`,
+    },
+  }
+}
+
+function candleOptions({ bid, ask }: ChartColors): DeepPartial<CandlestickSeriesOptions> {
+  return {
+    upColor: bid,
+    downColor: ask,
+    wickUpColor: bid,
+    wickDownColor: ask,
+    borderVisible: false,
+    priceFormat: { type: 'custom', formatter: priceText, minMove: 0.0001 },
+  }
+}
+
+const candleOf = (bar: Bar) => {
+  const { open, high, low, close } = bar
+  return { time: seconds(bar), open, high, low, close }
+}
+
+const hour = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+const date = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+
+/** Kinds of marks from 3 on are hours and minutes (the package's TickMarkType). */
+const tickText = (time: Time, kind: number): string => (kind < 3 ? date : hour).format(millis(time))
+
+/** Only whole seconds are given to the chart. */
+const millis = (time: Time): number => (typeof time === 'number' ? time * 1_000 : 0)
+
+function seconds({ timestamp_ms: ms }: Bar): UTCTimestamp {
+  const time: number = ms / 1_000
+  if (!isTimestamp(time)) throw new Error(`a bar opens at ${ms} ms, which is no whole second`)
+  return time
+}
+
+const isTimestamp = (time: number): time is UTCTimestamp => Number.isInteger(time)
+
+/** A third of an `rgb(…)` colour's weight. */
+const seeThrough = (color: string): string =>
+  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.35)') : color

@@ -1,0 +1,38 @@
+// The page's colours as a chart on a canvas needs them: worked out by the browser from the style's own variables, and
+// again when the viewer goes from light to dark.
+
+export interface ChartColors {
+  readonly ink: string
+  readonly muted: string
+  readonly edge: string
+  readonly accent: string
+  readonly bid: string
+  readonly ask: string
+}
+
+/** As they are now for what stands in `host`. */
+export function chartColors(host: HTMLElement): ChartColors {
+  const probe = document.createElement('span')
+  host.append(probe)
+  const color = (name: string): string => {
+    probe.style.color = `var(--${name})`
+    return getComputedStyle(probe).color
+  }
+  const colors = {
+    ink: color('ink'),
+    muted: color('muted'),
+    edge: color('edge'),
+    accent: color('accent'),
+    bid: color('bid'),
+    ask: color('ask'),
+  }
+  probe.remove()
+  return colors
+}
+
+/** Calls `listener` when the viewer's scheme changes; returns how to stop. */
+export function onSchemeChange(listener: () => void): () => void {
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  scheme.addEventListener('change', listener)
+  return () => scheme.removeEventListener('change', listener)
+}

@@ -1,0 +1,118 @@
+// The curve of a sum over time on a canvas: what was realised to date. Times are in the viewer's zone, but for steps of
+// whole days, which are UTC days. Not for: which points there are (parts/wallet-pnl.ts). Upholds DASH66.
+
+import {
+  AreaSeries,
+  type AreaSeriesPartialOptions,
+  ColorType,
+  createChart,
+  type Time,
+  type UTCTimestamp,
+} from 'lightweight-charts'
+import { roundUsdText, timeText } from '../format.ts'
+import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
+
+/** The sum after a moment, in dollars. */
+export interface CurvePoint {
+  /** Unix seconds. */
+  readonly time: number
+  readonly usd: number
+}
+
+/** What is drawn, for as long as it is shown. */
+export interface Curve {
+  /** In order of time, one a second at most. */
+  show(points: readonly CurvePoint[], isByDay: boolean): void
+  close(): void
+}
+
+/** Draws into `host`, which has a size. */
+export function openCurve(host: HTMLElement): Curve {
+  let isByDay = false
+  const texts: Texts = {
+    moment: (time) => momentText(time, isByDay),
+    tick: (time, kind) => tickText(time, kind < FIRST_KIND_OF_HOURS, isByDay),
+  }
+  const chart = createChart(host, { autoSize: true, ...options(chartColors(host), texts) })
+  const series = chart.addSeries(AreaSeries, areaOptions(chartColors(host)))
+  const stopListening = onSchemeChange(() => {
+    chart.applyOptions(options(chartColors(host), texts))
+    series.applyOptions(areaOptions(chartColors(host)))
+  })
+  return {
+    show(points, areDays) {
+      isByDay = areDays
+      series.setData(points.map(({ time, usd }) => ({ time: timestamp(time), value: usd })))
+      chart.timeScale().fitContent()
+    },
+    close() {
+      stopListening()
+      chart.remove()
+    },
+  }
+}
+
+/** How moments are written: whole where one points, short along the axis. */
+interface Texts {
+  readonly moment: (time: Time) => string
+  readonly tick: (time: Time, kind: number) => string
+}
+
+function options({ ink, muted, edge }: ChartColors, { moment, tick }: Texts) {
+  return {
+    layout: {
+      attributionLogo: false,
+      background: { type: ColorType.Solid, color: 'transparent' },
+      textColor: ink,
+    },
+    grid: { vertLines: { color: edge }, horzLines: { color: edge } },
+    rightPriceScale: { borderColor: edge },
+    timeScale: { borderColor: edge, timeVisible: true, tickMarkFormatter: tick },
+    crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
+    localization: { timeFormatter: moment },
+    // The page scrolls under a finger or a wheel; the whole curve is in sight anyway.
+    handleScroll: false,
+    handleScale: false,
+  }
+}
+
+function areaOptions({ accent }: ChartColors): AreaSeriesPartialOptions {
+  return {
+    lineColor: accent,
+    topColor: seeThrough(accent),
+    bottomColor: 'transparent',
+    lineWidth: 2,
+    priceFormat: { type: 'custom', formatter: roundUsdText, minMove: 0.01 },
+  }
+}
+
+const utcDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+
+const tickDay = { month: 'short', day: 'numeric' } as const
+const utcTickDay = new Intl.DateTimeFormat(undefined, { ...tickDay, timeZone: 'UTC' })
+const localTickDay = new Intl.DateTimeFormat(undefined, tickDay)
+const localTickHour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+/** Of the package's kinds of marks: those before it are days, months and years. */
+const FIRST_KIND_OF_HOURS = 3
+
+function tickText(time: Time, isDay: boolean, areUtcDays: boolean): string {
+  if (typeof time !== 'number') return ''
+  const format = areUtcDays ? utcTickDay : isDay ? localTickDay : localTickHour
+  return format.format(time * 1_000)
+}
+
+function momentText(time: Time, isByDay: boolean): string {
+  if (typeof time !== 'number') return ''
+  return isByDay ? utcDay.format(time * 1_000) : timeText(time * 1_000, 'full')
+}
+
+function timestamp(seconds: number): UTCTimestamp {
+  if (!isTimestamp(seconds)) throw new Error(`${seconds} is no whole second`)
+  return seconds
+}
+
+const isTimestamp = (seconds: number): seconds is UTCTimestamp => Number.isInteger(seconds)
+
+/** A quarter of an `rgb(…)` colour's weight. */
+const seeThrough = (color: string): string =>
+  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.25)') : color

@@ -1,0 +1,82 @@
+// The dashboard: the page, its files, and the way to it from the root. No key, not counted. All texts are made once,
+// when the routes are. Upholds DASH1, DASH9, DASH10.
+
+import { Type } from '@sinclair/typebox'
+import { EngineError } from '../../engine/errors.ts'
+import { readClientFiles } from '../client-files.ts'
+import { DASHBOARD_POLICY, readDashboard } from '../dashboard-files.ts'
+import { type Answer, plainText, redirect, withHeader } from '../reply.ts'
+import { type Route, type RouteDocument, route } from '../route.ts'
+
+const HTML = 'text/html; charset=utf-8'
+const CACHING = { 'Cache-Control': 'how long a cache may keep the answer' }
+const KEPT = 'public, max-age=31536000, immutable'
+const NoQuery = Type.Object({})
+
+/** `GET /`, `/dashboard`, `/dashboard/{asset}`. */
+export function dashboardRoutes(): readonly Route[] {
+  const { html, files } = readDashboard(readClientFiles())
+  const page = protectedPage(html)
+  const start = withHeader(redirect('dashboard'), 'Cache-Control', 'no-cache')
+  const kept = new Map(
+    [...files].map(([name, { text, contentType }]) => [
+      name,
+      withHeader(plainText(text, contentType), 'Cache-Control', KEPT),
+    ]),
+  )
+  return [
+    open('/', START, () => start),
+    open('/dashboard', PAGE, () => page),
+    open('/dashboard/{asset}', FILE, (name) => {
+      const answer = kept.get(name)
+      if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')
+      return answer
+    }),
+  ]
+}
+
+const START: RouteDocument = {
+  group: 'System',
+  summary: 'The way to the dashboard',
+  answer: null,
+  status: 302,
+  contentType: 'text/plain',
+  headers: { ...CACHING, Location: 'where the dashboard is, from here' },
+}
+
+const PAGE: RouteDocument = {
+  group: 'System',
+  summary: 'The dashboard: an account, its keys, and both venues live in a browser',
+  answer: null,
+  contentType: 'text/html',
+  headers: {
+    ...CACHING,
+    'Content-Security-Policy': 'what the page may load: only our own files',
+    'Referrer-Policy': 'what other hosts hear of the page: nothing',
+  },
+}
+
+const FILE: RouteDocument = {
+  group: 'System',
+  summary: 'A file of the dashboard',
+  description: 'Its name carries a hash of its content: caches may keep it for ever.',
+  answer: null,
+  contentType: 'text/*',
+  refusals: { 404: 'no such file' },
+  headers: CACHING,
+}
+
+function open(pattern: string, document: RouteDocument, answer: (asset: string) => Answer): Route {
+  const hasAsset = pattern.includes('{asset}')
+  return route(
+    { method: 'GET', pattern, document, access: 'public', isCounted: false },
+    NoQuery,
+    ({ path }) => answer(hasAsset ? path('asset') : ''),
+  )
+}
+
+function protectedPage(html: string): Answer {
+  const policed = withHeader(plainText(html, HTML), 'Content-Security-Policy', DASHBOARD_POLICY)
+  const quiet = withHeader(policed, 'Referrer-Policy', 'no-referrer')
+  return withHeader(quiet, 'Cache-Control', 'no-cache')
+}

@@ -1,0 +1,117 @@
+// A market page while its book changes sixty times a second: the tab's main thread stays free, and its memory does not
+// grow. Short under `npm test`; minutes 2 to 10 under TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros } from '../../../engine/units.ts'
+import { ask, bid, level } from '../../support/builders.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
+import type { FakeMarket } from '../../support/fake-engine.ts'
+import { heapBytes, TaskTrace } from '../../support/tab-measures.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const CHANGES_A_SECOND = 60
+const LEVELS = 40
+const TASK_MS_MAX = 50
+const GROWTH_BYTES_MAX = 5_000_000
+const watchSeconds = isLong ? 60 : 5
+/** When the heap is measured first, and last. */
+const [warmSeconds, endSeconds] = isLong ? [120, 600] : [6, 18]
+
+const random = seededRandom('busy')
+let dashboard: FakeDashboard
+let market: FakeMarket
+before(async () => {
+  dashboard = await openFakeDashboard()
+  market = dashboard.face.engine.add('busy')
+  const levels = Array.from({ length: LEVELS }, (_, step) => step + 1)
+  market.replace(
+    levels.map((step) => level((50 - step) / 100, 100 + step)),
+    levels.map((step) => level((50 + step) / 100, 100 + step)),
+  )
+})
+after(() => dashboard.close())
+
+/** One level of either side changes; every tenth time a trade, every twentieth a new price. */
+function change(count: number): void {
+  const step = 1 + random.below(LEVELS)
+  const size = 1 + random.below(500)
+  market.change(random.below(2) === 0 ? bid((50 - step) / 100, size) : ask((50 + step) / 100, size))
+  if (count % 10 === 0) {
+    const price = priceMicros((45 + random.below(10)) * 10_000)
+    market.trade({ price, size: sizeMicros(size * 1_000_000) })
+  }
+  if (count % 20 === 0) market.reprice((45 + random.below(10)) * 10_000)
+}
+
+/** Changes the market until told to stop, by the clock: a late turn makes up for what it missed. */
+function startChanges(): { readonly count: () => number; stop(): void } {
+  const sinceMs = performance.now()
+  let count = 0
+  const timer = setInterval(() => {
+    const due = ((performance.now() - sinceMs) / 1_000) * CHANGES_A_SECOND
+    while (count < due) change(++count)
+  }, 1_000 / CHANGES_A_SECOND)
+  return { count: () => count, stop: () => clearInterval(timer) }
+}
+
+/** A tab at the market's page, whose book is there. */
+async function openMarket() {
+  const tab = await dashboard.open(`#/market/${encodeURIComponent(market.ref.id)}`)
+  await tab.page.locator('[data-seq]').first().waitFor()
+  return tab
+}
+
+test('[DASH17] sixty book updates a second on a market page, and no task of its main thread takes over 50 ms', async (t) => {
+  const tab = await openMarket()
+  const seqOf = async () =>
+    Number(await tab.page.locator('[data-seq]').first().getAttribute('data-seq'))
+  // What opens the page is over; what follows is measured.
+  await pause(1_500)
+  const seqBefore = await seqOf()
+  const trace = await TaskTrace.start(await tab.protocol())
+  const changes = startChanges()
+  await pause(watchSeconds * 1_000)
+  changes.stop()
+  const tasks = await trace.end()
+  const shown = (await seqOf()) - seqBefore
+  const [longest] = tasks.toSorted((one, other) => other.threadMs - one.threadMs)
+  const longestWallMs = Math.max(...tasks.map(({ wallMs }) => wallMs))
+  const busyMs = tasks.reduce((sum, { threadMs }) => sum + threadMs, 0)
+  t.diagnostic(
+    `${changes.count()} changes, ${shown} shown; ${tasks.length} tasks, ${(busyMs / watchSeconds / 10).toFixed(0)} % of a core, the longest ${longest?.threadMs.toFixed(1)} ms (${longestWallMs.toFixed(1)} ms by the clock)`,
+  )
+  assert.ok(changes.count() >= watchSeconds * CHANGES_A_SECOND * 0.9)
+  assert.ok(
+    shown >= changes.count() * 0.8,
+    `${shown} of ${changes.count()} changes are on the page`,
+  )
+  assert.ok(tasks.length > changes.count(), `${tasks.length} tasks were seen`)
+  assert.deepEqual(
+    tasks.filter(({ threadMs }) => threadMs > TASK_MS_MAX),
+    [],
+  )
+  await tab.close()
+})
+
+test('[DASH18] a market page left open under sixty updates a second does not grow: less than 5 MB after forced collection', async (t) => {
+  const tab = await openMarket()
+  const protocol = await tab.protocol()
+  const changes = startChanges()
+  try {
+    await pause(warmSeconds * 1_000)
+    const before = await heapBytes(protocol)
+    await pause((endSeconds - warmSeconds) * 1_000)
+    const after = await heapBytes(protocol)
+    const grown = after - before
+    t.diagnostic(
+      `${(before / 1e6).toFixed(1)} MB after ${warmSeconds} s, ${(grown / 1e6).toFixed(2)} MB more after ${endSeconds} s, ${changes.count()} changes`,
+    )
+    assert.ok(grown < GROWTH_BYTES_MAX, `${grown} bytes more`)
+  } finally {
+    changes.stop()
+  }
+  await tab.close()
+})

@@ -1,0 +1,242 @@
+// The frame of the dashboard in a real browser: what every page has of it.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
+
+let dashboard: FakeDashboard
+before(async () => {
+  dashboard = await openFakeDashboard()
+  dashboard.face.engine.add('framed')
+})
+after(() => dashboard.close())
+
+test('[DASH3] the token is held for the tab alone: no other tab has it, nothing keeps it, no address names it', async () => {
+  const tab = await dashboard.open('#/account', { token: null })
+  const { page } = tab
+  const context = page.context()
+  const token = async (of = page) =>
+    of.evaluate(() => [
+      sessionStorage.getItem('twinbook.token'),
+      localStorage.length,
+      document.cookie,
+    ])
+  assert.deepEqual(await token(), [null, 0, ''])
+  await page.evaluate(() => sessionStorage.setItem('twinbook.token', 'ann-token'))
+  await page.reload()
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  assert.deepEqual(await token(), ['ann-token', 0, ''])
+  assert.doesNotMatch(page.url(), /token/)
+  const other = await context.newPage()
+  await other.goto(page.url())
+  await other.getByRole('heading', { level: 1 }).waitFor()
+  assert.deepEqual(await token(other), [null, 0, ''])
+  assert.equal(await other.getByRole('button', { name: 'Log out' }).count(), 0)
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('button', { name: 'Log out' }).waitFor({ state: 'detached' })
+  assert.deepEqual(await token(), [null, 0, ''])
+  await tab.close()
+})
+
+test('[DASH5] a value that is set a thousand times between two pictures is drawn once, with the newest', async () => {
+  const tab = await dashboard.open('#/status')
+  await tab.page.getByRole('heading', { level: 1 }).waitFor()
+  const seen = await tab.page.evaluate(async () => {
+    const addressOf = (name: string) =>
+      [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload]')].find((link) =>
+        new RegExp(`/dashboard/${name}-[0-9a-f]{12}\\.js$`).test(link.href),
+      )?.href ?? ''
+    const { Signal, useSignal } = await import(addressOf('signal'))
+    const { html } = await import(addressOf('html'))
+    const { render } = await import(addressOf('preact'))
+    const picture = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+    const value = new Signal(0)
+    const drawn: number[] = []
+    const Part = () => {
+      const now = useSignal(value)
+      drawn.push(now)
+      return html`<i>${now}</i>`
+    }
+    const place = document.createElement('div')
+    document.body.append(place)
+    render(html`<${Part} />`, place)
+    // Before it is listened to.
+    value.set(1)
+    for (let picture = 0; picture < 3; picture += 1) await nextTwo()
+    for (let round = 1; round <= 3; round += 1) {
+      for (let count = 0; count < 1_000; count += 1) value.set(round * 1_000 + count)
+      await nextTwo()
+    }
+    render(null, place)
+    await nextTwo()
+    value.set(9)
+    await nextTwo()
+    return drawn
+    async function nextTwo() {
+      await picture()
+      await picture()
+    }
+  })
+  assert.deepEqual(seen, [0, 1, 1_999, 2_999, 3_999])
+  await tab.close()
+})
+
+test('[DASH6] the line at the top is silent while all is well, and names a feed that is stale and a connection that is refused', async () => {
+  const { engine } = dashboard.face
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  const line = page.locator('.connection')
+  await page.locator('.connection[data-state=live]').waitFor({ state: 'attached' })
+  assert.equal(await line.innerText(), '')
+  const tell = (state: 'live' | 'stale' | 'down') =>
+    engine.publisher.publish({
+      ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: 9 },
+    })
+  tell('stale')
+  await line.getByText('The feed of venue_b is stale').waitFor()
+  tell('down')
+  await line.getByText('The feed of venue_b is down').waitFor()
+  tell('live')
+  await line.locator('.line').waitFor({ state: 'detached' })
+  await tab.close()
+  // One connection too many: a browser does not say so, the page does.
+  engine.accounts.make('full', { requestsPerMinute: 1_000, socketsMax: 0 })
+  const other = await dashboard.open('#/status', {
+    token: 'full-token',
+    expected: [/WebSocket connection to/],
+  })
+  await other.page.getByText('all connections of this account may be in use').waitFor()
+  await other.close()
+})
+
+test('[DASH7] the address names the page: back and forward, a link from outside, and a page that is none', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  const current = () => page.locator('nav [aria-current=page]').innerText()
+  await page.getByRole('link', { name: 'Matches' }).click()
+  await page.waitForURL(/#\/matches$/)
+  await page.getByRole('link', { name: 'Matches', disabled: false }).waitFor()
+  assert.equal(await page.title(), 'Matches – Twinbook')
+  assert.equal(await current(), 'Matches')
+  await page.goBack()
+  await page.locator('nav [aria-current=page]:text("Status")').waitFor()
+  await page.goForward()
+  await page.locator('nav [aria-current=page]:text("Matches")').waitFor()
+  await page.goto(`${dashboard.face.origin}/dashboard#/nothing/here`)
+  await page.getByRole('heading', { name: 'No such page' }).waitFor()
+  assert.equal(await page.locator('nav [aria-current]').count(), 0)
+  await page.goto(`${dashboard.face.origin}/dashboard#`)
+  await page.locator('nav [aria-current=page]:text("Markets")').waitFor()
+  await tab.close()
+})
+
+/** Milliseconds from asking for the page: its first words, and the page that was asked for. */
+async function paintMs(): Promise<readonly [words: number, page: number]> {
+  const tab = await dashboard.open('#/status')
+  await tab.page.getByRole('heading', { level: 1 }).waitFor()
+  const paints = await tab.page.evaluate(async () => {
+    const [first] = performance.getEntriesByName('first-contentful-paint')
+    const largest = await new Promise<number>((done) => {
+      const observer = new PerformanceObserver((list) =>
+        done(list.getEntries().at(-1)?.startTime ?? Number.NaN),
+      )
+      observer.observe({ type: 'largest-contentful-paint', buffered: true })
+    })
+    return [first?.startTime ?? Number.NaN, largest] as const
+  })
+  await tab.close()
+  return paints
+}
+
+test('[DASH11] the first useful picture stands within a second of asking for the page (median of five)', async (t) => {
+  const middle = (values: readonly number[]) =>
+    [...values].sort((one, other) => one - other)[2] ?? Number.NaN
+  let medianMs = Number.NaN
+  // What else the machine does only adds to it: of three medians one must hold.
+  for (let tries = 0; tries < 3 && !(medianMs < 1_000); tries += 1) {
+    const paints = []
+    for (let round = 0; round < 5; round += 1) paints.push(await paintMs())
+    medianMs = middle(paints.map(([, page]) => page))
+    const wordsMs = middle(paints.map(([words]) => words))
+    t.diagnostic(`first words after ${wordsMs.toFixed(0)} ms, page after ${medianMs.toFixed(0)} ms`)
+  }
+  assert.ok(medianMs < 1_000, `${medianMs} ms`)
+})
+
+test('[DASH12] the policy is in force: what somebody smuggled in would not run, load, nor become markup', async () => {
+  const tab = await dashboard.open('#/status', {
+    expected: [/refused by the policy/, /Content Security Policy|Trusted(?:HTML|Script| Type)/],
+  })
+  const { page } = tab
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const refused = await page.evaluate(async () => {
+    const refusals: string[] = []
+    addEventListener('securitypolicyviolation', (event) => refusals.push(event.effectiveDirective))
+    const script = document.createElement('script')
+    let markup = 'taken'
+    try {
+      script.text = 'window.smuggled = 1'
+      document.body.append(script)
+    } catch {
+      refusals.push('script text')
+    }
+    try {
+      document.body.insertAdjacentHTML('beforeend', '<b>smuggled</b>')
+    } catch {
+      markup = 'refused'
+    }
+    const image = new Image()
+    image.src = 'https://elsewhere.invalid/pixel.png'
+    await fetch('https://elsewhere.invalid/').catch(() => undefined)
+    const line = document.createElement('p')
+    line.setAttribute('style', 'color: red')
+    document.body.append(line)
+    await new Promise((done) => setTimeout(done, 50))
+    return {
+      refusals: [...new Set(refusals)].sort(),
+      markup,
+      ran: Reflect.get(window, 'smuggled') ?? null,
+    }
+  })
+  assert.equal(refused.ran, null)
+  assert.equal(refused.markup, 'refused')
+  for (const directive of [
+    'connect-src',
+    'img-src',
+    'require-trusted-types-for',
+    'style-src-attr',
+  ]) {
+    assert.ok(refused.refusals.includes(directive), `${directive} in ${refused.refusals}`)
+  }
+  await tab.close()
+})
+
+test('[DASH13] by keyboard: the first stop leads past the links, every stop can be seen, a new page begins at its own beginning', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const focused = () =>
+    page.evaluate(() => {
+      const at = document.activeElement
+      return at === null ? '' : `${at.localName} ${at.id || (at.textContent ?? '').trim()}`
+    })
+  await page.keyboard.press('Tab')
+  assert.equal(await focused(), 'a Skip to the page')
+  const skip = await page.locator('.skip').boundingBox()
+  assert.ok(skip !== null && skip.y >= 0, 'to be seen while it has the focus')
+  await page.keyboard.press('Enter')
+  assert.equal(await focused(), 'main main')
+  assert.match(page.url(), /#\/status$/)
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Shift+Tab')
+  assert.equal(await focused(), 'a Account')
+  const outline = await page.evaluate(() => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement ?? document.body)
+    return `${outlineStyle} ${outlineWidth}`
+  })
+  assert.equal(outline, 'solid 2px')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/#\/account$/)
+  await page.waitForFunction(() => document.activeElement?.id === 'main')
+  await tab.close()
+})

@@ -1,0 +1,92 @@
+// What the frame of the dashboard says and where it leads, without a browser.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { seededRandom } from '../../../engine/random.ts'
+import { ApiError } from '../../../http/dashboard/api.ts'
+import {
+  countText,
+  durationText,
+  gapText,
+  percentText,
+  priceText,
+  roundUsdText,
+  sizeText,
+  timeText,
+  usdText,
+  utcText,
+} from '../../../http/dashboard/format.ts'
+import { wordsOf } from '../../../http/dashboard/parts/states.ts'
+import { hrefOf, PAGES, placeOf } from '../../../http/dashboard/route.ts'
+
+const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
+
+test('[DASH2] one file touches the tab around the page: its time, storage, address, clipboard', () => {
+  const surroundings =
+    /\b(?:setTimeout|setInterval|requestAnimationFrame|sessionStorage|localStorage|indexedDB)\b|\bnavigator\b|\bdocument\.cookie\b|\b(?:window|globalThis)?\.?location\.|\bDate\.now\(|\bperformance\.now\(|\binnerHTML\b|\bdangerouslySetInnerHTML\b|\beval\(/
+  const offenders = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && path !== 'browser.ts')
+    .filter((path) => {
+      const source = readFileSync(new URL(path, FOLDER), 'utf8')
+      return surroundings.test(source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, ''))
+    })
+  assert.deepEqual(offenders, [])
+})
+
+test('[DASH4] each way to fail has words of its own, with what the server said and when to ask again', () => {
+  const said = (status: number, wait: number | null = null) => {
+    const { title, detail } = wordsOf(new ApiError(status, 'the reason', new Map(), wait))
+    assert.match(detail, /the reason/)
+    return `${title} ${detail}`
+  }
+  const statuses = [0, 400, 401, 404, 429, 500, 503]
+  const titles = statuses.map((status) => wordsOf(new ApiError(status, 'x')).title)
+  assert.equal(new Set(titles).size, titles.length - 1, 'only 500 and 503 share theirs')
+  assert.match(said(429, 42), /Again in 42 s/)
+  assert.match(said(0), /No connection/)
+  assert.match(wordsOf(new TypeError('ours')).detail, /ours/)
+})
+
+test('[DASH7] an address names a page, its subject and its query, and reads back as it was written', () => {
+  assert.equal(placeOf('').page, 'markets')
+  assert.equal(placeOf('#').page, 'markets')
+  assert.equal(placeOf('#/nothing').page, 'unknown')
+  assert.equal(placeOf('#/markets?q=a%20b').query.get('q'), 'a b')
+  assert.equal(placeOf('#/market/%zz').subject, '%zz')
+  const random = seededRandom('addresses')
+  const letters = ['a', '/', '?', '#', '%', '&', '=', ' ', 'ü', '😀', '<', '"', '_', '0']
+  const text = () =>
+    Array.from({ length: 1 + random.below(9) }, () => random.pick(letters)).join('')
+  for (let round = 0; round < 500; round += 1) {
+    const [page, subject, value] = [random.pick(PAGES), text(), text()]
+    const place = placeOf(hrefOf(page, subject, { q: value, none: null, empty: '' }))
+    assert.deepEqual(
+      [place.page, place.subject, [...place.query]],
+      [page, subject, [['q', value]]],
+      hrefOf(page, subject, { q: value }),
+    )
+  }
+})
+
+test('[DASH8] numbers are written alike everywhere, and what is not known is a dash', () => {
+  const texts = [priceText, gapText, sizeText, usdText, roundUsdText, countText, percentText]
+  for (const write of [...texts, durationText]) {
+    assert.equal(write(null), '–')
+    assert.equal(write(undefined), '–')
+    assert.doesNotMatch(write(0), /–|NaN/)
+  }
+  assert.equal(priceText(0.5325), '53.25¢')
+  assert.equal(priceText(0.29), '29¢')
+  assert.equal(gapText(0.015), '+1.5¢')
+  assert.equal(gapText(-0.02), '−2¢')
+  assert.equal(gapText(0), '0¢')
+  assert.equal(percentText(0.1234), '12.3 %')
+  const lengths = [0, 999, 1_000, 119_000, 120_000, 7_200_000, 172_800_000]
+  assert.deepEqual(lengths.map(durationText), [
+    ...['0 ms', '999 ms', '1 s', '119 s', '2 min', '2 h', '2 d'],
+  ])
+  const noon = Date.UTC(2026, 10, 22, 12, 0, 0, 7)
+  assert.equal(utcText(noon), '2026-11-22 12:00:00.007 UTC')
+  for (const style of ['clock', 'day', 'full'] as const) assert.ok(timeText(noon, style).length > 5)
+})

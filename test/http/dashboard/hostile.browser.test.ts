@@ -1,0 +1,101 @@
+// Texts of venues that are markup, on every page that shows one: whatever a venue says is words.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { level, NOON } from '../../support/builders.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
+import type { FakeMarket } from '../../support/fake-engine.ts'
+import { fakeAddress, randomWallet } from '../../support/fake-wallets.ts'
+import { judgement } from '../../support/word-judge.ts'
+
+let dashboard: FakeDashboard
+let market: FakeMarket
+
+/** Markup that would tell, by the name of the field it stands in. */
+const markup = (field: string) =>
+  `<img src=x onerror="window.smuggled='${field}'"><script>window.smuggled='${field}'</script>"'&lt;${field}`
+
+before(async () => {
+  dashboard = await openFakeDashboard()
+  const { engine } = dashboard.face
+  const texts = {
+    description: markup('description'),
+    category: markup('category'),
+    tags: [markup('tag')],
+    eventSlug: markup('slug'),
+    image: 'javascript:window.smuggled=1',
+    url: 'javascript:window.smuggled=1',
+  }
+  const outcomes = ['yes', 'no'].map((name) => ({
+    label: markup(name),
+    id: outcomeId(`h-${name}`),
+  }))
+  market = engine.add('hostile', { ...texts, question: markup('question'), outcomes })
+  const twin = engine.add('twin', { ...texts, venue: 'b', question: markup('twin'), outcomes })
+  for (const each of [market, twin]) {
+    each.replace([level(0.4, 100)], [level(0.5, 50)])
+    each.trade({})
+  }
+  const judged = judgement(97, {
+    explanation: markup('explanation'),
+    reasons: [markup('reason')],
+  })
+  engine.matches.put(market, twin, judged, NOON)
+  engine.sports.put({ sport: 'nfl', date: '2026-11-20', game: markup('game') }, market, twin)
+  engine.whaleRows.put(
+    { number: market.ref.number, venue: 'a', nativeId: nativeMarketId('hostile') },
+    {
+      ...{ nativeId: 't1', timeMs: NOON, receivedAtMs: timeMs(NOON + 5), side: 'buy' as const },
+      ...{ price: priceMicros(500_000), size: sizeMicros(40_000_000_000), outcomeIndex: 0 },
+      ...{ usd: usdMicros(20_000_000_000), maker: null, taker: null, txHash: markup('hash') },
+      ...{ outcome: markup('yes'), question: markup('question'), slug: markup('slug') },
+      ...{ eventSlug: null, category: markup('category'), wallet: fakeAddress('a1'), fills: 2 },
+      ...{ run: null, offset: null, seq: null },
+    },
+  )
+  const asked = { proxy: fakeAddress('a1'), eventCount: 30, nowMs: NOON }
+  const profile = { handle: markup('handle') }
+  engine.wallets.known.push(randomWallet(asked, [market], profile))
+})
+after(() => dashboard.close())
+
+test('[DASH15] markup in the texts of venues is shown as text on every page, and leads nowhere', async (t) => {
+  const id = encodeURIComponent(market.ref.id)
+  const pages: readonly (readonly [page: string, field: string])[] = [
+    ['#/markets', 'question'],
+    [`#/market/${id}`, 'question'],
+    ['#/matches', 'explanation'],
+    ['#/sports?sport=nfl&date=2026-11-20', 'question'],
+    ['#/whales', 'question'],
+    [`#/wallet/${fakeAddress('a1')}`, 'handle'],
+    [`#/market/${encodeURIComponent(markup('subject'))}`, 'subject'],
+    [`#/wallet/${encodeURIComponent(markup('subject'))}`, ''],
+    [`#/markets?q=${encodeURIComponent(markup('query'))}`, ''],
+  ]
+  for (const [address, field] of pages) {
+    const tab = await dashboard.open(address)
+    const { page } = tab
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    if (field !== '') {
+      await page
+        .getByText(`<img src=x onerror="window.smuggled='${field}'">`)
+        .first()
+        .waitFor()
+        .catch(async () =>
+          assert.fail(`${address} shows no ${field}: ${await page.innerText('main')}`),
+        )
+    }
+    const found = await page.evaluate(() => ({
+      smuggled: Reflect.get(window, 'smuggled') ?? null,
+      images: document.querySelectorAll('img, main script').length,
+      links: [...document.querySelectorAll<HTMLElement>('[href], [src]')]
+        .map((one) => one.getAttribute('href') ?? one.getAttribute('src') ?? '')
+        .filter((link) => /^\s*(?:javascript|vbscript|data:text)/i.test(link)),
+    }))
+    assert.deepEqual(found, { smuggled: null, images: 0, links: [] }, address)
+    t.diagnostic(address.slice(0, 60))
+    await tab.close()
+  }
+})

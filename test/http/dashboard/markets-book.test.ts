@@ -1,0 +1,96 @@
+// What the page of a market works out of books: the ladder, the depth drawing, how far a book can be trusted, and what
+// is left between two venues; each against a naive count of the same.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Level } from '../../../http/client/book.ts'
+import { depthOf } from '../../../http/dashboard/charts/depth.ts'
+import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/book-ladder.ts'
+import { crossingOf } from '../../../http/dashboard/parts/market-gap.ts'
+import { contrary } from '../../../http/dashboard/parts/view-prices.ts'
+
+const level = (price: number, size: number): Level => ({ price, size })
+const BOOK = {
+  bids: [level(0.42, 100), level(0.41, 50), level(0.1, 1_000)],
+  asks: [level(0.44, 30), level(0.5, 70)],
+}
+
+test('[DASH39] a ladder says of each level what is had down to it, both sides to one scale', () => {
+  const { bids, asks } = ladderOf(BOOK)
+  assert.deepEqual(
+    bids.map(({ price, size, total }) => [price, size, total]),
+    [
+      [0.42, 100, 100],
+      [0.41, 50, 150],
+      [0.1, 1_000, 1_150],
+    ],
+  )
+  assert.deepEqual(
+    asks.map(({ total }) => total),
+    [30, 100],
+  )
+  assert.equal(bids[2]?.share, 1)
+  assert.equal(asks[1]?.share, 100 / 1_150)
+  assert.deepEqual(ladderOf({ bids: [], asks: [] }), { bids: [], asks: [] })
+})
+
+test('[DASH40] a book is said to be as bad as the worst that is known of it', () => {
+  const good = { isInSync: true, isStale: false }
+  const live = { state: 'live', lag_ms: 5 } as const
+  assert.equal(bookStateOf(good, 'live', live), 'live')
+  assert.equal(bookStateOf(good, 'live', null), 'live')
+  assert.equal(bookStateOf(good, 'live', { state: 'stale', lag_ms: null }), 'stale')
+  assert.equal(bookStateOf(good, 'live', { state: 'down', lag_ms: null }), 'stale')
+  assert.equal(bookStateOf({ ...good, isStale: true }, 'live', live), 'stale')
+  assert.equal(bookStateOf({ isInSync: false, isStale: true }, 'live', live), 'behind')
+  assert.equal(bookStateOf(good, 'catching_up', live), 'behind')
+  for (const gone of ['waiting', 'closed', 'off', 'connecting'] as const) {
+    assert.equal(bookStateOf({ isInSync: false, isStale: true }, gone, live), 'offline', gone)
+  }
+  assert.equal(bookStateOf(null, 'connecting', null), 'waiting')
+  assert.equal(bookStateOf(null, 'live', live), 'waiting')
+  assert.equal(bookStateOf(null, 'waiting', null), 'offline')
+})
+
+test('[DASH41] the depth drawing shows 20 cents to either side of the midpoint, to one scale', () => {
+  const drawing = depthOf(BOOK)
+  assert.ok(drawing !== null)
+  assert.deepEqual([drawing.from.toFixed(4), drawing.to.toFixed(4)], ['0.2300', '0.6300'])
+  assert.deepEqual([drawing.bidSize, drawing.askSize], [150, 100])
+  // From the best price on the ground up by each level's size, 150 contracts being the whole height of 240.
+  assert.equal(drawing.bidPath, 'M475 240H475V80H450V0H0V240Z')
+  assert.equal(drawing.askPath, 'M525 240H525V192H675V80H1000V240Z')
+})
+
+test('[DASH41] a book of one side, or at the edge of all prices, is drawn, and an empty one is not', () => {
+  assert.equal(depthOf({ bids: [], asks: [] }), null)
+  const oneSide = depthOf({ bids: [level(0.99, 5)], asks: [] })
+  assert.deepEqual([oneSide?.to, oneSide?.askPath, oneSide?.askSize], [1, '', 0])
+  const low = depthOf({ bids: [level(0.01, 5)], asks: [level(0.02, 5)] })
+  assert.equal(low?.from, 0)
+})
+
+test('[DASH44] what is left of buying at one venue and selling at the other, the better of both ways', () => {
+  const ours = { bid: 0.42, ask: 0.44 }
+  assert.deepEqual(crossingOf(ours, { bid: 0.47, ask: 0.49 }), { left: 0.03, buyAt: 'ours' })
+  assert.deepEqual(crossingOf(ours, { bid: 0.3, ask: 0.4 }), { left: 0.02, buyAt: 'theirs' })
+  assert.deepEqual(crossingOf(ours, { bid: 0.42, ask: 0.44 }), { left: -0.02, buyAt: 'ours' })
+  assert.deepEqual(crossingOf({ bid: null, ask: 0.44 }, { bid: 0.5, ask: null }), {
+    left: 0.06,
+    buyAt: 'ours',
+  })
+  assert.deepEqual(crossingOf({ bid: null, ask: null }, ours), { left: null, buyAt: null })
+})
+
+test('[DASH44] a book turned round twice is itself, and leaves the same from the other side', () => {
+  for (let bid = 1; bid < 99; bid += 7) {
+    for (let ask = bid + 1; ask < 100; ask += 9) {
+      const quote = { bid: bid / 100, ask: ask / 100 }
+      assert.deepEqual(contrary(contrary(quote)), quote)
+      const other = { bid: 0.4, ask: 0.43 }
+      const straight = crossingOf(quote, other)
+      const turned = crossingOf(contrary(quote), contrary(other))
+      assert.equal(turned.left, straight.left)
+    }
+  }
+})

@@ -1,0 +1,108 @@
+// Trades and candles of a market's page, which come from the history and from the stream in any order: held against
+// all of them sorted at the end.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../engine/random.ts'
+import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/parts/market-bars.ts'
+import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
+import {
+  TAPE_TRADES_MAX,
+  type TapeTrade,
+  TradeTape,
+} from '../../../http/dashboard/parts/trade-tape.ts'
+
+const trade = (number: number): TapeTrade => ({
+  id: `t${number}`,
+  price: 0.5,
+  size: 1,
+  size_usd: 0.5,
+  side: 'buy',
+  timestamp_ms: number * 1_000,
+})
+
+const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
+  timestamp_ms: minute * 60_000,
+  open: 0.5,
+  high: 0.5,
+  low: 0.5,
+  close: 0.5,
+  volume: 1,
+  trades_count: 1,
+  closed: false,
+  ...set,
+})
+
+test('[DASH43] the tape has the newest 200 trades, newest first, each once, in whatever order they come', () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const random = seededRandom(seed)
+    const all = Array.from({ length: 500 }, (_, number) => trade(number))
+    const coming = [...all, ...all.slice(0, 100)]
+      .map((one) => ({ one, order: random.next() }))
+      .sort((first, second) => first.order - second.order)
+    const tape = new TradeTape()
+    for (const { one } of coming) tape.put(one)
+    const newest = all.slice(-TAPE_TRADES_MAX).reverse()
+    assert.deepEqual(
+      tape.trades.map(({ id }) => id),
+      newest.map(({ id }) => id),
+      `seed ${seed}`,
+    )
+  }
+})
+
+test('[DASH43] of trades of one moment the later told stands above, and a known one changes nothing', () => {
+  const tape = new TradeTape()
+  const moment = { timestamp_ms: 1_000 }
+  assert.equal(tape.put({ ...trade(1), ...moment }), true)
+  assert.equal(tape.put({ ...trade(2), ...moment }), true)
+  assert.equal(tape.put({ ...trade(1), ...moment }), false)
+  assert.deepEqual(
+    tape.trades.map(({ id }) => id),
+    ['t2', 't1'],
+  )
+})
+
+test('[DASH42] candles stand in the order of time, each once, in whatever order they come', () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const random = seededRandom(seed)
+    const bars = new MarketBars()
+    const naive = new Map<number, Bar>()
+    for (let count = 0; count < 400; count += 1) {
+      const one = bar(random.below(50), { trades_count: 1 + random.below(9) })
+      const known = naive.get(one.timestamp_ms)
+      const isNews = known === undefined || one.trades_count > known.trades_count
+      const isNewest = [...naive.keys()].every((at) => at <= one.timestamp_ms)
+      if (isNews) naive.set(one.timestamp_ms, one)
+      assert.equal(bars.put(one), !isNews ? 'known' : isNewest ? 'newest' : 'older')
+    }
+    const sorted = [...naive.values()].sort((one, two) => one.timestamp_ms - two.timestamp_ms)
+    assert.deepEqual(bars.all, sorted, `seed ${seed}`)
+    assert.deepEqual(bars.last, sorted.at(-1))
+  }
+})
+
+test('[DASH42] a bar closes once and never loses trades', () => {
+  const bars = new MarketBars()
+  bars.put(bar(1, { trades_count: 5 }))
+  assert.equal(bars.put(bar(1, { trades_count: 4, closed: true })), 'known')
+  assert.equal(bars.put(bar(1, { trades_count: 5, closed: true })), 'newest')
+  assert.equal(bars.put(bar(1, { trades_count: 5 })), 'known')
+  assert.equal(bars.last?.closed, true)
+})
+
+test('[DASH42] a message of another interval, or without figures, is no bar', () => {
+  const fields = { interval: '1m', ...bar(3), vwap: 0.5 }
+  assert.deepEqual(barOfMessage(fields, '1m'), bar(3))
+  assert.equal(barOfMessage(fields, '5m'), null)
+  assert.equal(barOfMessage({ ...fields, high: 'much' }, '1m'), null)
+  assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
+})
+
+test('[DASH46] long rules are folded at the end of a word, and a word without end is cut', () => {
+  const words = 'rule '.repeat(400)
+  const folded = foldedText(words)
+  assert.ok(folded.length < 620 && words.startsWith(folded.slice(0, -2)))
+  assert.match(folded, /rule …$/)
+  assert.equal(foldedText('x'.repeat(2_000)).length, 602)
+})

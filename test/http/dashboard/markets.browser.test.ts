@@ -1,0 +1,361 @@
+// The list of markets and the page of one market in a real browser, over a fake engine that the test moves: what is on
+// the page is held against what REST says at the same moment.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { timeMs, usdMicros } from '../../../engine/units.ts'
+import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
+import { ask, bid, level } from '../../support/builders.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
+import { openFace } from '../../support/face.ts'
+import type { FakeMarket } from '../../support/fake-engine.ts'
+
+let dashboard: FakeDashboard
+before(async () => {
+  dashboard = await openFakeDashboard()
+})
+after(() => dashboard.close())
+
+/** Markets stay for the tests that follow: every one has a name of its own. */
+function add(name: string, set: Parameters<FakeDashboard['face']['engine']['add']>[1] = {}) {
+  return dashboard.face.engine.add(name, { question: `Will ${name} happen?`, ...set })
+}
+
+const BIDS = [level(0.42, 100), level(0.41, 50.5), level(0.35, 1_000)]
+const ASKS = [level(0.44, 30), level(0.4525, 70)]
+
+const pageOf = ({ ref }: FakeMarket) => `#/market/${encodeURIComponent(ref.id)}`
+
+interface ShownBook {
+  readonly seq: string | null
+  readonly bids: readonly (readonly string[])[]
+  readonly asks: readonly (readonly string[])[]
+}
+
+/** What stands in the ladder, best first. */
+const shownBook = (page: Page): Promise<ShownBook> =>
+  page.evaluate(() => {
+    const rows = (side: string) =>
+      [...document.querySelectorAll(`.ladder [data-side=${side}] tr:not(.blank)`)].map((row) =>
+        [...row.querySelectorAll('td')].slice(0, 2).map((cell) => cell.textContent?.trim() ?? ''),
+      )
+    const seq = document.querySelector('.book')?.getAttribute('data-seq') ?? null
+    return { seq, bids: rows('bid'), asks: rows('ask').reverse() }
+  })
+
+const waitForSeq = (page: Page, seq: number | null) =>
+  page.waitForFunction(
+    (wanted) => document.querySelector('.book')?.getAttribute('data-seq') === wanted,
+    String(seq),
+  )
+
+/** A level of REST as the page writes it, by the test's own count. */
+const written = ({ price, size }: { readonly price: number; readonly size: number }) => [
+  `${Number((price * 100).toFixed(4))}¢`,
+  size.toLocaleString('en-US', { maximumFractionDigits: 2 }),
+]
+
+const inDollars = ({ price, size }: { readonly price: number; readonly size: number }) => ({
+  price: price / 1e6,
+  size: size / 1e6,
+})
+
+/** Ids of REST's newest page, newest first. */
+async function newestTrades({ ref }: FakeMarket): Promise<readonly string[]> {
+  const { text } = await dashboard.face.get(`/v1/markets/${ref.id}/trades?limit=200`)
+  const { trades }: TradePage = JSON.parse(text)
+  return trades.map(({ id }) => id)
+}
+
+async function restBook({ ref }: FakeMarket): Promise<Orderbook> {
+  const { text } = await dashboard.face.get(`/v1/markets/${ref.id}/orderbook?depth=10`)
+  const book: Orderbook = JSON.parse(text)
+  return book
+}
+
+async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
+  const rest = await restBook(market)
+  await waitForSeq(page, rest.seq)
+  const shown = await shownBook(page)
+  assert.deepEqual(shown.bids, rest.bids.map(written))
+  assert.deepEqual(shown.asks, rest.asks.map(written))
+}
+
+test('[DASH39] from a search to the market page, whose book equals that of REST at the same seq', async () => {
+  const market = add('rain', { category: 'Weather' })
+  add('snow')
+  market.replace(BIDS, ASKS)
+  const tab = await dashboard.open('#/markets')
+  const { page } = tab
+  await page.getByRole('searchbox', { name: 'Search' }).fill('rain')
+  await page.waitForFunction(() => document.querySelectorAll('.markets tbody tr').length === 1)
+  assert.match(page.url(), /#\/markets\?q=rain$/)
+  await page.getByRole('link', { name: 'Will rain happen?' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Will rain happen?' }).waitFor()
+  await page.waitForSelector('.book[data-state=live]')
+  await assertBookIsRest(page, market)
+  for (let round = 1; round <= 5; round += 1) {
+    for (let step = 0; step < 20; step += 1) {
+      const size = (step * 7 + round) % 5
+      market.change(bid(0.2 + step / 100, size * 10), ask(0.6 + step / 100, size))
+    }
+    await assertBookIsRest(page, market)
+  }
+  await tab.close()
+})
+
+test('[DASH37] prices in the list follow the stream, without another request', async () => {
+  const [one, other] = [add('moved-price'), add('still-price')]
+  one.reprice(300_000)
+  const tab = await dashboard.open('#/markets?q=price')
+  const { page } = tab
+  const price = (market: FakeMarket) =>
+    page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
+  await price(one).first().getByText('30¢').waitFor()
+  assert.deepEqual(await price(one).allTextContents(), ['30¢', '70¢'])
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  one.reprice(315_000)
+  await price(one).first().getByText('31.5¢').waitFor()
+  assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
+  assert.deepEqual(await price(other).allTextContents(), ['50¢', '50¢'])
+  assert.deepEqual(asked, [])
+  await tab.close()
+})
+
+test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last candle as it happens', async () => {
+  const market = add('trade')
+  market.replace(BIDS, ASKS)
+  for (let number = 0; number < 3; number += 1) market.trade()
+  const tab = await dashboard.open(pageOf(market))
+  const { page } = tab
+  await page.waitForSelector('.candles[data-phase=shown] .legend')
+  await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 3)
+  await page.waitForSelector('.candles canvas')
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  const row = market.trade({ price: bid(0.77, 1).price, side: 'sell' })
+  await page.waitForSelector(`.tape tbody tr:first-child:has-text("77¢")`)
+  const first = await page.locator('.tape tbody tr').first().locator('td').allTextContents()
+  assert.deepEqual(first.slice(1, 4), ['Sell', '77¢', '10'])
+  await page.waitForFunction(
+    () => document.querySelector('.legend')?.textContent?.includes('Close 77¢') === true,
+  )
+  assert.equal(await page.locator('.tape tbody tr').count(), 4)
+  assert.deepEqual(asked, [], 'live, not asked for again')
+  assert.equal(market.stored.at(-1), row)
+  await tab.close()
+})
+
+test('[DASH42] another length of candles shows those of REST, and its bar lives on', async () => {
+  const market = add('candles')
+  const hourAgo = timeMs(dashboard.face.engine.clock.nowMs() - 3_600_000)
+  market.trade({ timeMs: hourAgo })
+  market.trade()
+  const tab = await dashboard.open(pageOf(market))
+  const { page } = tab
+  await page.waitForSelector('.candles[data-phase=shown] .legend')
+  for (const interval of ['1m', '1d', '4h']) {
+    await page.getByRole('button', { name: interval, exact: true }).click()
+    await page.waitForSelector(`.candles[data-interval="${interval}"][data-phase=shown]`)
+    const path = `/v1/markets/${market.ref.id}/candles?interval=${interval}`
+    const { body } = await dashboard.face.get(path)
+    const candles = Array.isArray(body.candles) ? body.candles : []
+    await page.waitForSelector(`.legend[data-at="${candles.at(-1)?.timestamp_ms}"]`)
+  }
+  market.trade({ price: bid(0.11, 1).price })
+  await page.waitForFunction(
+    () => document.querySelector('.legend')?.textContent?.includes('Close 11¢') === true,
+  )
+  await tab.close()
+})
+
+test('[DASH40] a stale book says so until the venue’s book is there', async () => {
+  const market = add('stale')
+  const tab = await dashboard.open(pageOf(market))
+  const { page } = tab
+  await page.waitForSelector('.book[data-state=stale]')
+  await page.getByText('Stale: the venue’s feed is not live').waitFor()
+  market.replace(BIDS, ASKS)
+  await page.waitForSelector('.book[data-state=live]')
+  await assertBookIsRest(page, market)
+  await tab.close()
+})
+
+test('[DASH40] a book whose connection is lost stays, and says that it is the last known', async () => {
+  const face = await openFace()
+  const market = face.engine.add('lost')
+  market.replace(BIDS, ASKS)
+  const url = `${face.origin}/dashboard${pageOf(market)}`
+  const expected = [/ERR_CONNECTION_REFUSED/]
+  const tab = await dashboard.chromium.open(url, { token: 'ann-token', expected })
+  const { page } = tab
+  try {
+    await page.waitForSelector('.book[data-state=live]')
+  } finally {
+    await face.stop()
+  }
+  await page.waitForSelector('.book[data-state=offline]')
+  await page.getByText('Not connected: the last known book').waitFor()
+  const { bids, asks } = await shownBook(page)
+  assert.deepEqual(
+    [bids, asks],
+    [BIDS.map(inDollars).map(written), ASKS.map(inDollars).map(written)],
+  )
+  await tab.close()
+})
+
+test('[DASH43] the whole tape is there for who scrolls', async () => {
+  const market = add('busy')
+  for (let number = 0; number < 250; number += 1) market.trade()
+  const tab = await dashboard.open(pageOf(market))
+  const { page } = tab
+  const rows = page.locator('.tape tbody tr')
+  await rows.first().waitFor()
+  assert.ok((await rows.count()) < 60)
+  await page.getByRole('region', { name: 'Trades, newest first' }).focus()
+  await page.keyboard.press('End')
+  await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 200)
+  assert.equal(await rows.last().getAttribute('data-trade'), (await newestTrades(market)).at(199))
+  await tab.close()
+})
+
+test('[DASH44] the twin stands beside it, laid on the same outcome, with the live gap', async () => {
+  const market = add('win')
+  const twin = add('lose', { venue: 'b', question: 'Will they lose?' })
+  const judged = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
+  const words = { vetoes: [], reasons: [], explanation: 'Losing is not winning.' }
+  dashboard.face.engine.matches.put(market, twin, { ...judged, ...words })
+  market.replace([level(0.4, 10)], [level(0.42, 10)])
+  twin.replace([level(0.5, 10)], [level(0.55, 10)])
+  const figure = (page: Page, name: string) =>
+    page.locator(`.twin [data-figure=${name}]`).locator('td').allTextContents()
+  for (const [from, to] of [
+    [market, twin],
+    [twin, market],
+  ] as const) {
+    const tab = await dashboard.open(pageOf(from))
+    const { page } = tab
+    await page.getByRole('link', { name: to.summary.question }).waitFor()
+    await page.waitForSelector('.twin-prices[data-live=true]')
+    const [bids, asks] = [await figure(page, 'bid'), await figure(page, 'ask')]
+    const expected =
+      from === market
+        ? [
+            ['40¢', '45¢'],
+            ['42¢', '50¢'],
+          ]
+        : [
+            ['50¢', '58¢'],
+            ['55¢', '60¢'],
+          ]
+    assert.deepEqual([bids, asks], expected)
+    const text = (name: string) => page.locator(`.twin [data-figure=${name}]`).textContent()
+    assert.equal(await text('gap'), from === market ? '+6.5¢' : '+6.5¢')
+    assert.equal(await text('crossed'), '+3¢')
+    await tab.close()
+  }
+  const tab = await dashboard.open(pageOf(market))
+  twin.change(bid(0.5, 0), bid(0.53, 5))
+  await tab.page.waitForFunction(
+    () => document.querySelector('.twin [data-figure=ask]')?.textContent?.includes('47¢') === true,
+  )
+  await tab.close()
+})
+
+test('[DASH44] a market without a twin says so', async () => {
+  const market = add('alone')
+  const tab = await dashboard.open(pageOf(market))
+  await tab.page.getByText('No market at venue_b is known to ask the same.').waitFor()
+  await tab.close()
+})
+
+test('[DASH47] a market that nobody lists has a state of its own, with the way back', async () => {
+  const tab = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
+  const { page } = tab
+  await page.getByRole('heading', { name: 'No such market' }).waitFor()
+  await page.getByText('venue_a_<b>nothing').waitFor()
+  await page.getByRole('link', { name: 'Search the markets' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
+  await tab.close()
+})
+
+test('[DASH38] a search that finds nothing says so, and one that fails can be tried again', async () => {
+  add('something')
+  const tab = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
+  const { page } = tab
+  await page.getByText('No market has “zebra” in it.').waitFor()
+  await page.route('**/v1/markets**', (route) => route.abort())
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByText('The server does not answer.').waitFor()
+  await page.unroute('**/v1/markets**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('link', { name: 'Will something happen?' }).waitFor()
+  await tab.close()
+})
+
+test('[DASH36] [DASH38] filters narrow the list and stand in the address; more shows each market once', async () => {
+  for (let number = 0; number < 60; number += 1) {
+    const volume24h = usdMicros((100 - number) * 1_000_000)
+    add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
+  }
+  add('elsewhere', { venue: 'b', category: 'Storms' })
+  const tab = await dashboard.open('#/markets?venue=venue_a&category=Storms')
+  const { page } = tab
+  const links = page.locator('.markets tbody th a')
+  await links.first().waitFor()
+  assert.equal(await links.count(), 50)
+  await page.getByRole('button', { name: 'More markets' }).click()
+  await page.waitForFunction(() => document.querySelectorAll('.markets tbody tr').length === 55)
+  const names = await links.allTextContents()
+  assert.equal(new Set(names).size, 55)
+  assert.equal(await page.getByRole('button', { name: 'More markets' }).count(), 0)
+  await page.getByLabel('Venue').selectOption('venue_b')
+  await page.getByRole('link', { name: 'Will elsewhere happen?' }).waitFor()
+  assert.equal(await links.count(), 1)
+  assert.match(page.url(), /#\/markets\?venue=venue_b&category=Storms$/)
+  await page.reload()
+  await page.getByRole('link', { name: 'Will elsewhere happen?' }).waitFor()
+  assert.equal(await page.getByLabel('Venue').inputValue(), 'venue_b')
+  await tab.close()
+})
+
+test('[DASH45] [DASH46] markup in what a venue writes is shown as text, and its links lead nowhere', async () => {
+  const evil = '<img src=x onerror="window.broken=1"><script>window.broken=1</script><b>bold</b>'
+  const [yes, no] = [`${evil} yes`, `${evil} no`]
+  const market = add('evil', {
+    question: `Will ${evil} happen?`,
+    description: `Rules: ${evil}`,
+    category: evil,
+    url: 'javascript:alert(1)',
+  })
+  const { outcomes } = market.summary
+  const labels = outcomes.map((outcome, index) => ({ ...outcome, label: index === 0 ? yes : no }))
+  market.summary = { ...market.summary, outcomes: labels }
+  market.replace(BIDS, ASKS)
+  const list = await dashboard.open('#/markets?q=bold')
+  await list.page.getByRole('link', { name: market.summary.question }).waitFor()
+  await assertUnbroken(list.page)
+  await list.close()
+  const tab = await dashboard.open(pageOf(market))
+  const { page } = tab
+  await page.getByRole('heading', { level: 1, name: market.summary.question }).waitFor()
+  await page.waitForSelector('.book[data-state=live]')
+  await page.getByText(`Rules: ${evil}`).waitFor()
+  assert.deepEqual(await page.locator('.outcomes-large .label').allTextContents(), [yes, no])
+  await assertUnbroken(page)
+  await tab.close()
+})
+
+async function assertUnbroken(page: Page): Promise<void> {
+  const found = await page.evaluate(() => {
+    const hrefs = [...document.querySelectorAll('a')].map((link) => link.protocol)
+    return {
+      broken: 'broken' in window,
+      markup: document.querySelectorAll('main img, main script, main b').length,
+      protocols: [...new Set(hrefs)].filter((name) => !/^https?:$/.test(name)),
+    }
+  })
+  assert.deepEqual(found, { broken: false, markup: 0, protocols: [] })
+}

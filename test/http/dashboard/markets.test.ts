@@ -1,0 +1,238 @@
+// The list of markets without a browser: what an address asks for, and the finder against a server that answers when
+// the test says so.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../engine/random.ts'
+import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/market-finder.ts'
+import { safeLink } from '../../../http/dashboard/parts/market-links.ts'
+import {
+  hrefOfQuery,
+  type MarketQuery,
+  queryOf,
+  searchText,
+} from '../../../http/dashboard/parts/market-query.ts'
+import type { Market, MarketPage } from '../../../http/dashboard/records.ts'
+import { placeOf } from '../../../http/dashboard/route.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const EVERYTHING: MarketQuery = { text: '', venue: null, status: null, category: null }
+const searched = (text: string): MarketQuery => ({ ...EVERYTHING, text })
+
+function market(id: string): Market {
+  return {
+    id,
+    slug: id,
+    question: `Will ${id} happen?`,
+    description: null,
+    status: 'open',
+    outcomes: [],
+    platforms: [],
+    volume_24h: 0,
+    volume_total: null,
+    open_interest: null,
+    created_at: null,
+    close_time: null,
+    tags: [],
+    category: null,
+    event_slug: null,
+    image: null,
+  }
+}
+
+const page = (ids: readonly string[], cursor: string | null = null): MarketPage => ({
+  markets: ids.map(market),
+  cursor,
+  has_more: cursor !== null,
+})
+
+interface Request {
+  readonly query: MarketQuery
+  readonly cursor: string | null
+  readonly signal: AbortSignal
+  readonly answer: (page: MarketPage) => void
+  readonly fail: (error: unknown) => void
+}
+
+/** A finder, and every request that it made. */
+function rig() {
+  const clock = new ManualClock()
+  const requests: Request[] = []
+  const finder = new MarketFinder({
+    ask: (query, cursor, signal) =>
+      new Promise((answer, fail) => {
+        requests.push({ query, cursor, signal, answer, fail })
+      }),
+    delay: (ms, action) => clock.after(ms, action),
+  })
+  const shown = () => finder.state.value.pages.map((markets) => markets.map(({ id }) => id))
+  return { clock, requests, finder, shown }
+}
+
+/** Promises that are settled have told so. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('[DASH35] typing is searched for once, a pause after the last letter; a filter at once', async () => {
+  const { clock, requests, finder } = rig()
+  finder.look(EVERYTHING)
+  assert.equal(requests.length, 1, 'the first list needs no pause')
+  requests[0]?.answer(page(['a']))
+  await settled()
+  for (const text of ['fe', 'fed', 'fed c', 'fed cu']) {
+    finder.look(searched(text))
+    clock.advance(PAUSE_MS - 1)
+  }
+  assert.equal(requests.length, 1)
+  clock.advance(1)
+  assert.deepEqual(
+    requests.map(({ query }) => query.text),
+    ['', 'fed cu'],
+  )
+  finder.look({ ...searched('fed cu'), venue: 'venue_b' })
+  assert.equal(requests.at(-1)?.query.venue, 'venue_b')
+})
+
+test('[DASH35] one letter and blanks are no search, and asking for the same twice asks once', () => {
+  const { clock, requests, finder } = rig()
+  for (const text of ['', ' ', 'f', ' f ']) {
+    assert.equal(searchText(searched(text)), '')
+    finder.look(searched(text))
+    clock.advance(PAUSE_MS)
+  }
+  assert.equal(requests.length, 1)
+})
+
+test('[DASH35] an older answer never takes the place of a newer one, and is given up', async () => {
+  const { clock, requests, finder, shown } = rig()
+  finder.look(EVERYTHING)
+  requests[0]?.answer(page(['all']))
+  await settled()
+  finder.look(searched('one'))
+  clock.advance(PAUSE_MS)
+  finder.look(searched('two'))
+  clock.advance(PAUSE_MS)
+  assert.equal(requests[1]?.signal.aborted, true)
+  assert.equal(requests[2]?.signal.aborted, false)
+  assert.deepEqual([finder.state.value.phase, shown()], ['searching', [['all']]])
+  requests[2]?.answer(page(['two']))
+  await settled()
+  requests[1]?.answer(page(['one']))
+  await settled()
+  assert.deepEqual([finder.state.value.phase, shown()], ['shown', [['two']]])
+})
+
+test('[DASH35] in any order of letters, pauses and answers the list ends as the last text asks', async () => {
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const { clock, requests, finder, shown } = rig()
+    const random = seededRandom(seed)
+    let text = ''
+    finder.look(searched(text))
+    for (let step = 0; step < 40; step += 1) {
+      const kind = random.below(4)
+      if (kind === 0) {
+        text = `text ${random.below(5)}`
+        finder.look(searched(text))
+      } else if (kind === 1) clock.advance(random.below(PAUSE_MS * 2))
+      else {
+        const one = requests[random.below(Math.max(1, requests.length))]
+        if (kind === 2) one?.answer(page([one.query.text]))
+        else one?.fail(new Error('unreachable'))
+      }
+      await settled()
+    }
+    clock.advance(PAUSE_MS)
+    if (finder.state.value.phase === 'failed') finder.again()
+    requests.at(-1)?.answer(page([text]))
+    await settled()
+    assert.deepEqual([finder.state.value.phase, shown()], ['shown', [[text]]], `seed ${seed}`)
+  }
+})
+
+test('[DASH38] more is asked for with the cursor, once at a time, and added behind what is shown', async () => {
+  const { requests, finder, shown } = rig()
+  finder.look(EVERYTHING)
+  finder.more()
+  requests[0]?.answer(page(['a', 'b'], 'after b'))
+  await settled()
+  finder.more()
+  finder.more()
+  assert.equal(requests.length, 2)
+  assert.equal(requests[1]?.cursor, 'after b')
+  requests[1]?.answer(page(['c']))
+  await settled()
+  assert.deepEqual(shown(), [['a', 'b'], ['c']])
+  finder.more()
+  assert.equal(requests.length, 2, 'there is no more')
+})
+
+test('[DASH38] more that comes after another list was asked for is left out', async () => {
+  const { requests, finder, shown } = rig()
+  finder.look(EVERYTHING)
+  requests[0]?.answer(page(['a'], 'after a'))
+  await settled()
+  finder.more()
+  finder.look({ ...EVERYTHING, status: 'closed' })
+  requests[2]?.answer(page(['closed']))
+  await settled()
+  requests[1]?.answer(page(['b']))
+  await settled()
+  assert.deepEqual(shown(), [['closed']])
+})
+
+test('[DASH38] a list is bounded, and a failed request leaves what was shown', async () => {
+  const { requests, finder, shown } = rig()
+  finder.look(EVERYTHING)
+  for (let count = 0; count < PAGES_MAX + 3; count += 1) {
+    requests.at(-1)?.answer(page([`page ${count}`], 'more'))
+    await settled()
+    finder.more()
+  }
+  assert.equal(shown().length, PAGES_MAX)
+  finder.look({ ...EVERYTHING, venue: 'venue_a' })
+  requests.at(-1)?.fail(new Error('unreachable'))
+  await settled()
+  assert.equal(finder.state.value.phase, 'failed')
+  assert.equal(shown().length, PAGES_MAX)
+  finder.again()
+  requests.at(-1)?.answer(page(['back']))
+  await settled()
+  assert.deepEqual(shown(), [['back']])
+})
+
+test('[DASH36] an address leads to the list that it was made from, whatever was typed', () => {
+  const texts = ['', 'fed', 'a & b=c', '50% off?', 'é ✓ #1/2', ' two  blanks ', '+1', '<b>']
+  for (const text of texts) {
+    for (const status of [null, 'open', 'closed', 'resolved'] as const) {
+      for (const category of [null, 'Climate & Weather']) {
+        const query = { text, venue: 'venue_a', status, category }
+        const there = placeOf(hrefOfQuery(query))
+        assert.equal(there.page, 'markets')
+        assert.deepEqual(queryOf(there.query), query)
+      }
+    }
+  }
+})
+
+test('[DASH36] what an address asks for and no list has is left out', () => {
+  const query = queryOf(new URLSearchParams(`status=wrong&venue=&q=${'x'.repeat(300)}`))
+  assert.deepEqual(query, { ...EVERYTHING, text: 'x'.repeat(200) })
+})
+
+test('[DASH45] only an encrypted address of the web becomes a link', () => {
+  assert.equal(safeLink('https://venue.example/a?b=c'), 'https://venue.example/a?b=c')
+  const others = [
+    null,
+    '',
+    'javascript:alert(1)',
+    ' javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'data:text/html,<script>',
+    'http://venue.example/',
+    '//venue.example',
+    '/markets',
+    'https://',
+    'file:///etc/passwd',
+    'blob:https://venue.example/1',
+  ]
+  for (const address of others) assert.equal(safeLink(address), null, String(address))
+})

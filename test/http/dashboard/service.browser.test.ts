@@ -1,0 +1,129 @@
+// Every page of a real process over simulated venues: readable and usable in both schemes and at two widths; and a tab
+// that stays open while the process is killed and started again on the same port and folder.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { seriousProblems } from '../../support/accessibility.ts'
+import { openRealDashboard, pagesToSee, type RealDashboard } from '../../support/dashboard.ts'
+
+let dashboard: RealDashboard
+before(async () => {
+  dashboard = await openRealDashboard()
+})
+after(() => dashboard.close())
+
+/** Goes to a page and waits until it has said what it has: nothing is being loaded any more. */
+async function visit(page: Page, address: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, address)
+  const name = address === '#/nowhere' ? 'unknown' : (/\w+/.exec(address)?.[0] ?? '')
+  await settled(page, name)
+}
+
+async function settled(page: Page, name: string): Promise<void> {
+  await page.locator(`main[data-page="${name}"] h1`).waitFor()
+  await page.waitForFunction(() => document.querySelector('.state.waiting') === null)
+}
+
+/** By how many pixels the page is wider than its window. */
+const overhang = (page: Page) =>
+  page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))
+
+test('[DASH16] axe-core finds nothing serious on any page, in light and dark; at phone width nothing overhangs', async (t) => {
+  const token = await dashboard.signUp('reader@example.com')
+  const tab = await dashboard.open('#/markets', { token })
+  const { page } = tab
+  const found: string[] = []
+  const look = async (name: string) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const problems = await seriousProblems(page)
+      found.push(...problems.map((problem) => `${name} ${colorScheme}: ${problem}`))
+    }
+    for (const width of [390, 1_280]) {
+      await page.setViewportSize({ width, height: 844 })
+      const pixels = await overhang(page)
+      if (pixels > 0) found.push(`${name} is ${pixels} pixels wider than a window of ${width}`)
+    }
+  }
+  for (const address of await pagesToSee(dashboard)) {
+    await visit(page, address)
+    const headings = await page.locator('h1').count()
+    if (headings !== 1) found.push(`${address} has ${headings} headings of the first order`)
+    await look(address)
+    t.diagnostic(`${address}: ${found.length} problems so far`)
+  }
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('button', { name: 'Log out' }).waitFor({ state: 'detached' })
+  await settled(page, 'welcome')
+  await look('logged out')
+  assert.deepEqual(found, [])
+  // The judge does see what is wrong.
+  await page.evaluate(() => {
+    const button = document.createElement('button')
+    document.querySelector('main')?.append(button)
+  })
+  assert.match((await seriousProblems(page)).join(), /critical \| button-name/)
+  await tab.close()
+})
+
+/** The cells of the list of markets that show something live, as one text. */
+const LIST = 'main'
+
+test('[DASH14] a killed server is said at the top of the page, its return takes the line away, and live values come again', async (t) => {
+  const token = await dashboard.signUp('stays@example.com')
+  const tab = await dashboard.open('#/markets', {
+    token,
+    expected: [/ERR_CONNECTION_REFUSED|WebSocket connection to/],
+  })
+  const { page } = tab
+  const line = page.locator('.connection')
+  const state = (wanted: string) =>
+    page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
+  await state('live')
+  assert.equal((await line.innerText()).trim(), '')
+  await changes('before')
+  const [scope, address] = [await page.evaluate(() => performance.timeOrigin), page.url()]
+
+  await dashboard.stop('SIGKILL')
+  await state('waiting')
+  const said = await line.innerText()
+  t.diagnostic(said)
+  assert.match(said, /Connection lost.*not live/s)
+
+  await dashboard.start()
+  await state('live')
+  await page.waitForFunction(
+    () => document.querySelector('.connection')?.textContent?.trim() === '',
+  )
+  await changes('after')
+  // It is the same page all along, with the same session.
+  assert.equal(await page.evaluate(() => performance.timeOrigin), scope)
+  assert.equal(page.url(), address)
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await tab.close()
+
+  async function changes(when: string) {
+    const text = await page.locator(LIST).innerText()
+    await page
+      .waitForFunction(
+        ([selector = '', before = '']) =>
+          (document.querySelector<HTMLElement>(selector)?.innerText ?? before) !== before,
+        [LIST, text],
+      )
+      .catch(() => assert.fail(`nothing live was seen ${when} the restart: ${text.slice(0, 500)}`))
+  }
+})
+
+test('[DASH14] a tab whose account is gone with the data folder is told to log in again', async () => {
+  const tab = await dashboard.open('#/markets', {
+    token: 'not.a.token',
+    expected: [/WebSocket connection to/],
+  })
+  await tab.page.getByRole('heading', { level: 1 }).waitFor()
+  await tab.page.waitForFunction(() => sessionStorage.getItem('twinbook.token') === null)
+  assert.equal(await tab.page.getByRole('button', { name: 'Log out' }).count(), 0)
+  await tab.close()
+})

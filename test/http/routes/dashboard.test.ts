@@ -1,0 +1,134 @@
+// The dashboard as it is served: found from the root, whole, all of it ours, and nothing else of our disk. What it does
+// in a browser stands in test/http/dashboard/.
+
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { readClientFiles } from '../../../http/client-files.ts'
+import { readDashboard } from '../../../http/dashboard-files.ts'
+import { type Face, openFace } from '../../support/face.ts'
+import { RawConnection } from '../../support/raw-http.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+const SOURCES = new URL('../../../http/dashboard/', import.meta.url)
+const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'lightweight-charts']
+
+/** Addresses that a page loads by itself. */
+const loadedBy = (html: string) =>
+  [...html.matchAll(/<(?:link|script)[^>]*? (?:src|href)="([^"]*)"/g)].map(([, one]) => one ?? '')
+
+/** Addresses that a module imports before it runs. */
+const importsOf = (text: string) =>
+  [
+    ...text.matchAll(/(?:^|\n|;|\})\s*(?:import|export)\b(?!\s*\()[^"'`;]*?["']([^"'\n]+)["']/g),
+  ].map(([, address]) => address ?? '')
+
+/** Addresses that it imports later, when a part of the page needs them. */
+const laterImportsOf = (text: string) =>
+  [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
+
+test('[DASH1] the root leads to the dashboard by a relative address, which answers without a key and is not counted', async () => {
+  const root = await fetch(`${face.origin}/`, { redirect: 'manual' })
+  assert.equal(root.status, 302)
+  assert.equal(root.headers.get('location'), 'dashboard')
+  assert.equal(await root.text(), 'See dashboard\n')
+  const page = await fetch(`${face.origin}/`)
+  assert.equal(page.url, `${face.origin}/dashboard`)
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  assert.equal(page.headers.get('cache-control'), 'no-cache')
+  const remaining = page.headers.get('x-ratelimit-remaining')
+  for (const address of ['', 'dashboard', ...loadedBy(await page.text()), 'dashboard/none']) {
+    if (address.startsWith('data:')) continue
+    const answer = await fetch(new URL(address, page.url))
+    await answer.arrayBuffer()
+    assert.equal(answer.headers.get('x-ratelimit-remaining'), remaining, address)
+  }
+})
+
+test('[DASH9] every module and style is served under a name of its content, to be kept for ever, and imports only what is served', async () => {
+  const { files } = readDashboard(readClientFiles())
+  const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]
+  assert.equal(files.size, wanted.length)
+  for (const [name, { text }] of files) {
+    assert.match(name, /^[a-z0-9-]+-[0-9a-f]{12}\.(?:js|css)$/)
+    const answer = await fetch(`${face.origin}/dashboard/${name}`)
+    assert.equal(answer.status, 200, name)
+    const type = name.endsWith('.css') ? 'text/css' : 'text/javascript'
+    assert.equal(answer.headers.get('content-type'), `${type}; charset=utf-8`)
+    assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(await answer.text(), text)
+    assert.doesNotMatch(text, /sourceMappingURL=/)
+    const imports = name.endsWith('.js') ? [...importsOf(text), ...laterImportsOf(text)] : []
+    for (const imported of imports) {
+      assert.match(imported, /^\.\/[a-z0-9-]+\.js$|^\.\.\/client\/[a-z0-9-]+\.js\?v=[0-9a-f]{12}$/)
+      assert.equal((await fetch(new URL(imported, answer.url))).status, 200, imported)
+    }
+  }
+})
+
+test('[DASH9] the page names beforehand all that its first module loads, and nothing twice', async () => {
+  const page = await fetch(`${face.origin}/dashboard`)
+  const html = await page.text()
+  const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
+  const [, main = ''] = /<script type="module" src="([^"]+)"/.exec(html) ?? []
+  const seen = new Set<string>()
+  const waiting = [new URL(main, page.url).href]
+  for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {
+    if (seen.has(address)) continue
+    seen.add(address)
+    const text = await (await fetch(address)).text()
+    waiting.push(...importsOf(text).map((imported) => new URL(imported, address).href))
+  }
+  assert.ok(seen.size > 30, `${seen.size} modules`)
+  assert.deepEqual(links.map((link) => new URL(link ?? '', page.url).href).sort(), [...seen].sort())
+})
+
+test('[DASH10] the policy lets the page load only from its own host, run nothing inline, and make no markup of a text', async () => {
+  const page = await fetch(`${face.origin}/dashboard`)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
+  for (const name of ['default-src', 'base-uri', 'form-action', 'frame-ancestors', 'trusted-types'])
+    assert.equal(rules.get(name), `${name} 'none'`)
+  for (const name of ['script-src', 'style-src', 'connect-src'])
+    assert.equal(rules.get(name), `${name} 'self'`)
+  assert.equal(rules.get('img-src'), "img-src 'self' data:")
+  assert.equal(rules.get('require-trusted-types-for'), "require-trusted-types-for 'script'")
+  assert.doesNotMatch(policy, /https?:|\*|unsafe/)
+  assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  const html = await page.text()
+  assert.doesNotMatch(html, /<script>|<style|\son\w+=|\sstyle=/)
+  assert.deepEqual(
+    loadedBy(html).filter((address) => /^(?:https?:)?\/\/|^\//.test(address)),
+    [],
+  )
+})
+
+test('[DASH10] no other file can be asked for, however its path is written', async () => {
+  const connection = new RawConnection(face.port)
+  for (const target of [
+    '/dashboard/',
+    '/dashboard/main.ts',
+    '/dashboard/main.js',
+    '/dashboard/tsconfig.json',
+    '/dashboard/../package.json',
+    '/dashboard/..%2fapi.ts',
+    '/dashboard/%2e%2e/package.json',
+    '/dashboard/..%5cpackage.json',
+    '/dashboard/%00',
+    '/dashboard/__proto__',
+    '/dashboard/constructor',
+    '/dashboard//etc/passwd',
+    '/dashboard/pages/market.ts',
+  ]) {
+    const answer = await connection.exchange({ method: 'GET', target })
+    assert.equal(answer?.status, 404, target)
+    assert.doesNotMatch(answer.body, /twinbook|root:|import/)
+  }
+  connection.close()
+})

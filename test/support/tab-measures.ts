@@ -1,0 +1,74 @@
+// What a tab costs, by Chromium's own protocol: the tasks of its main thread, and the memory of its scripts. The time
+// that a task had the processor is told beside the time by the clock, since other tests run on the machine.
+
+import type { CDPSession } from 'playwright-core'
+
+/** A task of the main thread: one callback, message, timer or picture, with all that it led to. */
+export interface TabTask {
+  /** Milliseconds that the thread ran for it. */
+  readonly threadMs: number
+  /** Milliseconds by the clock, waiting for a processor included. */
+  readonly wallMs: number
+}
+
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  /** Microseconds. */
+  readonly dur?: number
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+/** Every task of the tab's main thread between `start` and `end`. */
+export class TaskTrace {
+  readonly #protocol: CDPSession
+  readonly #events: TraceEvent[] = []
+
+  private constructor(protocol: CDPSession) {
+    this.#protocol = protocol
+    protocol.on('Tracing.dataCollected', ({ value }: { value: readonly unknown[] }) => {
+      this.#events.push(...value.filter(isTraceEvent))
+    })
+  }
+
+  static async start(protocol: CDPSession): Promise<TaskTrace> {
+    const trace = new TaskTrace(protocol)
+    await protocol.send('Tracing.start', {
+      transferMode: 'ReportEvents',
+      traceConfig: {
+        includedCategories: ['disabled-by-default-devtools.timeline', '__metadata'],
+        excludedCategories: ['*'],
+      },
+    })
+    return trace
+  }
+
+  async end(): Promise<readonly TabTask[]> {
+    const complete = new Promise((done) => this.#protocol.once('Tracing.tracingComplete', done))
+    await this.#protocol.send('Tracing.end')
+    await complete
+    const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+    const mains = new Set(
+      this.#events
+        .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+        .map(threadOf),
+    )
+    return this.#events
+      .filter((event) => event.name === 'RunTask' && mains.has(threadOf(event)))
+      .map(({ dur = 0, tdur = dur }) => ({ threadMs: tdur / 1_000, wallMs: dur / 1_000 }))
+  }
+}
+
+function isTraceEvent(value: unknown): value is TraceEvent {
+  return typeof value === 'object' && value !== null && 'name' in value && 'pid' in value
+}
+
+/** Bytes that the tab's scripts hold, after a forced collection. */
+export async function heapBytes(protocol: CDPSession): Promise<number> {
+  await protocol.send('HeapProfiler.enable')
+  for (let round = 0; round < 3; round += 1) await protocol.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await protocol.send('Runtime.getHeapUsage')
+  return usedSize
+}
