@@ -2,6 +2,7 @@
 // Not for: load, of which there is none here (rest.bench.ts), or what is compared (scale.bench.ts).
 
 import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
 import { seededRandom } from '../engine/random.ts'
@@ -48,6 +49,31 @@ export async function ask(
     agent.destroy()
   }
   return { times, paths }
+}
+
+const SEARCHABLE_MS_MAX = 120_000
+const SEARCH_AGAIN_MS = 50
+
+/** Milliseconds until a search is answered, which is once every text is in the index; before it is refused. */
+export async function untilSearchable(place: Place): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const path = pathOf(place, 'search', 0, seededRandom('scale first search'))
+  const startedMs = systemClock.monotonicMs()
+  try {
+    for (;;) {
+      const { status, text } = await answer(agent, place, path)
+      const tookMs = systemClock.monotonicMs() - startedMs
+      if (status === 200) {
+        checkAnswer('search', path, text)
+        return tookMs
+      }
+      const isWaiting = status === 503 && tookMs < SEARCHABLE_MS_MAX
+      check(isWaiting, `${path} was answered by ${status} after ${Math.round(tookMs)} ms: ${text}`)
+      await pause(SEARCH_AGAIN_MS)
+    }
+  } finally {
+    agent.destroy()
+  }
 }
 
 function pathOf(

@@ -82,9 +82,9 @@ function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) =
   return new Proxy(root, {
     get(target, name) {
       if (name === 'openDB') {
-        return (table: string, options: Parameters<typeof target.openDB>[0]) => {
+        return (table: string) => {
           const layout = TABLE_LAYOUTS.find((one) => one.name === table)
-          if (layout === undefined) throw new Error(`no table ${table} with ${String(options)}`)
+          if (layout === undefined) throw new Error(`no table is called ${table}`)
           return databaseOf(table, openTable(target, layout))
         }
       }

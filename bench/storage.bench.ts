@@ -14,7 +14,7 @@ import { systemClock } from '../engine/clock.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market.ts'
 import { complement, notionalMicros, TIME_ZERO, timeMs } from '../engine/units.ts'
-import type { SimTrade } from '../engine/venues/simulator/model.ts'
+import type { SimMarket, SimTrade } from '../engine/venues/simulator/model.ts'
 import { openMemoryStorage } from '../storage/memory.ts'
 import type { Storage, StoredTrade } from '../storage/storage.ts'
 import {
@@ -33,7 +33,7 @@ import {
   withLmdb,
 } from './harness.ts'
 import { median } from './median.ts'
-import { listingOf, type SimLoad, simLoad } from './sim-load.ts'
+import { listingOf, simLoad } from './sim-load.ts'
 import {
   BareLmdb,
   Level,
@@ -53,21 +53,23 @@ const END_OF_TIME = timeMs(Number.MAX_SAFE_INTEGER)
 
 export const bench: Bench = {
   name: 'storage',
-  question: 'How long do putting a trade, committing a thousand, and reading ranges take?',
+  question:
+    'How long do putting a trade, committing a thousand, and reading ranges take, and how many are stored and flushed a second?',
   excludes: 'actors, rings, a cold page cache',
   async run({ isSmall }) {
-    const load = simLoad({
+    // Its frames go, since so large a heap would be the garbage collector's burden in every commit.
+    const { markets, trades } = simLoad({
       seed: SEED,
       marketsPerVenue: isSmall ? 20 : 100,
       frameCount: isSmall ? 4_000 : 150_000,
     })
     const kept = await withLmdb(async (lmdb) => {
       const memory = openMemoryStorage()
-      const numbers = putMarkets(lmdb, load)
-      for (const [id, number] of putMarkets(memory, load))
+      const numbers = putMarkets(lmdb, markets)
+      for (const [id, number] of putMarkets(memory, markets))
         check(numbers.get(id) === number, 'both number markets alike')
       await lmdb.committed()
-      const inputs = inputsOf(load.trades, numbers)
+      const inputs = inputsOf(trades, numbers)
       const rows = [
         ...(await timePuts(lmdb, memory, inputs)),
         ...timeReads(lmdb, memory, { numbers: [...numbers.values()], isSmall }),
@@ -75,16 +77,18 @@ export const bench: Bench = {
       return { rows, inputs, numbers, lines: compareAll(lmdb, memory, numbers) }
     })
     const { inputs, numbers, lines } = kept
-    const flushes = await inFolder((folder) => timeFlushes(folder, load, inputs, lines))
+    const flushes = await inFolder((folder) => timeFlushes(folder, markets, inputs, lines))
     const checked = `${inputs.length} trades of ${numbers.size} markets read alike from LMDB and from memory, and ${flushes.rowCount} rows alike from bare LMDB and LevelDB`
     const rows = [...kept.rows, ...flushes.rows]
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: true } }
   },
 }
 
-function putMarkets(storage: Storage, load: SimLoad): ReadonlyMap<string, MarketNumber> {
+type Markets = readonly SimMarket[]
+
+function putMarkets(storage: Storage, markets: Markets): ReadonlyMap<string, MarketNumber> {
   const numbers = new Map<string, MarketNumber>()
-  for (const market of load.markets) {
+  for (const market of markets) {
     numbers.set(market.listing.nativeId, storage.markets.put(listingOf(market)))
   }
   return numbers
@@ -160,7 +164,7 @@ async function timePuts(
 /** Commits of a thousand trades, ours and the others' in turns; the first of each is not counted. */
 async function timeFlushes(
   folder: string,
-  load: SimLoad,
+  markets: Markets,
   inputs: readonly TradeInput[],
   lines: readonly string[],
 ): Promise<{ rows: readonly Row[]; rowCount: number }> {
@@ -172,7 +176,7 @@ async function timeFlushes(
   const [bare, level] = [new BareLmdb(place('bare')), new Level(place('level'))]
   try {
     const measured = await withLmdb(async (lmdb) => {
-      const numbers = putMarkets(lmdb, load)
+      const numbers = putMarkets(lmdb, markets)
       await lmdb.committed()
       const ours = async (from: number) => {
         for (const { market, trade } of inputs.slice(from, from + COMMIT_AFTER)) {
@@ -201,9 +205,11 @@ async function raceFlushes(
 ): Promise<readonly Row[]> {
   const times = { ours: newTimes(), bare: newTimes(), level: newTimes() }
   const shares: { bare: number; level: number }[] = []
+  const micros: Record<keyof typeof times, number[]> = { ours: [], bare: [], level: [] }
   for (const [index, rows] of commits.entries()) {
     const from = index * COMMIT_AFTER
     const took = { ours: 0, bare: 0, level: 0 }
+    const used = { ours: 0, bare: 0, level: 0 }
     const turns = [
       ['ours', () => ours(from)],
       ['bare', () => bare.write(rows)],
@@ -213,16 +219,23 @@ async function raceFlushes(
     for (let step = 0; step < turns.length; step += 1) {
       const [name, write] = turns[(index + step) % turns.length] ?? turns[0]
       const startedMs = systemClock.monotonicMs()
+      const before = process.cpuUsage()
       await write()
       took[name] = systemClock.monotonicMs() - startedMs
+      const { user, system } = process.cpuUsage(before)
+      used[name] = user + system
     }
     if (index === 0 && commits.length > 1) continue
     const count = Math.min(COMMIT_AFTER, inputCount - from)
-    for (const [name] of turns) record(times[name], took[name] / count)
+    for (const [name] of turns) {
+      record(times[name], took[name] / count)
+      micros[name].push(used[name] / count)
+    }
     shares.push({ bare: took.bare / took.ours, level: took.level / took.ours })
   }
   const perSecond = (name: keyof typeof times) =>
     Math.round(1e9 / Math.max(times[name].getValueAtPercentile(50), 1))
+  const used = (name: keyof typeof times) => `${median(micros[name]).toFixed(1)} µs`
   const each = 'a trade, stored and flushed by the thousand'
   return [
     timesRow(`${each}: ours`, times.ours),
@@ -231,6 +244,10 @@ async function raceFlushes(
     figureRow(
       'stored and flushed a second, by the medians',
       `ours ${perSecond('ours')}, bare LMDB ${perSecond('bare')}, classic-level ${perSecond('level')} trades`,
+    ),
+    figureRow(
+      'processor a trade, with the threads that write',
+      `ours ${used('ours')}, bare LMDB ${used('bare')}, classic-level ${used('level')}`,
     ),
     aimedRow('rate of ours / bare LMDB', median(shares.map((share) => share.bare)), {
       atLeast: BARE_SHARE_MIN,

@@ -4,7 +4,8 @@
 
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { transformSync } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 
 /** A module, ready to be served. */
 export interface BrowserModule {
@@ -26,17 +27,30 @@ export interface LinkRules {
 const STATIC = /^((?:import|export)\b(?!\s*\()[^"'`;]*?)(["'])([^"'\n]+)\2/gm
 const DYNAMIC = /(\bimport\(\s*)(["'])([^"'\n]+)\2(?=\s*\))/g
 
-/** The same without types: what is imported only as a type is gone, the rest stays as written. */
-export function withoutTypes(source: string, file: string): string {
-  const { code } = transformSync(source, {
-    loader: 'ts',
+/**
+ * The `.ts` files of a folder, by path in it, without types: what is imported only as a type is gone, the rest stays
+ * as written. All in one go: asked for one by one they would take ten times as long.
+ */
+export function readWithoutTypes(
+  folder: URL,
+  paths: readonly string[],
+): ReadonlyMap<string, string> {
+  const root = fileURLToPath(folder)
+  const { outputFiles } = buildSync({
+    entryPoints: paths.map((path) => posix.join(root, path)),
+    bundle: false,
+    write: false,
+    outbase: root,
+    outdir: root,
     format: 'esm',
     target: 'es2022',
-    sourcefile: file,
+    logLevel: 'silent',
     // As the compiler does.
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
   })
-  return code
+  return new Map(
+    outputFiles.map(({ path, text }) => [path.slice(root.length).replace(/\.js$/, '.ts'), text]),
+  )
 }
 
 /** The hash under which a text is asked for. */

@@ -5,8 +5,8 @@
 // Not for: the routes (routes/client-files.ts), or the package on npm (`npm run build:client`).
 // Upholds SHIP1, SHIP2.
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { type BrowserModule, linkModules, withoutTypes } from './browser-modules.ts'
+import { readdirSync } from 'node:fs'
+import { type BrowserModule, linkModules, readWithoutTypes } from './browser-modules.ts'
 
 /** A module of the client, ready to be served. */
 export interface ClientFile extends BrowserModule {
@@ -17,13 +17,9 @@ const FOLDER = new URL('./client/', import.meta.url)
 
 /** Every module by name, `connect.js` among them. Throws for what cannot be shipped: no start then. */
 export function readClientFiles(): ReadonlyMap<string, ClientFile> {
-  const sources = new Map<string, string>()
-  for (const file of readdirSync(FOLDER)) {
-    if (!file.endsWith('.ts')) continue
-    const source = readFileSync(new URL(file, FOLDER), 'utf8')
-    sources.set(file.slice(0, -'.ts'.length), withoutTypes(source, file))
-  }
-  return linked(sources)
+  const paths = readdirSync(FOLDER).filter((path) => path.endsWith('.ts'))
+  const sources = readWithoutTypes(FOLDER, paths)
+  return linked(new Map([...sources].map(([path, text]) => [path.slice(0, -'.ts'.length), text])))
 }
 
 /** Modules by name with their imports rewritten; `sources` by name without an ending. */

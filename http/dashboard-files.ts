@@ -10,7 +10,7 @@ import {
   hashOf,
   linkModules,
   loadedWith,
-  withoutTypes,
+  readWithoutTypes,
 } from './browser-modules.ts'
 import type { ClientFile } from './client-files.ts'
 
@@ -88,10 +88,8 @@ export function readDashboard(client: ReadonlyMap<string, ClientFile>): Dashboar
 
 /** Modules and libraries by path, without types. */
 function readSources(): ReadonlyMap<string, string> {
-  const sources = new Map<string, string>()
-  for (const path of pathsUnder('').filter((name) => name.endsWith('.ts'))) {
-    sources.set(path, withoutTypes(readFileSync(new URL(path, FOLDER), 'utf8'), path))
-  }
+  const paths = pathsUnder('').filter((path) => path.endsWith('.ts'))
+  const sources = new Map(readWithoutTypes(FOLDER, paths))
   for (const [name, file] of LIBRARIES) {
     const text = readFileSync(new URL(file, import.meta.resolve(name)), 'utf8')
     // The last line names its source map, which we do not serve.

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 import { openRealDashboard, pagesToSee, type RealDashboard } from './support/dashboard.ts'
 
 const WIDTHS = [1_280, 390] as const
-const SCHEMES = ['light', 'dark'] as const
+const HEIGHTS = { 1280: 900, 390: 844 } as const
 const README_PICTURE = 'http/dashboard/screenshot.png'
 const README_BYTES_MAX = 300_000
 const PASSWORD = 'correct horse battery staple'
@@ -17,6 +17,8 @@ const PASSWORD = 'correct horse battery staple'
 const HEIGHT_MAX = 1_600
 /** The simulated world trades so long before the first picture: matches and wallets have something to show. */
 const SETTLE_MS = 30_000
+/** Between two pages. */
+const PAGE_MS = 3_000
 /** And so long before the one for the README: its candles are of a minute each. */
 const README_MS = 420_000
 
@@ -35,16 +37,19 @@ async function takeAll(service: RealDashboard): Promise<void> {
   const startMs = performance.now()
   const tab = await service.open('#/markets')
   const { page } = tab
-  await take(page, 'welcome')
+  for (const width of WIDTHS) await take(page, 'welcome', width)
   await signUpThroughPage(page)
   await page.waitForTimeout(SETTLE_MS)
   const pages = await pagesToSee(service)
-  for (const address of pages) {
-    await visit(page, address)
-    const name = /^#\/wallet\/./.test(address) ? 'wallet-one' : (/\w+/.exec(address)?.[0] ?? '')
-    await take(page, name)
-    // The free account asks sixty times a minute, as a reader would.
-    await page.waitForTimeout(4_000)
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHTS[width] })
+    for (const address of pages) {
+      await visit(page, address)
+      const name = /^#\/wallet\/./.test(address) ? 'wallet-one' : (/\w+/.exec(address)?.[0] ?? '')
+      await take(page, name, width)
+      // The free account asks sixty times a minute, as a reader would.
+      await page.waitForTimeout(PAGE_MS)
+    }
   }
   await page.waitForTimeout(Math.max(0, README_MS - (performance.now() - startMs)))
   await forReadme(page, pages.find((address) => address.startsWith('#/market/')) ?? '')
@@ -66,26 +71,25 @@ async function visit(page: Page, address: string): Promise<void> {
   await page.waitForFunction('document.querySelector(".state.waiting") === null')
 }
 
-async function take(page: Page, name: string): Promise<void> {
+/** In both schemes. */
+async function take(page: Page, name: string, width: (typeof WIDTHS)[number]): Promise<void> {
+  await page.setViewportSize({ width, height: HEIGHTS[width] })
   // Nothing is pointed at.
   await page.mouse.move(0, 0)
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
-    for (const colorScheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme })
-      // Charts take their colours at the next picture.
-      await page.waitForTimeout(300)
-      const path = join(folder, `${name}-${width}-${colorScheme}.png`)
-      const height: number = await page.evaluate('document.documentElement.scrollHeight')
-      const clip = { x: 0, y: 0, width, height: Math.min(height, HEIGHT_MAX) }
-      await page.screenshot({ path, fullPage: true, clip })
-    }
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    // Charts take their colours at the next picture.
+    await page.waitForTimeout(300)
+    const path = join(folder, `${name}-${width}-${colorScheme}.png`)
+    const height: number = await page.evaluate('document.documentElement.scrollHeight')
+    const clip = { x: 0, y: 0, width, height: Math.min(height, HEIGHT_MAX) }
+    await page.screenshot({ path, fullPage: true, clip })
   }
-  say(name)
+  say(`${name}, ${width} wide`)
 }
 
 async function forReadme(page: Page, market: string): Promise<void> {
-  await page.setViewportSize({ width: 1_280, height: 860 })
+  await page.setViewportSize({ width: 1_280, height: 1_240 })
   await page.emulateMedia({ colorScheme: 'light' })
   await visit(page, market)
   await page.getByRole('button', { name: '1m', exact: true }).click()

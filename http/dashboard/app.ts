@@ -3,37 +3,17 @@
 // Not for: what is on a page (pages/). Upholds DASH6, DASH7.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { setTitle } from './browser.ts'
 import { html } from './html.ts'
-import { AccountPage } from './pages/account.ts'
-import { MarketPage } from './pages/market.ts'
-import { MarketsPage } from './pages/markets.ts'
-import { MatchesPage } from './pages/matches.ts'
+import { loadedPages, loadPage } from './page-loader.ts'
 import type { PageProps } from './pages/page-props.ts'
-import { SportsPage } from './pages/sports.ts'
-import { StatusPage } from './pages/status.ts'
-import { WalletPage } from './pages/wallet.ts'
-import { WebhooksPage } from './pages/webhooks.ts'
 import { WelcomePage } from './pages/welcome.ts'
-import { WhalesPage } from './pages/whales.ts'
 import { ConnectionLine } from './parts/connection-line.ts'
-import { Empty, Failure } from './parts/states.ts'
+import { Empty, Failure, Waiting } from './parts/states.ts'
 import { hrefOf, type PageName, type Place, place } from './route.ts'
 import { logOut, session } from './session.ts'
 import { useSignal } from './signal.ts'
-
-const PAGES: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {
-  markets: MarketsPage,
-  market: MarketPage,
-  matches: MatchesPage,
-  sports: SportsPage,
-  whales: WhalesPage,
-  wallet: WalletPage,
-  status: StatusPage,
-  account: AccountPage,
-  webhooks: WebhooksPage,
-}
 
 const LINKS: readonly (readonly [page: PageName, name: string])[] = [
   ['markets', 'Markets'],
@@ -66,7 +46,6 @@ export function App() {
   }, [where.page, where.subject, isIn])
   // The status of the service is for everybody.
   const isOpen = isIn || where.page === 'status'
-  const page = where.page === 'unknown' ? null : PAGES[where.page]
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
     <div class="head"><header class="top">
@@ -83,7 +62,7 @@ export function App() {
     </header>
     ${isIn ? html`<${ConnectionLine} />` : null}</div>
     <main ref=${main} tabindex="-1" id="main" data-page=${isOpen ? where.page : 'welcome'}>
-      ${isOpen ? shown(page, where) : html`<${WelcomePage} ending=${who.kind === 'out' ? who.ending : 'never'} />`}
+      ${isOpen ? shown(where) : html`<${WelcomePage} ending=${who.kind === 'out' ? who.ending : 'never'} />`}
     </main>
     <footer>
       <a href="docs">API</a> <a href="asyncapi.json">Stream</a>
@@ -92,10 +71,23 @@ export function App() {
   `
 }
 
-function shown(page: FunctionComponent<PageProps> | null, where: Place) {
-  if (page === null) return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
+function shown(where: Place) {
+  if (where.page === 'unknown') return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
   // A page of another subject is another page: nothing of the last one is left in it.
-  return html`<${Guarded} key=${`${where.page}/${where.subject}`} page=${page} place=${where} />`
+  return html`<${Loaded} key=${`${where.page}/${where.subject}`} name=${where.page} place=${where} />`
+}
+
+interface LoadedProps extends PageProps {
+  readonly name: PageName
+}
+
+function Loaded({ name, place: where }: LoadedProps) {
+  const loaded = useSignal(loadedPages).get(name) ?? null
+  useLayoutEffect(() => void loadPage(name), [name])
+  if (loaded === null) return html`<${Waiting} what="the page" />`
+  if (loaded.kind === 'page') return html`<${Guarded} page=${loaded.page} place=${where} />`
+  return html`<h1>${titleOf(where)}</h1><${Failure} error=${loaded.error} retry=${() => loadPage(name)} />
+    <p>If the server was replaced by a newer one meanwhile, reload the page.</p>`
 }
 
 interface GuardedProps extends PageProps {

@@ -3,12 +3,15 @@
 import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'
-import { followAddress } from './route.ts'
+import { loadOthersLater, loadPage } from './page-loader.ts'
+import { followAddress, place } from './route.ts'
 import { resumeSession } from './session.ts'
 
 const page = document.getElementById('page')
 if (page === null) throw new Error('the page has no place for the dashboard')
 resumeSession()
 followAddress()
+if (place.value.page !== 'unknown') void loadPage(place.value.page)
 page.textContent = ''
 render(html`<${App} />`, page)
+loadOthersLater()

@@ -1,8 +1,12 @@
 // Modules for browsers: what is rewritten, what is refused.
 
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { linkModules, loadedWith, withoutTypes } from '../../http/browser-modules.ts'
+import { pathToFileURL } from 'node:url'
+import { linkModules, loadedWith, readWithoutTypes } from '../../http/browser-modules.ts'
 
 const rules = {
   what: 'the page',
@@ -49,7 +53,21 @@ test('[DASH9] what a browser could not load is refused at once: files that are n
 })
 
 test('[DASH9] an import of types alone is gone, so that the page may name the types of the server', () => {
-  const source =
-    "import type { A } from '../server.ts'\nimport { b } from './b.ts'\nb(1 satisfies A)\n"
-  assert.equal(withoutTypes(source, 'c.ts'), 'import { b } from "./b.ts";\nb(1);\n')
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
+  try {
+    const source =
+      "import type { A } from '../server.ts'\nimport { b } from './b.ts'\nb(1 as const)\n"
+    mkdirSync(join(folder, 'parts'))
+    writeFileSync(join(folder, 'parts', 'c.ts'), source)
+    writeFileSync(join(folder, 'b.ts'), 'b<number>(2)\n')
+    const root = new URL(`${pathToFileURL(folder).href}/`)
+    assert.deepEqual([...readWithoutTypes(root, ['b.ts', 'parts/c.ts'])].sort(), [
+      ['b.ts', 'b(2);\n'],
+      ['parts/c.ts', 'import { b } from "./b.ts";\nb(1);\n'],
+    ])
+    writeFileSync(join(folder, 'b.ts'), 'const = 2\n')
+    assert.throws(() => readWithoutTypes(root, ['b.ts']), /b\.ts/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

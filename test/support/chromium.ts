@@ -1,7 +1,7 @@
 // A real browser for tests of the dashboard: Debian's chromium without a screen, driven through playwright-core. Each
 // tab notes what goes wrong in its page: errors of the console, exceptions, anything that the page's policy refused;
-// a tab with such a note fails the test that closes it. A machine without chromium fails loudly: nothing is skipped.
-// Not for: what the page talks to (dashboard.ts).
+// a tab with such a note fails the test that closes it. Not for: what the page talks to
+// (dashboard.ts), machines without a browser (browser-test.ts).
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -47,14 +47,18 @@ const WAIT_MS = 30_000
 /** A refused request is an answer to the page, and Chromium says so in the console as well. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/
 
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
+
+/** What to install; null where there is a browser. */
+export function missingBrowser(): string | null {
+  if (existsSync(executablePath)) return null
+  return `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`
+}
+
 /** Starts the browser. Throws with what to install when there is none. */
 export async function openChromium(): Promise<Chromium> {
-  const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
-  if (!existsSync(executablePath)) {
-    throw new Error(
-      `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`,
-    )
-  }
+  const missing = missingBrowser()
+  if (missing !== null) throw new Error(missing)
   const browser = await chromium.launch({
     executablePath,
     headless: true,

@@ -2,10 +2,10 @@
 // grow. Short under `npm test`; minutes 2 to 10 under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
+import { after, before, test } from '../../support/browser-test.ts'
 import { ask, bid, level } from '../../support/builders.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'

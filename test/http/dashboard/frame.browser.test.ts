@@ -1,7 +1,7 @@
 // The frame of the dashboard in a real browser: what every page has of it.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, test } from '../../support/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
 
 let dashboard: FakeDashboard
@@ -238,5 +238,55 @@ test('[DASH13] by keyboard: the first stop leads past the links, every stop can 
   await page.keyboard.press('Enter')
   await page.waitForURL(/#\/account$/)
   await page.waitForFunction(() => document.activeElement?.id === 'main')
+  await tab.close()
+})
+
+test('[DASH13] at phone width the links scroll sideways, and the one of the page stands in sight', async () => {
+  const tab = await dashboard.open('#/account', { width: 390, height: 844 })
+  const { page } = tab
+  const isInSight = (name: string) =>
+    page.waitForFunction((text) => {
+      const link = document.querySelector('nav [aria-current=page]')
+      const box = link?.getBoundingClientRect()
+      return (
+        link?.textContent === text && box !== undefined && box.left >= 0 && box.right <= innerWidth
+      )
+    }, name)
+  await isInSight('Account')
+  await page.evaluate(() => {
+    location.hash = '#/matches'
+  })
+  await isInSight('Matches')
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+  await tab.close()
+})
+
+test('[DASH19] a page that cannot be loaded leaves the frame standing, says so, and comes when it is tried again', async () => {
+  const tab = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
+  const { page } = tab
+  await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
+  // From the beginning: the tab loads all pages by itself after a while.
+  await page.reload()
+  await page.getByRole('link', { name: 'Matches' }).click()
+  await page.getByText('This page failed.').waitFor()
+  assert.equal(await page.locator('nav [aria-current=page]').innerText(), 'Matches')
+  await page.unroute(/\/dashboard\/pages-matches-/)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('This page failed.').waitFor({ state: 'detached' })
+  await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
+  await page.getByRole('link', { name: 'Status' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor()
+  await tab.close()
+})
+
+test('[DASH19] a page that throws leaves the frame standing, and the way to the others', async () => {
+  const tab = await dashboard.open('#/matches')
+  const { page } = tab
+  await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
+  await page.route('**/health', (request) => request.fulfill({ json: { status: null } }))
+  await page.getByRole('link', { name: 'Status' }).click()
+  await page.getByText('This page failed.').waitFor()
+  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
   await tab.close()
 })

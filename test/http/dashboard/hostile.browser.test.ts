@@ -1,9 +1,9 @@
 // Texts of venues that are markup, on every page that shows one: whatever a venue says is words.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { after, before, test } from '../../support/browser-test.ts'
 import { level, NOON } from '../../support/builders.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'

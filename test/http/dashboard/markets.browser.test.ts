@@ -2,10 +2,10 @@
 // the page is held against what REST says at the same moment.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
+import { after, before, test } from '../../support/browser-test.ts'
 import { ask, bid, level } from '../../support/builders.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
 import { openFace } from '../../support/face.ts'

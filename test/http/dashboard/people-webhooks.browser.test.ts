@@ -3,8 +3,8 @@
 // Not for: the account and its keys (people.browser.test.ts), words and bodies alone (people.test.ts).
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { after, before, test } from '../../support/browser-test.ts'
 import { openRealDashboard, type RealDashboard } from '../../support/dashboard.ts'
 import { Receiver } from '../../support/receivers.ts'
 

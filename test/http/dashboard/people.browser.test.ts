@@ -3,8 +3,8 @@
 // accessibility of all pages (frame.browser.test.ts).
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { after, before, test } from '../../support/browser-test.ts'
 import { openRealDashboard, type RealDashboard } from '../../support/dashboard.ts'
 
 const PASSWORD = 'correct horse battery'

@@ -2,9 +2,9 @@
 // that stays open while the process is killed and started again on the same port and folder.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { seriousProblems } from '../../support/accessibility.ts'
+import { after, before, test } from '../../support/browser-test.ts'
 import { openRealDashboard, pagesToSee, type RealDashboard } from '../../support/dashboard.ts'
 
 let dashboard: RealDashboard

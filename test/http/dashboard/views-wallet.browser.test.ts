@@ -2,11 +2,11 @@
 // and what is said of an address that is none, that nobody saw, or that is not known completely.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { timeMs } from '../../../engine/units.ts'
 import { usdText } from '../../../http/dashboard/format.ts'
 import { signedUsdText } from '../../../http/dashboard/parts/wallet-words.ts'
+import { after, before, test } from '../../support/browser-test.ts'
 import { NOON } from '../../support/builders.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
 import { type FakeWallet, fakeAddress, randomWallet } from '../../support/fake-wallets.ts'

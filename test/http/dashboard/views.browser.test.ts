@@ -2,10 +2,10 @@
 // and in what it says when there is nothing or something fails. Not for: wallets (views-wallet.browser.test.ts).
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Whale } from '../../../engine/events.ts'
 import { priceMicros, type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
+import { after, before, test } from '../../support/browser-test.ts'
 import { NOON } from '../../support/builders.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
 import type { FakeMarket } from '../../support/fake-engine.ts'
