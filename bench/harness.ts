@@ -101,7 +101,8 @@ export interface Contestant {
 
 /**
  * Runs the contestants over the same operations, a batch of one after a batch of another, so that
- * whatever else the machine does falls on all alike. Records each batch's time per operation.
+ * whatever else the machine does falls on all alike. Each comes first in its turn: whoever does finds
+ * the operations out of the processor's caches. Records each batch's time per operation.
  */
 export function timeInTurns(
   contestants: readonly Contestant[],
@@ -116,7 +117,11 @@ export function timeInTurns(
   const warmUpCount = size.warmUpCount ?? operationCount * WARM_UP_SHARE
   for (let from = 0; from < operationCount; from += batchCount) {
     const count = Math.min(batchCount, operationCount - from)
-    for (const { times, batch, afterBatch } of contestants) {
+    const first = (from / batchCount) % contestants.length
+    for (let turn = 0; turn < contestants.length; turn += 1) {
+      const contestant = contestants[(first + turn) % contestants.length]
+      if (contestant === undefined) continue
+      const { times, batch, afterBatch } = contestant
       const startedMs = systemClock.monotonicMs()
       batch(from, count)
       const elapsedMs = systemClock.monotonicMs() - startedMs

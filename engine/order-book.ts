@@ -2,8 +2,9 @@
 // depth, checksum. Not for: where changes come from or who hears of them (actors/market.ts).
 // Upholds BOOK1 to BOOK8; test/support/naive-book.ts is its obviously right twin.
 //
-//   one side:   keys   [ -5  -3  -2 ]      ascending, the best level last, so that the busy end
-//               sizes  [ 40  10   7 ]      of the array is the cheap one to change
+//   one side:   [ -5 40  -3 10  -2 7 ]     key and size of each level in one array, since most of a change is
+//                                          waiting for memory; ascending, the best level last, so that the
+//                                          busy end is the cheap one to change
 //               key = price for bids, −price for asks
 
 import { crc32 } from 'node:zlib'
@@ -15,96 +16,131 @@ import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from './un
 const CAPACITY_MIN = 16
 const CHECKSUM_LEVELS = 10
 /** Shared by every empty side: most markets of a catalogue have no book. */
-const NO_KEYS = new Int32Array(0)
-const NO_SIZES = new Float64Array(0)
+const NO_LEVELS = new Float64Array(0)
+/** Places of a level in the array. */
+const WIDTH = 2
+
+/**
+ * 'applied'; 'unchanged': the book already said so; 'negative': a difference took more than was
+ * there, so a change was missed; 'full': more than bookLevelsMax levels, the change is left out.
+ */
+export type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
+
+/** Levels looked through from the best before the rest is halved: most changes are near it. */
+const NEAR_LEVELS = 8
+/** Fewer are moved one by one: a call would cost more. */
+const MOVED_PLACES = 48
 
 /** The levels of one side. */
 class BookHalf {
   readonly #sign: 1 | -1
-  #keys = NO_KEYS
-  #sizes = NO_SIZES
+  #levels = NO_LEVELS
+  #best: PriceMicros | null = null
   count = 0
 
   constructor(side: BookSide) {
     this.#sign = side === 'bid' ? 1 : -1
   }
 
-  /** The first position whose key is not below `key`. */
+  /** Price of the best level; null when there is none. */
+  get best(): PriceMicros | null {
+    return this.#best
+  }
+
+  /** Where the first level begins whose key is not below `key`; behind the last when there is none. */
   #seek(key: number): number {
-    let low = 0
+    const levels = this.#levels
     let high = this.count
-    const last = this.#keys[high - 1]
-    if (last === undefined || last < key) return high
+    const near = high > NEAR_LEVELS ? high - NEAR_LEVELS : 0
+    for (; high > near; high -= 1) {
+      if ((levels[(high - 1) * WIDTH] ?? 0) < key) return high * WIDTH
+    }
+    let low = 0
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#keys[middle] ?? 0) < key) low = middle + 1
+      if ((levels[middle * WIDTH] ?? 0) < key) low = middle + 1
       else high = middle
     }
-    return low
+    return low * WIDTH
   }
 
   sizeAt(price: number): number {
     const key = price * this.#sign
-    const position = this.#seek(key)
-    return position < this.count && this.#keys[position] === key ? (this.#sizes[position] ?? 0) : 0
+    const place = this.#seek(key)
+    const isThere = place < this.count * WIDTH && this.#levels[place] === key
+    return isThere ? (this.#levels[place + 1] ?? 0) : 0
   }
 
-  /** Sets a level's size, 0 removes it. False when the side is full. */
-  set(price: number, size: number): boolean {
+  /** Sets a level's size, 0 removes it. */
+  set(price: number, size: number): 'applied' | 'unchanged' | 'full' {
     const key = price * this.#sign
-    const position = this.#seek(key)
-    if (position < this.count && this.#keys[position] === key) {
-      if (size > 0) {
-        this.#sizes[position] = size
-      } else {
-        this.#keys.copyWithin(position, position + 1, this.count)
-        this.#sizes.copyWithin(position, position + 1, this.count)
-        this.count -= 1
-      }
-      return true
+    const place = this.#seek(key)
+    const levels = this.#levels
+    if (place < this.count * WIDTH && levels[place] === key) {
+      if (levels[place + 1] === size) return 'unchanged'
+      if (size > 0) levels[place + 1] = size
+      else this.#removeAt(place)
+      return 'applied'
     }
-    if (size <= 0) return true
-    if (this.count >= bookLevelsMax) return false
-    if (this.count === this.#keys.length) this.#resize(Math.max(CAPACITY_MIN, this.count * 2))
-    this.#keys.copyWithin(position + 1, position, this.count)
-    this.#sizes.copyWithin(position + 1, position, this.count)
-    this.#keys[position] = key
-    this.#sizes[position] = size
+    if (size <= 0) return 'unchanged'
+    if (this.count >= bookLevelsMax) return 'full'
+    this.#insertAt(place, key, size)
+    return 'applied'
+  }
+
+  /** The same by a signed difference; 'negative': more was taken than there was, and nothing is left. */
+  add(price: number, difference: number): BookOutcome {
+    const size = this.sizeAt(price) + difference
+    const outcome = this.set(price, Math.max(size, 0))
+    if (outcome === 'full') return outcome
+    return size < 0 ? 'negative' : 'applied'
+  }
+
+  #insertAt(place: number, key: number, size: number): void {
+    const end = this.count * WIDTH
+    if (end === this.#levels.length) this.#resize(Math.max(CAPACITY_MIN, this.count * 2))
+    const levels = this.#levels
+    if (end - place > MOVED_PLACES) levels.copyWithin(place + WIDTH, place, end)
+    else for (let to = end + 1; to > place + 1; to -= 1) levels[to] = levels[to - WIDTH] ?? 0
+    levels[place] = key
+    levels[place + 1] = size
     this.count += 1
-    return true
+    if (place === end) this.#best = priceMicros(key * this.#sign)
+  }
+
+  #removeAt(place: number): void {
+    const levels = this.#levels
+    const end = (this.count - 1) * WIDTH
+    if (end - place > MOVED_PLACES) levels.copyWithin(place, place + WIDTH, end + WIDTH)
+    else for (let to = place; to < end; to += 1) levels[to] = levels[to + WIDTH] ?? 0
+    this.count -= 1
+    if (place === end) this.#best = this.price(0)
   }
 
   #resize(capacity: number): void {
-    if (capacity === 0) {
-      this.#keys = NO_KEYS
-      this.#sizes = NO_SIZES
-      return
-    }
-    const keys = new Int32Array(capacity)
-    const sizes = new Float64Array(capacity)
-    keys.set(this.#keys.subarray(0, this.count))
-    sizes.set(this.#sizes.subarray(0, this.count))
-    this.#keys = keys
-    this.#sizes = sizes
+    const levels = capacity === 0 ? NO_LEVELS : new Float64Array(capacity * WIDTH)
+    levels.set(this.#levels.subarray(0, this.count * WIDTH))
+    this.#levels = levels
   }
 
   clear(): void {
     this.count = 0
+    this.#best = null
   }
 
   /** Gives back what growth reserved, for a book that sleeps. */
   trim(): void {
-    if (this.#keys.length > this.count) this.#resize(this.count)
+    if (this.#levels.length > this.count * WIDTH) this.#resize(this.count)
   }
 
   /** Price of the level at `rank` from the best (0); null beyond the last. */
   price(rank: number): PriceMicros | null {
-    const key = rank < this.count ? this.#keys[this.count - 1 - rank] : undefined
+    const key = rank < this.count ? this.#levels[(this.count - 1 - rank) * WIDTH] : undefined
     return key === undefined ? null : priceMicros(key * this.#sign)
   }
 
   size(rank: number): SizeMicros {
-    return sizeMicros(this.#sizes[this.count - 1 - rank] ?? 0)
+    return sizeMicros(this.#levels[(this.count - 1 - rank) * WIDTH + 1] ?? 0)
   }
 
   /** Best first, at most `limit`. */
@@ -120,26 +156,20 @@ class BookHalf {
   /** Sum of the sizes. What no integer of ours can say, which no venue can mean, stays below it. */
   depth(): SizeMicros {
     let sum = 0
-    for (let position = 0; position < this.count; position += 1) sum += this.#sizes[position] ?? 0
+    for (let rank = 0; rank < this.count; rank += 1) sum += this.#levels[rank * WIDTH + 1] ?? 0
     return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
   }
 
   /** Strictly ordered keys and positive sizes. */
   isSound(): boolean {
-    for (let position = 0; position < this.count; position += 1) {
-      if (!((this.#sizes[position] ?? 0) > 0)) return false
-      if (position > 0 && (this.#keys[position - 1] ?? 0) >= (this.#keys[position] ?? 0))
-        return false
+    for (let place = 0; place < this.count * WIDTH; place += WIDTH) {
+      if (!((this.#levels[place + 1] ?? 0) > 0)) return false
+      const isFirst = place === 0
+      if (!isFirst && (this.#levels[place - WIDTH] ?? 0) >= (this.#levels[place] ?? 0)) return false
     }
-    return true
+    return this.#best === this.price(0)
   }
 }
-
-/**
- * 'applied'; 'unchanged': the book already said so; 'negative': a difference took more than was
- * there, so a change was missed; 'full': more than bookLevelsMax levels, the change is left out.
- */
-export type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
 /** A book, best levels first to read. */
 export class OrderBook {
@@ -147,11 +177,11 @@ export class OrderBook {
   readonly #asks = new BookHalf('ask')
 
   get bestBid(): PriceMicros | null {
-    return this.#bids.price(0)
+    return this.#bids.best
   }
 
   get bestAsk(): PriceMicros | null {
-    return this.#asks.price(0)
+    return this.#asks.best
   }
 
   get levelCount(): number {
@@ -180,18 +210,13 @@ export class OrderBook {
 
   /** Sets a level to an absolute size; 0 removes it. */
   set(change: LevelChange): BookOutcome {
-    const half = this.#half(change.side)
-    if (half.sizeAt(change.price) === change.size) return 'unchanged'
-    return half.set(change.price, change.size) ? 'applied' : 'full'
+    return this.#half(change.side).set(change.price, change.size)
   }
 
   /** Adds a signed difference to a level; a result at or below zero removes it. */
   add(change: LevelChange): BookOutcome {
     if (change.size === 0) return 'unchanged'
-    const half = this.#half(change.side)
-    const size = half.sizeAt(change.price) + change.size
-    if (!half.set(change.price, Math.max(size, 0))) return 'full'
-    return size < 0 ? 'negative' : 'applied'
+    return this.#half(change.side).add(change.price, change.size)
   }
 
   /** Replaces the whole book. Zero sizes are left out; of a price given twice the last counts. */
