@@ -135,7 +135,9 @@ async function errorOf(response: Response): Promise<ApiError> {
   const fields = new Map<string, string>()
   for (const problem of Array.isArray(detail) ? detail : []) {
     if (!isRecord(problem) || !Array.isArray(problem.loc)) continue
-    fields.set(String(problem.loc.at(-1)), String(problem.msg))
+    const name = fieldOf(problem.loc)
+    // What is said first of a field is enough to mend it.
+    if (!fields.has(name)) fields.set(name, String(problem.msg))
   }
   const said = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')
   return new ApiError(
@@ -144,6 +146,12 @@ async function errorOf(response: Response): Promise<ApiError> {
     fields,
     waitSeconds,
   )
+}
+
+/** The field that a problem's place lies in: its last name, of which an entry of a list is only a number. */
+export function fieldOf(place: readonly unknown[]): string {
+  const [where, ...names] = place
+  return String(names.findLast((part) => typeof part === 'string') ?? where)
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

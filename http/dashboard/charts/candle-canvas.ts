@@ -2,6 +2,7 @@
 // Not for: which candles there are (parts/market-bars.ts) or where they come from (candles.ts). Upholds DASH42.
 
 import {
+  type AutoscaleInfo,
   CandlestickSeries,
   type CandlestickSeriesOptions,
   ColorType,
@@ -17,6 +18,13 @@ import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts
 
 /** The part of the height that volume has. */
 const VOLUME_SHARE = 0.18
+/** Pixels between two bars of a long history; of a short one, whose bars fill the width as far as that goes. */
+const SPACING = 9
+const SPACING_MAX = 30
+/** Bars of room at the right edge. */
+const ROOM = 4
+/** Dollars that the height spans at least: a price that stands still is a line in its middle. */
+const SPAN_MIN = 0.01
 
 export class CandleCanvas {
   readonly #host: HTMLElement
@@ -24,13 +32,19 @@ export class CandleCanvas {
   readonly #candles
   readonly #volumes
   readonly #stopListening: () => void
+  readonly #stopMeasuring: () => void
+  /** Bars drawn. */
+  #count = 0
   #colors: ChartColors
 
   constructor(host: HTMLElement) {
     this.#host = host
     this.#colors = chartColors(host)
     this.#chart = createChart(host, { autoSize: true, ...options(this.#colors) })
-    this.#candles = this.#chart.addSeries(CandlestickSeries, candleOptions(this.#colors))
+    this.#candles = this.#chart.addSeries(CandlestickSeries, {
+      ...candleOptions(this.#colors),
+      autoscaleInfoProvider: widened,
+    })
     this.#volumes = this.#chart.addSeries(HistogramSeries, {
       priceScaleId: 'volume',
       priceFormat: { type: 'volume' },
@@ -42,28 +56,48 @@ export class CandleCanvas {
     })
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 1 - VOLUME_SHARE, bottom: 0 } })
     this.#stopListening = onSchemeChange(() => this.#recolor())
+    const scale = this.#chart.timeScale()
+    const place = () => this.#place()
+    scale.subscribeSizeChange(place)
+    this.#stopMeasuring = () => scale.unsubscribeSizeChange(place)
   }
 
   /** Draws these alone. */
   show(bars: readonly Bar[]): void {
     this.#candles.setData(bars.map(candleOf))
     this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
+    this.#count = bars.length
   }
 
-  /** Puts the newest bar at the right edge. */
+  /** Shows the newest bars, the last one near the right edge; a short history begins at the left one. */
   goToNow(): void {
     this.#chart.timeScale().resetTimeScale()
+    this.#place()
   }
 
   /** Draws one bar more, or one anew. */
   put(bar: Bar, placed: Exclude<Placed, 'known'>): void {
     this.#candles.update(candleOf(bar), placed === 'older')
     this.#volumes.update(this.#volumeOf(bar), placed === 'older')
+    const count = this.#candles.data().length
+    if (count === this.#count) return
+    this.#count = count
+    this.#place()
   }
 
   remove(): void {
     this.#stopListening()
+    this.#stopMeasuring()
     this.#chart.remove()
+  }
+
+  /** A history too short for the width is spread over it, from the left; a longer one stays as the viewer has it. */
+  #place(): void {
+    const scale = this.#chart.timeScale()
+    const width = scale.width()
+    if (width === 0 || this.#count === 0 || (this.#count + ROOM) * SPACING > width) return
+    const slots = Math.max(this.#count + ROOM, Math.floor(width / SPACING_MAX))
+    scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
   }
 
   #volumeOf(bar: Bar) {
@@ -86,11 +120,11 @@ function options({ ink, muted, edge }: ChartColors) {
       textColor: ink,
     },
     grid: { vertLines: { color: edge }, horzLines: { color: edge } },
-    rightPriceScale: { borderColor: edge },
+    rightPriceScale: { borderColor: edge, entireTextOnly: true },
     timeScale: {
       borderColor: edge,
-      rightOffset: 4,
-      barSpacing: 9,
+      rightOffset: ROOM,
+      barSpacing: SPACING,
       timeVisible: true,
       secondsVisible: false,
       tickMarkFormatter: (time: Time, kind: number) => tickText(time, kind),
@@ -112,6 +146,15 @@ function candleOptions({ bid, ask }: ChartColors): DeepPartial<CandlestickSeries
     borderVisible: false,
     priceFormat: { type: 'custom', formatter: priceText, minMove: 0.0001 },
   }
+}
+
+/** The range of the bars in sight, and never less than the least span. */
+function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {
+  const own = original()
+  if (own === null || own.priceRange === null) return own
+  const { minValue, maxValue } = own.priceRange
+  const missing = Math.max(0, SPAN_MIN - (maxValue - minValue)) / 2
+  return { ...own, priceRange: { minValue: minValue - missing, maxValue: maxValue + missing } }
 }
 
 const candleOf = (bar: Bar) => {

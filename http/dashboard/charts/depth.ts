@@ -5,7 +5,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../client/connect.ts'
 import { every } from '../browser.ts'
-import { priceText, sizeText } from '../format.ts'
+import { countText, priceText, sizeText } from '../format.ts'
 import { html } from '../html.ts'
 import { streamClient } from '../stream.ts'
 
@@ -101,8 +101,8 @@ export function DepthChart({ marketId }: { readonly marketId: string }) {
     </svg>
     <div class="row edges" aria-hidden="true">
       <span>${priceText(from)}</span>
-      <span class="bid">${sizeText(bidSize)} bid</span>
-      <span class="ask">${sizeText(askSize)} asked</span>
+      <span class="bid">${countText(Math.round(bidSize))} bid</span>
+      <span class="ask">${countText(Math.round(askSize))} asked</span>
       <span>${priceText(to)}</span>
     </div>
   </section>`

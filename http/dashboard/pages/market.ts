@@ -3,6 +3,7 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
+import { setTitle } from '../browser.ts'
 import { CandleChart } from '../charts/candles.ts'
 import { DepthChart } from '../charts/depth.ts'
 import { html } from '../html.ts'
@@ -60,7 +61,9 @@ function KnownMarket({
   /** Asks for the market anew. */
   readonly again: () => void
 }) {
-  const { id, platforms } = market
+  const { id, question, platforms } = market
+  // Of several tabs each tells which market it shows.
+  useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
     // It closed, was resolved, changed, or found a twin.
     () => follow({ channel: 'lifecycle', marketIds: [id] }, { onMessage: again, onGap: again }),

@@ -76,7 +76,7 @@ function below({ phase, pages, hasMore }: FinderState, finder: MarketFinder) {
   if (pages.length >= PAGES_MAX) {
     return html`<p class="muted">The first ${PAGES_MAX * ROWS} are shown. Search or filter to find others.</p>`
   }
-  return html`<button type="button" disabled=${phase !== 'shown'} onClick=${() => finder.more()}>
+  return html`<button type="button" aria-disabled=${phase !== 'shown'} onClick=${() => finder.more()}>
     ${phase === 'adding' ? 'Loading more…' : 'More markets'}
   </button>`
 }

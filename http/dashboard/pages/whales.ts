@@ -57,7 +57,7 @@ export function WhalesPage({ place }: PageProps) {
 }
 
 function tape(rows: readonly WhaleRow[]) {
-  return html`<div class="card scroll-x"><table class="list whales">
+  return html`<div class="card"><div class="scroll-x"><table class="list whales">
     <caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are left out' : ''}</caption>
     <thead><tr>
       <th scope="col">Time</th><th scope="col" class="num">Dollars</th>
@@ -65,20 +65,20 @@ function tape(rows: readonly WhaleRow[]) {
       <th scope="col">Market</th><th scope="col" class="num">Contracts</th><th scope="col">Wallet</th>
     </tr></thead>
     <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
-  </table></div>`
+  </table></div></div>`
 }
 
 function Row({ row }: { readonly row: WhaleRow }) {
   const { marketId, question, side, outcome, wallet } = row
   return html`<tr class=${row.isLive ? 'fresh' : ''} data-whale=${row.id}>
-    <td class="when"><${Time} atMs=${row.atMs} style=${isOfToday(row) ? 'clock' : 'full'} /></td>
-    <td class="num">${usdText(row.usd)}</td>
-    <td class=${side === 'buy' ? 'up' : 'down'}>${side}</td>
-    <td class="num">${priceText(row.price)}</td>
+    <td class="when moment"><${Time} atMs=${row.atMs} style=${isOfToday(row) ? 'clock' : 'full'} /></td>
+    <td class="num usd">${usdText(row.usd)}</td>
+    <td class=${side === 'buy' ? 'side up' : 'side down'}>${side}</td>
+    <td class="num price">${priceText(row.price)}</td>
     <td class="question"><a href=${hrefOf('market', marketId)}>${question}</a>
       <span class="muted below">${row.platform}${outcome === null ? '' : `, ${outcome} traded`}</span></td>
-    <td class="num">${sizeText(row.size)}</td>
-    <td class="when">${
+    <td class="num size">${sizeText(row.size)}</td>
+    <td class="when who">${
       wallet === null
         ? html`<span class="muted">not told</span>`
         : html`<a href=${hrefOf('wallet', wallet)} title=${wallet}>${shortId(wallet)}</a>`

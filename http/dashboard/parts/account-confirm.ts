@@ -34,6 +34,6 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
   return html`<span class="confirm row" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
     <span>${question}</span>
     <button key="keep" ref=${first} type="button" class="quiet" onClick=${close}>Keep</button>
-    <button type="button" class="danger" disabled=${isRunning} onClick=${onYes}>${action}</button>
+    <button type="button" class="danger" aria-disabled=${isRunning} onClick=${onYes}>${action}</button>
   </span>`
 }

@@ -65,7 +65,7 @@ function EntryForm({ entry }: { readonly entry: Entry }) {
   return html`<form class="stack" ref=${form} novalidate onSubmit=${onSubmit}>
     <${EntryFields} entry=${entry} fields=${refusal?.fields ?? NO_FIELDS} />
     ${(refusal?.form ?? null) === null ? null : html`<p class="error" role="alert">${refusal?.form}</p>`}
-    <button type="submit" class="primary" disabled=${action.isRunning || waitSeconds > 0}>
+    <button type="submit" class="primary" aria-disabled=${action.isRunning || waitSeconds > 0}>
       ${action.isRunning ? running : label}
     </button>
   </form>`

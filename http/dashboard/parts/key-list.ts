@@ -76,7 +76,7 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
     <${Field} ...${field} label="Name of a new key">
       <span class="row joined">
         <input ...${described(field)} name="label" maxlength=${LABEL_CHARACTERS_MAX} autocomplete="off" required />
-        <button type="submit" class="primary" disabled=${action.isRunning}>
+        <button type="submit" class="primary" aria-disabled=${action.isRunning}>
           ${action.isRunning ? 'Making it…' : 'Make a key'}
         </button>
       </span>

@@ -24,7 +24,7 @@ export function MarketFilters({
   const set = (change: Partial<MarketQuery>) => keepInAddress({ ...query, ...change })
   const shownVenues =
     query.venue === null || venues.includes(query.venue) ? venues : [...venues, query.venue]
-  return html`<form class="row filters" role="search" onSubmit=${stay}>
+  return html`<form class="row market-filters" role="search" onSubmit=${stay}>
     <label class="field wide">
       <span>Search</span>
       <input

@@ -62,7 +62,7 @@ export function More({ paged }: { readonly paged: Omit<Paged<unknown>, 'pages'> 
   const { isAsking, error, hasMore, more } = paged
   if (error !== null) return html`<${Failure} error=${error} retry=${more} />`
   if (!hasMore) return null
-  return html`<p><button type="button" class="more" disabled=${isAsking} onClick=${more}>
+  return html`<p><button type="button" class="more" aria-disabled=${isAsking} onClick=${more}>
     ${isAsking ? 'Loading…' : 'Show more'}
   </button></p>`
 }

@@ -92,7 +92,7 @@ function table(rows: readonly WalletPosition[], order: Order, sortBy: (column: C
       const way = order.column !== column ? null : order.isDown ? 'descending' : 'ascending'
       return html`<th scope="col" class=${kind} key=${name} aria-sort=${way}>
         <button type="button" class="sort" onClick=${() => sortBy(column)}>${name}<span aria-hidden="true">${
-          way === null ? '' : order.isDown ? ' ↓' : ' ↑'
+          way === null ? '' : order.isDown ? '↓' : '↑'
         }</span></button></th>`
     })}</tr></thead>
     <tbody>${rows.map((row) => html`<${Row} key=${row.token_id} row=${row} />`)}</tbody>

@@ -13,6 +13,9 @@ const WINDOWS = [
   ['all_time', 'All time'],
 ] as const
 
+const isSecondName = (profile: WalletProfile): boolean =>
+  (profile.pseudonym ?? '').trim() !== '' && profile.pseudonym !== nameOf(profile)
+
 export function WalletProfileCard({ profile }: { readonly profile: WalletProfile }) {
   const { metrics, eoa, proxy, pseudonym } = profile
   return html`<section class="card stack wallet-profile" aria-labelledby="wallet-name">
@@ -23,7 +26,7 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
     <${Figures} of=${[
       ['Address', html`<code class="address">${proxy}</code>`],
       ...(eoa === null ? [] : [['Owner', html`<code class="address">${eoa}</code>`]]),
-      ...(pseudonym === null || pseudonym === '' ? [] : [['Also called', pseudonym]]),
+      ...(isSecondName(profile) ? [['Also called', pseudonym]] : []),
       ['Volume', usdText(metrics.total_volume)],
       ['Trades', countText(metrics.total_trades)],
       ['Markets', countText(metrics.total_markets)],

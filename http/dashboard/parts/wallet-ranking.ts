@@ -50,7 +50,7 @@ export function WalletRanking({ place }: { readonly place: Place }) {
 
 function listed({ wallets, total }: Ranking) {
   if (wallets.length === 0) {
-    return html`<${Empty}>No wallet was asked for yet: give an address above, or take one from the
+    return html`<${Empty}>No wallet was asked for yet: give an address above, or take one from the${' '}
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
   return html`<div class="scroll-x"><table class="list">

@@ -51,8 +51,8 @@ export function WebhookControls(props: WebhookControlsProps) {
   const confirmed = { isRunning, of: 'of this webhook' }
   return html`
     <div class="row controls">
-      <button type="button" class="primary" disabled=${isRunning} onClick=${test}>Send a test</button>
-      <button type="button" disabled=${isRunning} onClick=${() => action.run(() => patch({ active: !webhook.active }))}>
+      <button type="button" class="primary" aria-disabled=${isRunning} onClick=${test}>Send a test</button>
+      <button type="button" aria-disabled=${isRunning} onClick=${() => action.run(() => patch({ active: !webhook.active }))}>
         ${webhook.active ? 'Switch off' : 'Switch on'}
       </button>
       <button type="button" aria-expanded=${String(isChanging)} onClick=${() => setChanging(!isChanging)}>

@@ -68,7 +68,7 @@ export function WebhookDeliveries({ path, sent, onSettled }: WebhookDeliveriesPr
   return html`<section class="card stack" aria-labelledby="deliveries">
     <div class="row spread">
       <h2 id="deliveries">Deliveries</h2>
-      <button type="button" class="quiet" onClick=${readNewest} disabled=${action.isRunning}>Refresh</button>
+      <button type="button" class="quiet" onClick=${readNewest} aria-disabled=${action.isRunning}>Refresh</button>
     </div>
     ${action.error === null ? null : html`<${Failure} error=${action.error} retry=${readNewest} />`}
     ${shown === null && action.error === null ? html`<${Waiting} what="deliveries" />` : null}
@@ -76,7 +76,7 @@ export function WebhookDeliveries({ path, sent, onSettled }: WebhookDeliveriesPr
     ${
       cursor === null
         ? null
-        : html`<p><button type="button" disabled=${action.isRunning} onClick=${() => readOlder(cursor)}>
+        : html`<p><button type="button" aria-disabled=${action.isRunning} onClick=${() => readOlder(cursor)}>
             Older deliveries
           </button></p>`
     }
@@ -159,7 +159,7 @@ function DeliveryRow({ delivery, path, onRetried }: DeliveryRowProps) {
     <td data-label="Next attempt"><${Moment} seconds=${next} /></td>
     <td class="actions">
       <button
-        type="button" class="quiet" disabled=${action.isRunning} onClick=${retry}
+        type="button" class="quiet" aria-disabled=${action.isRunning} onClick=${retry}
         aria-label=${`Send again ${type} ${eventId}`}
       >Send again</button>
       ${action.error === null ? null : html`<${Failure} error=${action.error} />`}

@@ -71,7 +71,7 @@ export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
           ${silent.length === 1 ? 'it has' : 'they have'} no amount, side or wallet. Make two webhooks instead.</p>`
     }
     ${own.size === 0 && refusal !== null && refusal.form !== null ? html`<p class="error" role="alert">${refusal.form}</p>` : null}
-    <p><button type="submit" class="primary" disabled=${action.isRunning}>
+    <p><button type="submit" class="primary" aria-disabled=${action.isRunning}>
       ${action.isRunning ? 'Saving…' : verb}
     </button></p>
   </form>`
