@@ -1,8 +1,10 @@
 // How many messages a second this tab gets: counted over the last seconds, so that a quiet moment is no zero and a burst
 // no record. Not for: what the server gets of the venues. Upholds DASH70.
 
-/** Seconds over which is counted. */
+/** How long is counted. */
 const SPAN_MS = 5_000
+/** Of a shorter time there is no rate: what comes at once when a page begins to listen is no flow. */
+const SPAN_MIN_MS = 2_000
 
 export class MessageRate {
   /** The count at moments of the monotonic clock, the oldest first. */
@@ -17,7 +19,7 @@ export class MessageRate {
     })
     this.#looks = [...kept, { atMs, count }]
     const [first] = this.#looks
-    if (first === undefined || first.atMs === atMs) return null
+    if (first === undefined || atMs - first.atMs < SPAN_MIN_MS) return null
     return ((count - first.count) * 1_000) / (atMs - first.atMs)
   }
 }

@@ -266,7 +266,7 @@ test('[DASH69] a feed is as the stream says, else as the server answered when it
 test('[DASH70] the rate of messages is that of the last seconds, whatever came before', () => {
   const rate = new MessageRate()
   assert.equal(rate.look(0, 1_000), null)
-  assert.equal(rate.look(1_000, 1_010), 10)
+  assert.equal(rate.look(1_000, 1_010), null)
   assert.equal(rate.look(2_000, 1_040), 20)
   let count = 1_040
   for (let second = 3; second <= 20; second += 1) {
