@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimTrade } from '../../../../../engine/venues/simulator/model.ts'
+import { TRADE_ROW_KEYS } from '../../../../support/data-api-rows.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
 import { marketAt } from '../../../../support/stub-world.ts'
 import { ask, record, records } from '../../../../support/venue-client.ts'
@@ -42,7 +43,7 @@ test('[SIMPM16] trades come newest first, in seconds, one row a taker unless ask
   const [newest] = all
   const trade = made[59]
   assert.ok(newest !== undefined && trade !== undefined)
-  assert.deepEqual(Object.keys(newest).sort(), ROW_KEYS)
+  assert.deepEqual(Object.keys(newest).sort(), TRADE_ROW_KEYS)
   assert.equal(newest.timestamp, trade.atMs / 1000)
   assert.deepEqual([newest.price, newest.size, newest.side], [0.42, 64, 'SELL'])
   assert.deepEqual([newest.bio, newest.profileImage], ['', ''])
@@ -126,25 +127,3 @@ test('[SIMPM19] open interest is given for markets asked for and for all', async
   assert.equal((await ask(`${venue.data}/ok`)).status, 404)
   assert.equal(records((await ask(`${venue.data}/live-volume?id=500`)).body).length, 1)
 })
-
-const ROW_KEYS = [
-  'asset',
-  'bio',
-  'conditionId',
-  'eventSlug',
-  'icon',
-  'name',
-  'outcome',
-  'outcomeIndex',
-  'price',
-  'profileImage',
-  'profileImageOptimized',
-  'proxyWallet',
-  'pseudonym',
-  'side',
-  'size',
-  'slug',
-  'timestamp',
-  'title',
-  'transactionHash',
-]

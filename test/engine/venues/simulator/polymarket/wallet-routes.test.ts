@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
+import { TRADE_ROW_KEYS } from '../../../../support/data-api-rows.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
 import { marketAt, price, size } from '../../../../support/stub-world.ts'
 import { ask, record, records } from '../../../../support/venue-client.ts'
@@ -299,29 +300,7 @@ test('[SIMWALLET14] a profile answers for the wallet and for its owner, the Data
   for (const bad of ['', '0x12', ANN.address.slice(2)]) assert.equal((await of(bad)).status, 400)
 })
 
-const ACTIVITY_KEYS = [
-  'asset',
-  'bio',
-  'conditionId',
-  'eventSlug',
-  'icon',
-  'name',
-  'outcome',
-  'outcomeIndex',
-  'price',
-  'profileImage',
-  'profileImageOptimized',
-  'proxyWallet',
-  'pseudonym',
-  'side',
-  'size',
-  'slug',
-  'timestamp',
-  'title',
-  'transactionHash',
-  'type',
-  'usdcSize',
-]
+const ACTIVITY_KEYS = [...TRADE_ROW_KEYS, 'type', 'usdcSize']
 const POSITION_KEYS = [
   'asset',
   'avgPrice',
