@@ -20,7 +20,7 @@ const SETTLE_MS = 30_000
 /** Between two pages. */
 const PAGE_MS = 3_000
 /** And so long before the one for the README: its candles are of a minute each. */
-const README_MS = 420_000
+const README_MS = 720_000
 
 const { positionals } = parseArgs({ allowPositionals: true })
 const [folder = 'screenshots'] = positionals
@@ -94,6 +94,12 @@ async function forReadme(page: Page, market: string): Promise<void> {
   await visit(page, market)
   await page.getByRole('button', { name: '1m', exact: true }).click()
   await page.mouse.move(0, 0)
+  await page.locator('.twin-prices').waitFor()
+  // The twin is the last panel beside the chart: the picture ends below it.
+  const end: number = await page.evaluate(
+    'document.querySelector(".twin").getBoundingClientRect().bottom + scrollY',
+  )
+  await page.setViewportSize({ width: 1_280, height: Math.ceil(end) + 16 })
   await page.waitForTimeout(1_500)
   await page.screenshot({ path: README_PICTURE })
   const { size } = statSync(README_PICTURE)

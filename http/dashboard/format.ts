@@ -11,6 +11,10 @@ const roundDollars = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 1,
 })
 const sizes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
+const fullSizes = new Intl.NumberFormat(undefined, {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+})
 const counts = new Intl.NumberFormat()
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const dayTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
@@ -18,11 +22,23 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 type Known = number | null | undefined
 
-/** A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`. */
-export function priceText(price: Known): string {
+/**
+ * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`. With `decimals`, never fewer, so that
+ * the figures of a column stand under each other.
+ */
+export function priceText(price: Known, decimals = 0): string {
   if (price === null || price === undefined) return DASH
-  return `${Number((price * 100).toFixed(2)).toString()}¢`
+  const text = (price * 100).toFixed(2)
+  const short = Number(text).toString()
+  return `${decimalsOf(short) < decimals ? Number(text).toFixed(decimals) : short}¢`
 }
+
+/** Decimals that a figure is written with. */
+const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
+
+/** Decimals that the longest of these prices in dollars needs, 0 to 2. */
+export const priceDecimals = (prices: readonly number[]): number =>
+  Math.max(0, ...prices.map((price) => decimalsOf(priceText(price).slice(0, -1))))
 
 /** A difference of prices in dollars, with its sign: `+1.5¢`. */
 export function gapText(gap: Known): string {
@@ -34,6 +50,9 @@ export function gapText(gap: Known): string {
 /** Contracts. */
 export const sizeText = (size: Known): string =>
   size === null || size === undefined ? DASH : sizes.format(size)
+
+/** Contracts with both decimals, for columns: a venue's sizes may have them. */
+export const fullSizeText = (size: number): string => fullSizes.format(size)
 
 /** US dollars to the cent. */
 export const usdText = (usd: Known): string =>

@@ -125,7 +125,11 @@ function opened(): StreamClient | null {
 
 function tellState({ state, reason, retry_ms: retryMs }: StateEvent): void {
   if (state === 'live') failedCount = 0
-  if (state === 'waiting') failedCount += 1
+  if (state === 'waiting') {
+    failedCount += 1
+    // Nobody says any more how the venues are; the server does when it is there again.
+    feeds.set(new Map())
+  }
   streamState.set({
     state,
     reason,

@@ -33,14 +33,15 @@ export class CandleCanvas {
   readonly #volumes
   readonly #stopListening: () => void
   readonly #stopMeasuring: () => void
-  /** Bars drawn. */
-  #count = 0
+  /** What is drawn, by the moment at which each opens. */
+  #bars = new Map<number, Bar>()
   #colors: ChartColors
 
   constructor(host: HTMLElement) {
     this.#host = host
     this.#colors = chartColors(host)
-    this.#chart = createChart(host, { autoSize: true, ...options(this.#colors) })
+    this.#chart = createChart(host, { autoSize: true, ...OPTIONS })
+    this.#chart.applyOptions(colored(this.#colors))
     this.#candles = this.#chart.addSeries(CandlestickSeries, {
       ...candleOptions(this.#colors),
       autoscaleInfoProvider: widened,
@@ -66,7 +67,7 @@ export class CandleCanvas {
   show(bars: readonly Bar[]): void {
     this.#candles.setData(bars.map(candleOf))
     this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
-    this.#count = bars.length
+    this.#bars = new Map(bars.map((bar) => [bar.timestamp_ms, bar]))
   }
 
   /** Shows the newest bars, the last one near the right edge; a short history begins at the left one. */
@@ -79,10 +80,9 @@ export class CandleCanvas {
   put(bar: Bar, placed: Exclude<Placed, 'known'>): void {
     this.#candles.update(candleOf(bar), placed === 'older')
     this.#volumes.update(this.#volumeOf(bar), placed === 'older')
-    const count = this.#candles.data().length
-    if (count === this.#count) return
-    this.#count = count
-    this.#place()
+    const isNew = !this.#bars.has(bar.timestamp_ms)
+    this.#bars.set(bar.timestamp_ms, bar)
+    if (isNew) this.#place()
   }
 
   remove(): void {
@@ -95,8 +95,9 @@ export class CandleCanvas {
   #place(): void {
     const scale = this.#chart.timeScale()
     const width = scale.width()
-    if (width === 0 || this.#count === 0 || (this.#count + ROOM) * SPACING > width) return
-    const slots = Math.max(this.#count + ROOM, Math.floor(width / SPACING_MAX))
+    const wanted = this.#bars.size + ROOM
+    if (width === 0 || this.#bars.size === 0 || wanted * SPACING > width) return
+    const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
     scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
   }
 
@@ -107,34 +108,47 @@ export class CandleCanvas {
 
   #recolor(): void {
     this.#colors = chartColors(this.#host)
-    this.#chart.applyOptions(options(this.#colors))
+    this.#chart.applyOptions(colored(this.#colors))
     this.#candles.applyOptions(candleOptions(this.#colors))
+    // Of volume, each bar has a colour of its own.
+    const bars = [...this.#bars.values()].sort(
+      (one, other) => one.timestamp_ms - other.timestamp_ms,
+    )
+    this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
   }
 }
 
-function options({ ink, muted, edge }: ChartColors) {
+/** What follows the viewer's scheme, and nothing that a viewer has moved. */
+function colored({ ink, muted, edge }: ChartColors) {
   return {
-    layout: {
-      attributionLogo: false,
-      background: { type: ColorType.Solid, color: 'transparent' },
-      textColor: ink,
-    },
+    layout: { textColor: ink },
     grid: { vertLines: { color: edge }, horzLines: { color: edge } },
-    rightPriceScale: { borderColor: edge, entireTextOnly: true },
-    timeScale: {
-      borderColor: edge,
-      rightOffset: ROOM,
-      barSpacing: SPACING,
-      timeVisible: true,
-      secondsVisible: false,
-      tickMarkFormatter: (time: Time, kind: number) => tickText(time, kind),
-    },
+    rightPriceScale: { borderColor: edge },
+    timeScale: { borderColor: edge },
     crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
-    localization: {
-      timeFormatter: (time: Time) =>
-        `${timeText(millis(time), 'full')} · ${utcText(millis(time)).slice(0, 16)} UTC`,
-    },
   }
+}
+
+const OPTIONS = {
+  layout: {
+    attributionLogo: false,
+    background: { type: ColorType.Solid, color: 'transparent' },
+  },
+  rightPriceScale: { entireTextOnly: true },
+  timeScale: {
+    rightOffset: ROOM,
+    barSpacing: SPACING,
+    timeVisible: true,
+    secondsVisible: false,
+    tickMarkFormatter: (time: Time, kind: number) => tickText(time, kind),
+  },
+  // A wheel, or a finger that goes up or down, moves the page, as everywhere else on it.
+  handleScroll: { mouseWheel: false, vertTouchDrag: false },
+  handleScale: { mouseWheel: false },
+  localization: {
+    timeFormatter: (time: Time) =>
+      `${timeText(millis(time), 'full')} · ${utcText(millis(time)).slice(0, 16)} UTC`,
+  },
 }
 
 function candleOptions({ bid, ask }: ChartColors): DeepPartial<CandlestickSeriesOptions> {
@@ -144,7 +158,11 @@ function candleOptions({ bid, ask }: ChartColors): DeepPartial<CandlestickSeries
     wickUpColor: bid,
     wickDownColor: ask,
     borderVisible: false,
-    priceFormat: { type: 'custom', formatter: priceText, minMove: 0.0001 },
+    priceFormat: {
+      type: 'custom',
+      formatter: (price: number) => priceText(price),
+      minMove: 0.0001,
+    },
   }
 }
 

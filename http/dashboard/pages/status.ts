@@ -36,14 +36,14 @@ export function StatusPage(_props: PageProps) {
   return html`
     <h1>Status</h1>
     ${answer === null && health.error === null ? html`<${Waiting} what="the status" />` : null}
-    ${health.error === null ? null : html`<${Failure} error=${health.error} />`}
+    ${health.error === null ? null : html`<${Failure} error=${health.error} />${answer === null ? null : html`<p class="muted">What follows is the last that was known.</p>`}`}
     ${
       answer === null
         ? null
         : html`<div class="stack" data-status=${answer.status}>
       <section class="card stack" aria-labelledby="feeds">
         <h2 id="feeds">Feeds</h2>
-        <${FeedTable} rows=${feedRows(answer, stats.answer, told)} />
+        <${FeedTable} rows=${feedRows(answer, stats.answer, told, health.error === null)} />
       </section>
       <section class="card stack" aria-labelledby="server">
         <h2 id="server">Server</h2>

@@ -7,27 +7,31 @@ import type { Health, Stats } from '../records.ts'
 import type { FeedState } from '../stream.ts'
 import { Ago } from './time.ts'
 
+const NOT_KNOWN = 'not known'
+
 export interface FeedRow {
   readonly venue: string
-  /** Null: nobody says more than whether it is live. */
   readonly state: string
   readonly lagMs: number | null
   readonly lastTradeMs: number | null
 }
 
-/** A row a venue; what the stream says is newer than what was asked for. */
+/**
+ * A row a venue; what the stream says is newer than what was asked for, and nothing is known of what no longer answers.
+ */
 export function feedRows(
   { exchanges }: Pick<Health, 'exchanges'>,
   stats: Stats | null,
   told: ReadonlyMap<string, FeedState>,
+  isAnswering = true,
 ): readonly FeedRow[] {
   return Object.entries(exchanges).map(([venue, isLive]) => {
     const feed = told.get(venue)
     const coverage = stats?.coverage[venue]
     return {
       venue,
-      state: feed?.state ?? (isLive ? 'live' : 'stale or down'),
-      lagMs: feed?.lag_ms ?? coverage?.lag_ms ?? null,
+      state: feed?.state ?? (!isAnswering ? NOT_KNOWN : isLive ? 'live' : 'stale or down'),
+      lagMs: feed?.lag_ms ?? (isAnswering ? (coverage?.lag_ms ?? null) : null),
       lastTradeMs: coverage?.last_trade_ms ?? null,
     }
   })
@@ -46,7 +50,7 @@ export const FeedTable = ({
   <tbody>${rows.map(
     ({ venue, state, lagMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
     <th scope="row">${venue}</th>
-    <td class=${state === 'live' ? 'up' : 'down'}>${state}</td>
+    <td class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
     <td class="num">${durationText(lagMs)}</td>
     <td class="num"><${Ago} atMs=${lastTradeMs} /></td>
   </tr>`,

@@ -23,7 +23,7 @@ export function GameCard({ game, venues, live }: GameProps) {
   return html`<section class="card stack game" aria-labelledby=${id} data-game=${key}>
     <h2 id=${id}>${title}</h2>
     <p class="muted game-key">${key}</p>
-    <div class="scroll-x"><table class="list">
+    <div class="scroll-x"><table class="list stacked">
       <caption class="visually-hidden">Markets of ${title}</caption>
       <thead><tr>
         <th scope="col">Market</th>
@@ -49,25 +49,25 @@ function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
       <span class="muted below">${venues.b}: <a href=${hrefOf('market', pair.b.id)}>${pair.b.question}</a>${' '}
         <span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(0)} ${confidence}</span></span>
     </td>
-    ${quoteCells(a)}${quoteCells(b)}
-    <td class="num" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
+    ${quoteCells(venues.a, a)}${quoteCells(venues.b, b)}
+    <td class="num" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
   </tr>`
 }
 
 function marketRow(market: Market, venues: Venues, live: LiveQuotes) {
   const quote = quoteOf(market, live)
   const isOfA = market.id.startsWith(`${venues.a}_`)
-  const absent = html`<td class="num muted" colspan="2">not listed</td>`
+  const absent = html`<td class="num muted" colspan="2" data-label=${isOfA ? venues.b : venues.a}>not listed</td>`
   return html`<tr key=${market.id} data-market=${market.id}>
     <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
       ${market.status === 'open' ? null : html` <span class="tag">${market.status}</span>`}
       <span class="muted below">Prices of ${market.outcomes[0]?.label}</span></td>
-    ${isOfA ? quoteCells(quote) : absent}${isOfA ? absent : quoteCells(quote)}
-    <td class="num">–</td>
+    ${isOfA ? quoteCells(venues.a, quote) : absent}${isOfA ? absent : quoteCells(venues.b, quote)}
+    <td class="num" data-label="Gap">–</td>
   </tr>`
 }
 
-const quoteCells = ({ bid, ask }: Quote) => [
-  html`<td class="num bid">${priceText(bid)}</td>`,
-  html`<td class="num ask">${priceText(ask)}</td>`,
+const quoteCells = (venue: string, { bid, ask }: Quote) => [
+  html`<td class="num bid" data-label=${`${venue} bid`}>${priceText(bid)}</td>`,
+  html`<td class="num ask" data-label=${`${venue} ask`}>${priceText(ask)}</td>`,
 ]

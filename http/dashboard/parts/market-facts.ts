@@ -30,7 +30,7 @@ export function MarketTitle({ market }: { readonly market: Market }) {
           : html`<a href=${link} target="_blank" rel="noopener noreferrer">${own?.platform} ↗</a>`
       }
       <span class="muted" data-feed=${feed?.state ?? 'unknown'}>
-        feed ${feed === undefined ? 'not known yet' : feed.state}${
+        feed ${feed === undefined ? 'not known' : feed.state}${
           feed?.lag_ms === undefined || feed.lag_ms === null
             ? ''
             : `, ${durationText(feed.lag_ms)} behind the venue`

@@ -5,8 +5,14 @@ import { useRef } from 'preact/hooks'
 import { priceText } from '../format.ts'
 import { html } from '../html.ts'
 
-/** `price` in dollars. */
-export function ChangingPrice({ price }: { readonly price: number | null }) {
+/** `price` in dollars, with so many decimals of a cent at least. */
+export function ChangingPrice({
+  price,
+  decimals = 0,
+}: {
+  readonly price: number | null
+  readonly decimals?: number
+}) {
   const last = useRef<{ price: number | null; count: number; way: string }>({
     price,
     count: 0,
@@ -20,5 +26,5 @@ export function ChangingPrice({ price }: { readonly price: number | null }) {
   }
   const { count, way } = last.current
   // Another key is another element, whose animation begins anew.
-  return html`<span class=${`price ${way}`} key=${count}>${priceText(price)}</span>`
+  return html`<span class=${`price ${way}`} key=${count}>${priceText(price, decimals)}</span>`
 }

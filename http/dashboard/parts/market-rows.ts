@@ -10,6 +10,8 @@ import { ChangingPrice } from './market-price.ts'
 import { type LivePrice, priceOfOutcome, useLivePrices } from './market-prices.ts'
 import { Time } from './time.ts'
 
+/** Of a cent, at least: prices of most markets stand under each other. */
+const DECIMALS = 1
 const NONE = new Signal<LivePrice | null>(null)
 
 /** The body of a table whose head is {@link MarketHead}. */
@@ -63,8 +65,8 @@ function MarketRow({
           <span class="label" title=${label}>${label}</span>
           ${
             index < 2 && first !== null
-              ? html`<${ChangingPrice} price=${priceOfOutcome(first, index)} />`
-              : html`<span class="price">${priceText(price)}</span>`
+              ? html`<${ChangingPrice} price=${priceOfOutcome(first, index)} decimals=${DECIMALS} />`
+              : html`<span class="price">${priceText(price, DECIMALS)}</span>`
           }
         </span>`,
       )}

@@ -1,9 +1,12 @@
 // What a part of the page shows when it has nothing to show: it is being asked for, there is none, it failed and why.
 // One look and one wording for all pages. Upholds DASH4.
 
+import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api.ts'
+import { after } from '../browser.ts'
 import { durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
+import { streamState } from '../stream.ts'
 
 /** Being asked for; quiet for the eye, told to a screen reader. */
 export const Waiting = ({ what }: { readonly what: string }) =>
@@ -13,7 +16,10 @@ export const Waiting = ({ what }: { readonly what: string }) =>
 export const Empty = ({ children }: { readonly children?: Shown }) =>
   html`<p class="state empty">${children}</p>`
 
-/** A request failed: in words, with a way to try again where that can help. */
+/**
+ * A request failed: in words, with a way to try again where that can help. It is tried again by itself once the server
+ * is back that did not answer, and when the time is over that the server said.
+ */
 export function Failure({
   error,
   retry,
@@ -22,10 +28,26 @@ export function Failure({
   readonly retry?: () => void
 }) {
   const { title, detail } = wordsOf(error)
+  useEffect(() => {
+    if (retry === undefined || !(error instanceof ApiError)) return undefined
+    if (error.status === 0) return onceLive(retry)
+    const { retryAfterSeconds: wait } = error
+    return wait === null ? undefined : after(wait * 1_000, retry)
+  }, [error])
   return html`<div class="state failure" role="alert">
     <strong>${title}</strong> <span>${detail}</span>
     ${retry === undefined ? null : html`<button type="button" onClick=${retry}>Try again</button>`}
   </div>`
+}
+
+/** Calls `action` when the stream is live again after it was not; returns how to give up. */
+function onceLive(action: () => void): () => void {
+  let wasLive = streamState.value.state === 'live'
+  return streamState.listen(() => {
+    const isLive = streamState.value.state === 'live'
+    if (isLive && !wasLive) action()
+    wasLive = isLive
+  })
 }
 
 /** What went wrong, for a person. */
@@ -37,8 +59,13 @@ export function wordsOf(error: unknown): { readonly title: string; readonly deta
   if (error.status === 429) {
     const wait = error.retryAfterSeconds
     const when = wait === null ? '' : ` Again in ${durationText(wait * 1_000)}.`
-    return { title: 'Too many requests for this account.', detail: `${error.message}.${when}` }
+    return {
+      title: 'Too many requests for this account.',
+      detail: `${capital(error.message)}.${when}`,
+    }
   }
   if (error.status >= 500) return { title: 'The server could not answer.', detail: error.message }
   return { title: 'The server did not accept this.', detail: error.message }
 }
+
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

@@ -4,7 +4,7 @@
 import { Component } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { request } from '../api.ts'
-import { priceText, sizeText, usdText } from '../format.ts'
+import { fullSizeText, priceText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import type { TradePage } from '../records.ts'
 import { useRedraw } from '../signal.ts'
@@ -15,6 +15,9 @@ import { TAPE_TRADES_MAX, type TapeTrade, TradeTape } from './trade-tape.ts'
 
 /** Twice what the tape has room for, so that there is something to scroll to. */
 const ROWS_AT_TOP = 32
+
+/** Of a cent, at least: a row stands as it was drawn, whatever comes after it. */
+const DECIMALS = 1
 
 type Reading =
   | { readonly kind: 'waiting' | 'read' }
@@ -100,8 +103,8 @@ class TradeRow extends Component<{ readonly trade: TapeTrade }> {
     return html`<tr data-trade=${id}>
       <td><${Time} atMs=${atMs} style="clock" /></td>
       <td class=${isBuy ? 'bid' : 'ask'}>${isBuy ? 'Buy' : 'Sell'}</td>
-      <td class="num">${priceText(price)}</td>
-      <td class="num">${sizeText(size)}</td>
+      <td class="num">${priceText(price, DECIMALS)}</td>
+      <td class="num">${fullSizeText(size)}</td>
       <td class="num">${usdText(usd)}</td>
     </tr>`
   }

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { ApiError } from '../../../http/dashboard/api.ts'
+import { ApiError, fieldOf } from '../../../http/dashboard/api.ts'
 import {
   countText,
   durationText,
+  fullSizeText,
   gapText,
   percentText,
+  priceDecimals,
   priceText,
   roundUsdText,
   sizeText,
@@ -37,7 +39,7 @@ test('[DASH2] one file touches the tab around the page: its time, storage, addre
 test('[DASH4] each way to fail has words of its own, with what the server said and when to ask again', () => {
   const said = (status: number, wait: number | null = null) => {
     const { title, detail } = wordsOf(new ApiError(status, 'the reason', new Map(), wait))
-    assert.match(detail, /the reason/)
+    assert.match(detail, /the reason/i)
     return `${title} ${detail}`
   }
   const statuses = [0, 400, 401, 404, 429, 500, 503]
@@ -46,6 +48,14 @@ test('[DASH4] each way to fail has words of its own, with what the server said a
   assert.match(said(429, 42), /Again in 42 s/)
   assert.match(said(0), /No connection/)
   assert.match(wordsOf(new TypeError('ours')).detail, /ours/)
+})
+
+test('[DASH4] a problem is its field’s, whichever entry of a list it is of', () => {
+  assert.equal(fieldOf(['body', 'url']), 'url')
+  assert.equal(fieldOf(['body', 'filters', 'categories', 3]), 'categories')
+  assert.equal(fieldOf(['query', 'limit']), 'limit')
+  assert.equal(fieldOf(['body', 17]), 'body')
+  assert.equal(fieldOf(['body']), 'body')
 })
 
 test('[DASH7] an address names a page, its subject and its query, and reads back as it was written', () => {
@@ -78,6 +88,12 @@ test('[DASH8] numbers are written alike everywhere, and what is not known is a d
   }
   assert.equal(priceText(0.5325), '53.25¢')
   assert.equal(priceText(0.29), '29¢')
+  assert.equal(priceText(0.29, 1), '29.0¢')
+  assert.equal(priceText(0.5325, 1), '53.25¢')
+  assert.equal(priceText(null, 2), '–')
+  assert.equal(priceDecimals([0.29, 0.5, 0.533]), 1)
+  assert.equal(priceDecimals([]), 0)
+  assert.equal(fullSizeText(1_234.5).replaceAll(/\D/g, ''), '123450')
   assert.equal(gapText(0.015), '+1.5¢')
   assert.equal(gapText(-0.02), '−2¢')
   assert.equal(gapText(0), '0¢')

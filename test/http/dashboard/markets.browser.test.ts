@@ -50,10 +50,10 @@ const waitForSeq = (page: Page, seq: number | null) =>
     String(seq),
   )
 
-/** A level of REST as the page writes it, by the test's own count. */
+/** A level of REST as the page writes it beside 45.25 cents: all to one place, by the test's own count. */
 const written = ({ price, size }: { readonly price: number; readonly size: number }) => [
-  `${Number((price * 100).toFixed(4))}¢`,
-  size.toLocaleString('en-US', { maximumFractionDigits: 2 }),
+  `${(price * 100).toFixed(2)}¢`,
+  size.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
 ]
 
 const inDollars = ({ price, size }: { readonly price: number; readonly size: number }) => ({
@@ -112,14 +112,14 @@ test('[DASH37] prices in the list follow the stream, without another request', a
   const { page } = tab
   const price = (market: FakeMarket) =>
     page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
-  await price(one).first().getByText('30¢').waitFor()
-  assert.deepEqual(await price(one).allTextContents(), ['30¢', '70¢'])
+  await price(one).first().getByText('30.0¢').waitFor()
+  assert.deepEqual(await price(one).allTextContents(), ['30.0¢', '70.0¢'])
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   one.reprice(315_000)
   await price(one).first().getByText('31.5¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
-  assert.deepEqual(await price(other).allTextContents(), ['50¢', '50¢'])
+  assert.deepEqual(await price(other).allTextContents(), ['50.0¢', '50.0¢'])
   assert.deepEqual(asked, [])
   await tab.close()
 })
@@ -136,9 +136,9 @@ test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last can
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   const row = market.trade({ price: bid(0.77, 1).price, side: 'sell' })
-  await page.waitForSelector(`.tape tbody tr:first-child:has-text("77¢")`)
+  await page.waitForSelector(`.tape tbody tr:first-child:has-text("77.0¢")`)
   const first = await page.locator('.tape tbody tr').first().locator('td').allTextContents()
-  assert.deepEqual(first.slice(1, 4), ['Sell', '77¢', '10'])
+  assert.deepEqual(first.slice(1, 4), ['Sell', '77.0¢', '10.00'])
   await page.waitForFunction(
     () => document.querySelector('.legend')?.textContent?.includes('Close 77¢') === true,
   )
@@ -292,6 +292,25 @@ test('[DASH38] a search that finds nothing says so, and one that fails can be tr
   await page.unroute('**/v1/markets**')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'Will something happen?' }).waitFor()
+  await tab.close()
+})
+
+test('[DASH38] a search that is one too many says when it is made again, and is', async () => {
+  add('patience')
+  const tab = await dashboard.open('#/markets?q=zebra')
+  const { page } = tab
+  await page.getByText('No market has “zebra” in it.').waitFor()
+  await page.route('**/v1/markets/search**', (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'Retry-After': '1' },
+      json: { detail: 'at most 60 requests a minute' },
+    }),
+  )
+  await page.getByRole('searchbox', { name: 'Search' }).fill('patience')
+  await page.getByText('At most 60 requests a minute. Again in 1 s.').waitFor()
+  await page.unroute('**/v1/markets/search**')
+  await page.getByRole('link', { name: 'Will patience happen?' }).waitFor()
   await tab.close()
 })
 

@@ -257,6 +257,11 @@ test('[DASH69] a feed is as the stream says, else as the server answered when it
     { venue: 'north', state: 'live', lagMs: null, lastTradeMs: null },
     { venue: 'south', state: 'stale or down', lagMs: null, lastTradeMs: null },
   ])
+  const silent = feedRows({ exchanges }, null, new Map(), false)
+  assert.deepEqual(
+    silent.map(({ state }) => state),
+    ['not known', 'not known'],
+  )
   const told = new Map([['south', { state: 'stale', lag_ms: 12 } as const]])
   assert.deepEqual(feedRows({ exchanges }, null, told)[1], {
     ...{ venue: 'south', state: 'stale', lagMs: 12, lastTradeMs: null },
