@@ -42,6 +42,12 @@ export class Peer {
     this.socket.send(JSON.stringify({ type, sid, seq, msg }))
   }
 
+  /** A message that is numbered and never sent. */
+  lose(channel: string): void {
+    const sid = this.sids.get(channel) ?? 0
+    this.#seqs.set(sid, (this.#seqs.get(sid) ?? 0) + 1)
+  }
+
   book(ticker: string): void {
     const msg = { market_ticker: ticker, yes_dollars_fp: [['0.4000', '10.00']] }
     this.send('orderbook_delta', 'orderbook_snapshot', msg)

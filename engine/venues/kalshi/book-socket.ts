@@ -1,6 +1,6 @@
 // One connection for order books: its socket, its subscriptions, and what both say about the feed's
 // health. The trades and lifecycle messages have a connection of their own (trade-socket.ts).
-// Upholds KFEED1 to KFEED3.
+// Upholds KFEED1 to KFEED3, KFEED12.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
@@ -166,13 +166,17 @@ export class BookSocket {
     this.#tell('feedDown', tickers, reason, this.#downSinceMs)
   }
 
+  /**
+   * Markets that trade while the stream is silent: it is broken. Else what was sent last may have been lost, and the hole
+   * that shows it never come: a snapshot of one market of each subscription is numbered behind it.
+   */
   #checkSilence(): void {
     const dataAtMs = this.#socket.lastDataAtMs
     const tradeAtMs = this.#lastTradeAtMs
-    if (tradeAtMs === null) return
-    if (dataAtMs === null || tradeAtMs > dataAtMs + TRADE_WITHOUT_CHANGE_MS) {
+    const isTraded = tradeAtMs !== null
+    if (isTraded && (dataAtMs === null || tradeAtMs > dataAtMs + TRADE_WITHOUT_CHANGE_MS)) {
       this.#socket.reconnect('silent while its markets trade')
-    }
+    } else this.#subscriptions.probe()
   }
 
   #tell(

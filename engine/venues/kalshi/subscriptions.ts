@@ -133,6 +133,14 @@ export class Subscriptions {
     }
   }
 
+  /** Wants the book of one market of each subscription: the number of its answer tells whether something was lost. */
+  probe(): void {
+    for (const group of this.#groups.values()) {
+      const [ticker] = group
+      if (ticker !== undefined) this.want([ticker])
+    }
+  }
+
   noteSnapshot(ticker: string): void {
     const asked = this.#asked.get(ticker)
     // Kept with zero tries: it still says when the last request was, for the pace.

@@ -127,6 +127,23 @@ describe('Kalshi feed with a key', () => {
     assert.ok(down.sinceMs <= startMs + 1_000, 'from the last trade on, not from the last ping')
   })
 
+  it('[KFEED12] what was lost last is found by a snapshot asked for in silence, and all books of its subscription follow', async () => {
+    const bench = await startKeyed(['A', 'B'])
+    books(bench)?.lose('orderbook_delta')
+    for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
+      for (const peer of bench.peers) peer.socket.ping('heartbeat')
+      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      bench.clock.advance(1_000)
+    }
+    const [gap] = feedEvents(bench, 'feedGap', 'books')
+    assert.ok(gap?.kind === 'feedGap')
+    assert.deepEqual([...gap.outcomes].sort(), ['A', 'B'])
+    const asked = () => books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
+    assert.equal(asked().length, 1, 'one market speaks for its subscription')
+    await until(bench, () => count(bench, 'bookSnapshot') >= 5)
+    assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
+  })
+
   it('[KFEED7] resync asks for snapshots; unwatched books are heard no more', async () => {
     const bench = await startKeyed(['A', 'B'])
     bench.venue.feed.resync([outcomeId('A'), outcomeId('elsewhere')])
