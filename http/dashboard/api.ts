@@ -73,6 +73,18 @@ export async function requestWithFacts<Answer>(
   path: string,
   options: RequestOptions = {},
 ): Promise<{ readonly answer: Answer; readonly facts: AnswerFacts }> {
+  const response = await accepted(path, options)
+  const answer: Answer = response.status === 204 ? null : await response.json()
+  return { answer, facts: factsOf(response.headers) }
+}
+
+/** The same of an answer that is no JSON. */
+export async function requestText(path: string, options: RequestOptions = {}): Promise<string> {
+  return (await accepted(path, options)).text()
+}
+
+/** The response to a request that the server did not refuse. */
+async function accepted(path: string, options: RequestOptions): Promise<Response> {
   const token = options.token === undefined ? tokenOfTab : options.token
   const headers = new Headers()
   if (token !== null) headers.set('Authorization', `Bearer ${token}`)
@@ -83,12 +95,8 @@ export async function requestWithFacts<Answer>(
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
-  const facts = factsOf(response.headers)
-  onFacts(facts)
-  if (response.ok) {
-    const answer: Answer = response.status === 204 ? null : await response.json()
-    return { answer, facts }
-  }
+  onFacts(factsOf(response.headers))
+  if (response.ok) return response
   if (response.status === 401 && token !== null && token === tokenOfTab) onRefused()
   throw await errorOf(response)
 }

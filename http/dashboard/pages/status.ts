@@ -6,6 +6,7 @@ import { request } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
 import { bytesText, countText, durationText } from '../format.ts'
 import { html } from '../html.ts'
+import { useConnections } from '../parts/feed-connections.ts'
 import { MessageRate } from '../parts/feed-rate.ts'
 import { FeedTable, feedRows } from '../parts/feed-table.ts'
 import { Failure, Waiting } from '../parts/states.ts'
@@ -25,6 +26,7 @@ export function StatusPage(_props: PageProps) {
   const isIn = useSignal(session).kind === 'in'
   const health = usePolled<Health>('/health', HEALTH_MS, true)
   const stats = usePolled<Stats>('/v1/stats', STATS_MS, isIn)
+  const connections = useConnections()
   const told = useSignal(feeds)
   // Every trade of both venues: something is always under way, and the stream tells of the feeds.
   useEffect(
@@ -47,7 +49,7 @@ export function StatusPage(_props: PageProps) {
       </section>
       <section class="card stack" aria-labelledby="server">
         <h2 id="server">Server</h2>
-        <${Figures} of=${[...healthFigures(answer), ...(stats.answer === null ? [] : statsFigures(stats.answer))]} />
+        <${Figures} of=${[...healthFigures(answer), ...(connections === null ? [] : [['Open streams', countText(connections)]]), ...(stats.answer === null ? [] : statsFigures(stats.answer))]} />
         ${stats.error === null ? null : html`<${Failure} error=${stats.error} />`}
         ${isIn ? null : html`<p class="muted">Log in to see what the database holds.</p>`}
       </section>

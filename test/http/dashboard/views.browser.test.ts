@@ -314,6 +314,20 @@ test('[DASH69] the status shows what REST says, and a feed that fails as the str
   await tab.close()
 })
 
+test('[DASH48] the status shows how many streams are open at the server, where the server tells it', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  const figure = page.locator('[data-figure="Open streams"] dd')
+  await figure.waitFor()
+  const { sessions } = dashboard.face.server.hub
+  await page.waitForFunction(
+    ([selector, count]) => document.querySelector(String(selector))?.textContent === count,
+    ['[data-figure="Open streams"] dd', String(sessions.size)],
+  )
+  assert.ok(sessions.size > 0)
+  await tab.close()
+})
+
 test('[DASH70] the status counts what comes over the stream of this tab', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
+import { gaugeIn } from '../../../http/dashboard/parts/feed-connections.ts'
 import { MessageRate } from '../../../http/dashboard/parts/feed-rate.ts'
 import { feedRows } from '../../../http/dashboard/parts/feed-table.ts'
 import { dayAfter, gamesOf, isDay, localDay } from '../../../http/dashboard/parts/game-day.ts'
@@ -281,4 +282,11 @@ test('[DASH70] the rate of messages is that of the last seconds, whatever came b
   }
   // A tab that slept looks again: the pause is part of the span.
   assert.equal(rate.look(120_000, count + 100), 1)
+})
+
+test('[DASH48] a gauge is read from the text of the metrics by its whole name', () => {
+  const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
+  assert.equal(gaugeIn(text, 'streams'), 3)
+  assert.equal(gaugeIn(text, 'stream'), null)
+  assert.equal(gaugeIn('', 'streams'), null)
 })
