@@ -164,8 +164,6 @@ function race(
   return { books, times }
 }
 
-// A loop of its own for each kind: one for all would be compiled for all kinds at once, and be slow for each.
-
 function fastLoop(books: readonly OrderBook[], timed: readonly Operation[], sums: Sums): Batch {
   return (from, count) => {
     for (let index = from; index < from + count; index += 1) {
