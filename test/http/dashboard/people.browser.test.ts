@@ -222,6 +222,8 @@ test('[DASH28] the account page says who it is, the limits, and what is left of 
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
   await page.getByText('No keys yet').waitFor()
+  // Both requests of the page are answered.
+  await page.getByRole('region', { name: 'You' }).getByText('counted@example.com').waitFor()
   const left = Number(await page.locator('[data-left]').innerText())
   const { headers, text } = await ask(token, '/v1/auth/me')
   const { user, limits } = JSON.parse(text)
