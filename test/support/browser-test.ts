@@ -7,22 +7,17 @@ import {
   before as beforeAll,
   type HookFn,
   type TestFn,
-  type TestOptions,
   test as testOf,
 } from 'node:test'
 import { missingBrowser } from './chromium.ts'
 
 const reason = process.env.BROWSER_TESTS === 'required' ? null : missingBrowser()
-const skip = reason ?? false
 
-export function test(name: string, run: TestFn, options: TestOptions = {}): void {
-  void testOf(name, { skip, ...options }, run)
-}
+const skipped = (name: string, run: TestFn): void =>
+  void testOf(name, { skip: reason ?? true }, run)
+const nothing = (_run: HookFn): void => {}
 
-export function before(run: HookFn): void {
-  if (reason === null) beforeAll(run)
-}
-
-export function after(run: HookFn): void {
-  if (reason === null) afterAll(run)
-}
+// Node's own where they run, so that a failure is told with the file in which the test stands.
+export const test: (name: string, run: TestFn) => void = reason === null ? testOf : skipped
+export const before: (run: HookFn) => void = reason === null ? beforeAll : nothing
+export const after: (run: HookFn) => void = reason === null ? afterAll : nothing
