@@ -30,6 +30,7 @@ import {
   record,
   timesRow,
 } from './harness.ts'
+import { median } from './median.ts'
 import { listingOf, type SimFrame, simLoad } from './sim-load.ts'
 import { RECEIVED_AT, type VenuePath, venuePath } from './venue-path.ts'
 
@@ -194,12 +195,11 @@ function verdict(beside: readonly Histogram[], alone: readonly Histogram[]): str
   const p99s = (runs: readonly Histogram[]) =>
     runs.map((times) => times.getValueAtPercentile(99)).sort((one, other) => one - other)
   const [ours, others] = [p99s(beside), p99s(alone)]
-  const middle = (of: readonly number[]) => of[Math.floor(of.length / 2)] ?? 0
-  const ratio = middle(ours) / Math.max(middle(others), 1)
-  const isMet = middle(ours) < P99_NS_MAX || ratio <= RATIO_MAX
+  const ratio = median(ours) / Math.max(median(others), 1)
+  const isMet = median(ours) < P99_NS_MAX || ratio <= RATIO_MAX
   const texts = (of: readonly number[]) => of.map(nanosText).join(', ')
   return (
-    `median ${nanosText(middle(ours))} of ${texts(ours)}; without ${nanosText(middle(others))} of ` +
+    `median ${nanosText(median(ours))} of ${texts(ours)}; without ${nanosText(median(others))} of ` +
     `${texts(others)}; ${ratio.toFixed(2)} times; under 5 ms or 1.5 times: ${isMet ? 'yes' : 'no'}`
   )
 }

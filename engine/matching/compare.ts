@@ -64,7 +64,6 @@ const EXPECTED = {
   relative: -2,
   loneGrid: -2,
 }
-export type Feature = keyof typeof EXPECTED
 export const FEATURES: readonly string[] = Object.keys(EXPECTED)
 /** Where training starts, in the order of FEATURES. */
 export const EXPECTED_WEIGHTS: readonly number[] = Object.values(EXPECTED)

@@ -1,12 +1,11 @@
 // Thread entry: argon2id blocks for some 70 ms, so it never runs on the serving thread, and this
 // thread takes a lower priority, which on Linux touches no other.
 
-import { setPriority } from 'node:os'
 import { argon2id, argon2Verify } from 'hash-wasm'
+import { stepBack } from '../thread-priority.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
 
-const NICE = 10
-if (process.platform === 'linux') setPriority(0, NICE)
+stepBack(10)
 
 export default async function work(task: PasswordTask): Promise<PasswordResult> {
   if (task.kind === 'hash') {

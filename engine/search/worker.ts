@@ -1,8 +1,8 @@
 // Thread entry: the index of all markets' words is the state of this module. It takes a slightly lower
 // priority, which on Linux touches no other thread. Upholds SEARCH5.
 
-import { setPriority } from 'node:os'
 import { handedOver } from '../pool.ts'
+import { stepBack } from '../thread-priority.ts'
 import { Searcher } from './searcher.ts'
 import type { SearchTask } from './task.ts'
 
@@ -11,7 +11,7 @@ import type { SearchTask } from './task.ts'
  * busy, the median of the worst searches took 42 to 60 ms at a nice of 10 and 12 ms at 2.
  */
 const NICE = 2
-if (process.platform === 'linux') setPriority(0, NICE)
+stepBack(NICE)
 
 const searcher = new Searcher()
 

@@ -8,7 +8,6 @@ import type {
   CandleSchema,
   CandlesSchema,
   CreatedKeySchema,
-  EventSchema,
   HealthSchema,
   KeySchema,
   KeysSchema,
@@ -39,7 +38,6 @@ import type {
 export type Market = Static<typeof MarketSchema>
 export type MarketPage = Static<typeof MarketsSchema>
 export type MarketStatus = Market['status']
-export type EventRecord = Static<typeof EventSchema>
 export type Games = Static<typeof SportsSchema>
 export type Price = Static<typeof PriceSchema>
 export type Level = Static<typeof LevelSchema>

@@ -9,6 +9,7 @@ import { html } from '../html.ts'
 import { useConnections } from '../parts/feed-connections.ts'
 import { MessageRate } from '../parts/feed-rate.ts'
 import { FeedTable, feedRows } from '../parts/feed-table.ts'
+import { usePolled } from '../parts/polled.ts'
 import { Failure, Waiting } from '../parts/states.ts'
 import { Figures } from '../parts/wallet-profile.ts'
 import type { Health, Stats } from '../records.ts'
@@ -22,10 +23,13 @@ const HEALTH_MS = 5_000
 const STATS_MS = 20_000
 const RATE_MS = 1_000
 
+const askHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
+const askStats = (signal: AbortSignal) => request<Stats>('/v1/stats', { signal })
+
 export function StatusPage(_props: PageProps) {
   const isIn = useSignal(session).kind === 'in'
-  const health = usePolled<Health>('/health', HEALTH_MS, true)
-  const stats = usePolled<Stats>('/v1/stats', STATS_MS, isIn)
+  const health = usePolled(askHealth, { periodMs: HEALTH_MS })
+  const stats = usePolled(askStats, { periodMs: STATS_MS, isWanted: isIn })
   const connections = useConnections()
   const told = useSignal(feeds)
   // Every trade of both venues: something is always under way, and the stream tells of the feeds.
@@ -122,39 +126,4 @@ function statsFigures(stats: Stats) {
     ['Wallets', countText(stats.wallets)],
     ['Database size', bytesText(stats.database_bytes)],
   ] as const
-}
-
-interface Polled<Answer> {
-  readonly answer: Answer | null
-  /** Of the last request; null: it was answered. */
-  readonly error: unknown
-  /** How long the last answer took. */
-  readonly latencyMs: number | null
-}
-
-/** Asks now and every so often; the last answer stays while a newer one is waited for, and when it fails. */
-function usePolled<Answer>(path: string, periodMs: number, isWanted: boolean): Polled<Answer> {
-  const [polled, setPolled] = useState<Polled<Answer>>({
-    answer: null,
-    error: null,
-    latencyMs: null,
-  })
-  useEffect(() => {
-    if (!isWanted) return undefined
-    const ending = new AbortController()
-    const ask = () => {
-      const beganMs = monotonicMs()
-      request<Answer>(path, { signal: ending.signal }).then(
-        (answer) => setPolled({ answer, error: null, latencyMs: monotonicMs() - beganMs }),
-        (error: unknown) => ending.signal.aborted || setPolled((before) => ({ ...before, error })),
-      )
-    }
-    ask()
-    const stop = every(periodMs, ask)
-    return () => {
-      stop()
-      ending.abort()
-    }
-  }, [path, periodMs, isWanted])
-  return polled
 }

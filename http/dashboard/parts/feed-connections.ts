@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { requestText } from '../api.ts'
-import { every } from '../browser.ts'
+import { usePolled } from './polled.ts'
 
 const LOOK_MS = 5_000
 
@@ -16,26 +16,15 @@ export function gaugeIn(text: string, name: string): number | null {
   return null
 }
 
-/** Open streams of all clients; null where the server does not say. */
+const askConnections = async (signal: AbortSignal) =>
+  gaugeIn(await requestText('/metrics', { signal }), 'stream_connections')
+
+/** Open streams of all clients; null where the server does not say, which is then not asked again. */
 export function useConnections(): number | null {
-  const [count, setCount] = useState<number | null>(null)
   const [isShown, setShown] = useState(true)
+  const { answer, error } = usePolled(askConnections, { periodMs: LOOK_MS, isWanted: isShown })
   useEffect(() => {
-    if (!isShown) return undefined
-    const ending = new AbortController()
-    const look = () => {
-      requestText('/metrics', { signal: ending.signal }).then(
-        (text) => setCount(gaugeIn(text, 'stream_connections')),
-        // Not for this machine, or not now: whoever looks again sees it again.
-        () => ending.signal.aborted || setShown(false),
-      )
-    }
-    look()
-    const stop = every(LOOK_MS, look)
-    return () => {
-      stop()
-      ending.abort()
-    }
-  }, [isShown])
-  return isShown ? count : null
+    if (error !== null) setShown(false)
+  }, [error])
+  return isShown ? answer : null
 }

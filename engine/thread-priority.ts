@@ -1,0 +1,11 @@
+// How eagerly a worker thread asks for a processor. Not for: which work is a thread's (pool.ts).
+
+import { setPriority } from 'node:os'
+
+/**
+ * The calling thread steps back behind the serving one, by a nice value from 1 (a little) to 19. On Linux it is this
+ * thread's alone; elsewhere it would be the whole process's, and nothing is done.
+ */
+export function stepBack(nice: number): void {
+  if (process.platform === 'linux') setPriority(0, nice)
+}
