@@ -31,6 +31,8 @@ export interface AccountWatcher {
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
 
+/** Texts of keys that are remembered; with one more, all are looked up anew. */
+const USED_KEYS_MAX = 10_000
 /** Keys whose use is written in one turn. */
 const USES_A_TURN = 500
 
@@ -41,6 +43,8 @@ export class AccountDirectory {
   readonly #byEmail = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
+  /** Keys that were used, by their text: of a revoked one the record is gone, so it leads nowhere. */
+  readonly #usedKeys = new Map<string, KeyId>()
   /** Apart from the records, since every request changes it. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
@@ -162,12 +166,22 @@ export class AccountDirectory {
 
   /** The key with this text, and that it was used; null for a malformed, unknown or revoked one. */
   use(key: string): KeyRecord | null {
-    if (!isKeyShaped(key)) return null
-    const id = this.#byHash.get(hashKey(key))
+    const id = this.#idOf(key)
     const record = id === undefined ? undefined : this.#keys.get(id)
     if (record === undefined) return null
     this.#lastUsed.set(record.id, this.#clock.nowMs())
     return record
+  }
+
+  /** The id behind a key's text; its hash is taken once, and not for every request. */
+  #idOf(key: string): KeyId | undefined {
+    const known = this.#usedKeys.get(key)
+    if (known !== undefined || !isKeyShaped(key)) return known
+    const id = this.#byHash.get(hashKey(key))
+    if (id === undefined) return undefined
+    if (this.#usedKeys.size >= USED_KEYS_MAX) this.#usedKeys.clear()
+    this.#usedKeys.set(key, id)
+    return id
   }
 
   keysOf(account: AccountId): readonly KeyRecord[] {

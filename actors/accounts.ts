@@ -67,13 +67,16 @@ export class AccountsActor implements AccountsView {
     const account = this.directory.find(id)
     if (account === null || account.isDisabled) return null
     const { email, tier, createdAtMs } = account
-    return { accountId: id, email, tier, createdAtMs, ...limitsOf(account), keyId: key }
+    const { requestsPerMinute, socketsMax } = limitsOf(account)
+    // Field by field: with a spread in it this took as long as all the rest of finding the caller.
+    return { accountId: id, email, tier, createdAtMs, requestsPerMinute, socketsMax, keyId: key }
   }
 
   // Quotas and sockets
 
   takeAccountRequest(account: AccountId): Quota {
-    const limit = this.#caller(account, null)?.requestsPerMinute ?? 0
+    const record = this.directory.find(account)
+    const limit = record === null || record.isDisabled ? 0 : limitsOf(record).requestsPerMinute
     return this.#accountQuotas.take(account, limit)
   }
 

@@ -3,11 +3,10 @@
 // Not for: which delivery is sent (deliveries.ts), or what an outcome means (delivery-attempt.ts).
 // Upholds DELIVER1, DELIVER2, DELIVER8, DELIVER13.
 
-import type { Histogram } from 'prom-client'
 import type { Clock } from '../engine/clock.ts'
 import { attemptsMax, attemptsOfFailingMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
-import type { Metrics } from '../engine/metrics.ts'
+import type { Durations, Metrics } from '../engine/metrics.ts'
 import type { TimeMs } from '../engine/units.ts'
 import { outcomeLabel } from '../engine/webhooks/call-outcome.ts'
 import type { Caller, PostOutcome } from '../engine/webhooks/post.ts'
@@ -35,7 +34,7 @@ export interface Finished {
 export class Attempts {
   readonly #parts: AttemptParts
   readonly #onFinished: (queue: DeliveryQueue, finished: Finished) => void
-  readonly #sentAfterMs: Histogram
+  readonly #sentAfterMs: Durations
   #count = 0
   #failingCount = 0
 

@@ -23,17 +23,20 @@ export class Quotas<Key> {
       this.#windows.set(key, window)
       if (this.#windows.size > WINDOWS_MAX) this.#forget()
     }
-    return this.#describe(window, limit, window.take(this.#clock.monotonicMs(), limit))
+    const nowMs = this.#clock.monotonicMs()
+    return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit) })
   }
 
   /** The window as it stands. */
   peek(key: Key, limit: number): Quota {
     const window = this.#windows.get(key) ?? new QuotaWindow()
-    return this.#describe(window, limit, true)
+    return this.#describe(window, { limit, nowMs: this.#clock.monotonicMs(), isAllowed: true })
   }
 
-  #describe(window: QuotaWindow, limit: number, isAllowed: boolean): Quota {
-    const nowMs = this.#clock.monotonicMs()
+  #describe(
+    window: QuotaWindow,
+    { limit, nowMs, isAllowed }: { limit: number; nowMs: number; isAllowed: boolean },
+  ): Quota {
     const { remaining, endsAtMs } = window.look(nowMs, limit)
     const leftMs = Math.min(Math.max(endsAtMs - nowMs, 0), WINDOW_MS)
     const resetSeconds = Math.ceil((this.#clock.nowMs() + leftMs) / 1_000)

@@ -43,7 +43,7 @@ import { median } from './median.ts'
 
 const SUBSCRIBERS = 10
 const RUNS = 5
-const RUN_SECONDS = 1.5
+const RUN_SECONDS = 1.2
 const START_AFTER_MS = 50
 /** Before the runs that count, so that the compiler has seen everything: as many at every rate, no slower than this. */
 const WARM_UP_FRAMES = 15_000

@@ -101,7 +101,7 @@ function largeSize(asked: string | undefined, seconds: number | null): Size {
     encodings: ['json', 'msgpack'],
     perTurns: [1, 10],
     roundCount: 5,
-    roundMs: (seconds ?? 1) * 1_000,
+    roundMs: (seconds ?? 0.4) * 1_000,
   }
 }
 

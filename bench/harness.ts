@@ -95,6 +95,8 @@ const WARM_UP_SHARE = 0.2
 export interface Contestant {
   readonly times: Histogram
   readonly batch: (from: number, count: number) => void
+  /** Runs before each batch, off the clock. */
+  readonly beforeBatch?: (from: number, count: number) => void
   /** Runs after each batch, off the clock. */
   readonly afterBatch?: () => void
 }
@@ -121,7 +123,8 @@ export function timeInTurns(
     for (let turn = 0; turn < contestants.length; turn += 1) {
       const contestant = contestants[(first + turn) % contestants.length]
       if (contestant === undefined) continue
-      const { times, batch, afterBatch } = contestant
+      const { times, batch, beforeBatch, afterBatch } = contestant
+      beforeBatch?.(from, count)
       const startedMs = systemClock.monotonicMs()
       batch(from, count)
       const elapsedMs = systemClock.monotonicMs() - startedMs

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import { startProcess, type TestProcess } from '../test/support/processes.ts'
+import { V8_FLAGS } from './child.ts'
 import { check } from './harness.ts'
 
 export interface ServiceOptions {
@@ -68,7 +69,7 @@ export class LiveService {
   /** Resolves once the banner was printed; rejects after three minutes, or when the engine ends. */
   static async start(options: ServiceOptions): Promise<LiveService> {
     const startedAtMs = systemClock.nowMs()
-    const engine = startProcess('engine/main.ts', {
+    const settings = {
       VENUES: 'sim',
       PORT: '0',
       DATA_DIR: options.dataDir,
@@ -76,7 +77,8 @@ export class LiveService {
       SIM_RATE: String(options.messagesPerSecond),
       LOG_LEVEL: 'info',
       ...options.env,
-    })
+    }
+    const engine = startProcess('engine/main.ts', settings, [], V8_FLAGS)
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/, START_MS_MAX)
       const servingAtMs = systemClock.nowMs()

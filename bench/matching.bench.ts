@@ -53,7 +53,7 @@ export const bench: Bench = {
     const rows = timeReading(world, setting)
     const whole = timeWhole(world, judge)
     rows.push(...whole.rows)
-    const late = newcomers(world, isSmall ? 12 : 300)
+    const late = newcomers(world, isSmall ? 12 : 200)
     say(`${late.length} of venue b come late`)
     const { rows: single, found } = timeNewcomers(world, late, judge)
     rows.push(...single)

@@ -69,7 +69,7 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
   const naiveTimes = newTimes()
   let packed = new Uint8Array(0)
   let ledgerBytes = 0
-  for (let round = 0; round < (isSmall ? 2 : 12); round += 1) {
+  for (let round = 0; round < (isSmall ? 2 : 9); round += 1) {
     say(`cold, round ${round}`)
     const blocks = packedBlocks(load.events)
     ledgerBytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0)

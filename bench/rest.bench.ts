@@ -49,7 +49,7 @@ export const bench: Bench = {
   excludes: 'networks beyond loopback, connecting, TLS, pipelining, markets asleep on disk',
   async run(setting) {
     const { isSmall } = setting
-    const seconds = setting.seconds ?? (isSmall ? 0.05 : 1)
+    const seconds = setting.seconds ?? (isSmall ? 0.05 : 0.8)
     const size = { ...(isSmall ? SMALL : LARGE), hasWarmUp: !isSmall, seconds }
     return inFolder(async (folder) => {
       const field = await RestField.open(folder, size)

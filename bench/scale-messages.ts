@@ -5,8 +5,8 @@ export type ScaleCommand =
   | { readonly kind: 'look' }
   /** The same after the garbage of the main thread was collected. */
   | { readonly kind: 'settle' }
-  /** Gives so many events to owners all over the catalogue. */
-  | { readonly kind: 'route'; readonly count: number }
+  /** Gives so many events to owners all over the catalogue, to so many different ones (null: to any). */
+  | { readonly kind: 'route'; readonly count: number; readonly ownersMax: number | null }
 
 export type ScaleReport =
   | {

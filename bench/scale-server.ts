@@ -46,12 +46,17 @@ async function open(dataDir: string): Promise<QuietEngine> {
 }
 
 /** Changes of books that nobody has seen yet, which their owners leave out: what is timed is the way to them. */
-function route({ engine, emit }: QuietEngine, count: number): void {
-  const outcomes = [...engine.catalog.seats()].flatMap(({ actor }) => {
+function route(
+  { engine, emit }: QuietEngine,
+  { count, ownersMax }: ScaleCommand & { kind: 'route' },
+): void {
+  const random = seededRandom('scale route')
+  const all = [...engine.catalog.seats()].flatMap(({ actor }) => {
     const [first] = actor.summary.outcomes
     return first === undefined ? [] : [{ venue: actor.ref.venue, outcome: first.id }]
   })
-  const random = seededRandom('scale route')
+  const outcomes =
+    ownersMax === null ? all : Array.from({ length: ownersMax }, () => random.pick(all))
   const changes = [
     { side: 'bid' as const, price: priceMicros(400_000), size: sizeMicros(1_000_000) },
   ]
@@ -105,7 +110,7 @@ process.on('disconnect', () => process.exit(0))
 process.on('message', async (command: ScaleCommand) => {
   if (command.kind === 'open') quiet = await open(command.dataDir)
   else if (command.kind === 'route') {
-    if (quiet !== null) route(quiet, command.count)
+    if (quiet !== null) route(quiet, command)
   } else {
     if (command.kind === 'settle') collect()
     look()

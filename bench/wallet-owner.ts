@@ -80,7 +80,7 @@ export async function timeOwner(
 
 async function timeCold(world: OwnerWorld, { isSmall, say }: BenchSetting): Promise<Row[]> {
   const [evicted, restarted, anew] = [newTimes(), newTimes(), newTimes()]
-  const rounds = isSmall ? 2 : 30
+  const rounds = isSmall ? 2 : 24
   say('the owner, cold')
   for (let round = 0; round < rounds; round += 1) record(evicted, await world.coldAnswer())
   for (let round = 0; round < rounds; round += 1) {
@@ -88,7 +88,7 @@ async function timeCold(world: OwnerWorld, { isSmall, say }: BenchSetting): Prom
     record(restarted, await world.answer())
   }
   check(world.taskCount === 0, 'a stored account is not made again')
-  for (let round = 0; round < rounds / 2; round += 1) {
+  for (let round = 0; round < rounds / 3; round += 1) {
     await world.forgetAccount()
     record(anew, await world.answer())
   }
@@ -107,11 +107,11 @@ async function timeWarm(world: OwnerWorld, { isSmall, say }: BenchSetting): Prom
     record(again, await world.answer())
     await nextTurn()
   }
-  for (let round = 0; round < (isSmall ? 1 : 20); round += 1) {
+  for (let round = 0; round < (isSmall ? 1 : 9); round += 1) {
     await pause(isSmall ? 1 : REST_MS)
     record(later, await world.answer())
   }
-  for (let round = 0; round < (isSmall ? 1 : 20); round += 1) {
+  for (let round = 0; round < (isSmall ? 1 : 9); round += 1) {
     await pause(isSmall ? 1 : REST_MS)
     world.liveFill(round)
     record(filled, await world.answer())

@@ -49,7 +49,7 @@ async function measure(dataDir: string, setting: BenchSetting) {
     ...{ dataDir, messagesPerSecond, marketsPerVenue: isSmall ? 20 : 200 },
     env: { WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' },
   })
-  const load = new WebhookLoad(service, isSmall ? 500 : 15_000)
+  const load = new WebhookLoad(service, isSmall ? 500 : 9_000)
   try {
     await service.catalogsLoaded()
     await service.booksLive(0)

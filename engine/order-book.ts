@@ -26,7 +26,7 @@ const WIDTH = 2
  */
 export type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
-/** Levels looked through from the best before the rest is halved: most changes are near it. */
+/** Levels looked through from the best, before steps that double and halves: most changes are near it. */
 const NEAR_LEVELS = 8
 /** Fewer are moved one by one: a call would cost more. */
 const MOVED_PLACES = 48
@@ -55,7 +55,13 @@ class BookHalf {
     for (; high > near; high -= 1) {
       if ((levels[(high - 1) * WIDTH] ?? 0) < key) return high * WIDTH
     }
-    let low = 0
+    let step = NEAR_LEVELS
+    let low = Math.max(0, high - step)
+    while (low > 0 && (levels[low * WIDTH] ?? 0) >= key) {
+      high = low
+      step *= 2
+      low = Math.max(0, high - step)
+    }
     while (low < high) {
       const middle = (low + high) >>> 1
       if ((levels[middle * WIDTH] ?? 0) < key) low = middle + 1

@@ -1,6 +1,6 @@
 // The life of a request, in order: abort guard, route, credential, quota, validation, handler, reply.
-// This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws before an
-// answer aborts the process, a rejected promise leaves the socket open for ever, and a response
+// This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws, or ends without an
+// answer or an abort handler, aborts the process, a rejected promise leaves the socket open for ever, and a response
 // touched after its abort throws (reliability.md 1.2). Upholds HTTP1, HTTP4 to HTTP8.
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
@@ -11,7 +11,7 @@ import { bodyBytesMax, requestDeadlineMs } from '../engine/limits.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import { toSeconds } from '../engine/units.ts'
-import { type Identity, identify } from './auth.ts'
+import { type Credentials, type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
@@ -63,6 +63,7 @@ export class RequestHandler {
     } catch (error) {
       exchange.fail(error)
     }
+    exchange.watchAbort()
     this.#times.end()
   }
 
@@ -90,9 +91,20 @@ export class RequestHandler {
 }
 
 /** The `Access-Control-Allow-Origin` value for a request's origin; null: none. */
-export function allowedOrigin(corsOrigins: readonly string[], origin: string): string | null {
+export function allowedOrigin(
+  corsOrigins: readonly string[],
+  readOrigin: () => string,
+): string | null {
+  if (corsOrigins.length === 0) return null
   if (corsOrigins.includes('*')) return '*'
+  const origin = readOrigin()
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
+}
+
+/** Whether anybody asks for the address: of a known caller who only reads, nobody does. */
+function needsAddress(match: Match, { caller }: Identity): boolean {
+  if (caller === null || match.kind !== 'route') return true
+  return match.route.access === 'public' || !match.route.isCounted
 }
 
 /** One request and its response. */
@@ -116,8 +128,11 @@ class Exchange {
     this.#owner = owner
     this.#res = res
     owner.inFlightCount += 1
-    // First of all: without it an exception below would abort the process.
-    res.onAborted(() => this.#finish())
+  }
+
+  /** Of a request that was not answered at once: without it the library would abort the process. */
+  watchAbort(): void {
+    if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
   /** Reads all that is needed of `req`, which is gone after the first await. */
@@ -126,17 +141,14 @@ class Exchange {
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
     const queryText: string | undefined = req.getQuery()
-    const credentials = {
-      key: req.getHeader('x-api-key'),
-      authorization: req.getHeader('authorization'),
-    }
+    const key = req.getHeader('x-api-key')
     this.#isHead = method === 'HEAD'
-    this.#address = peers.of(this.#res, req)
-    this.#allowedOrigin = allowedOrigin(corsOrigins, req.getHeader('origin'))
+    this.#allowedOrigin = allowedOrigin(corsOrigins, () => req.getHeader('origin'))
     const match = router.match(method, this.#path)
     const needsToken = match.kind === 'route' && match.route.access === 'token'
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
-    const identity = identify(accounts, credentials, needsToken)
+    const identity = identify(accounts, new HeaderCredentials(key, req), needsToken)
+    if (needsAddress(match, identity)) this.#address = peers.of(this.#res, req)
     const early = this.#admit(match, identity)
     if (early !== null) this.answer(early)
     else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
@@ -211,8 +223,8 @@ class Exchange {
     if (match.kind !== 'route') throw new Error('only a route runs')
     const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
-    const facts = new Facts(identity.caller, this.#address, match.params, this.#signal)
-    return match.route.respond(facts, raw, body)
+    const facts = { caller: identity.caller, address: this.#address, exchange: this }
+    return match.route.respond(new Facts(facts, match.params), raw, body)
   }
 
   #settle(answer: Answer | Promise<Answer>): void {
@@ -258,7 +270,7 @@ class Exchange {
   }
 
   /** Made only for the handlers that ask: most answers are there before anybody could leave. */
-  readonly #signal = (): AbortSignal => {
+  signal(): AbortSignal {
     this.#gone ??= new AbortController()
     if (this.#isOver) this.#gone.abort()
     return this.#gone.signal
@@ -287,28 +299,48 @@ class Exchange {
 
 const NO_BODY = new Uint8Array(0)
 
+/** Functions are made when they are asked for, here as below: a request that needs none costs none. */
 class Facts implements RequestFacts {
   readonly caller: Caller | null
   readonly address: string
-  readonly signal: () => AbortSignal
+  readonly #exchange: Exchange
   readonly #params: ReadonlyMap<string, string>
 
   constructor(
-    caller: Caller | null,
-    address: string,
+    of: { readonly caller: Caller | null; readonly address: string; readonly exchange: Exchange },
     params: ReadonlyMap<string, string>,
-    signal: () => AbortSignal,
   ) {
-    this.caller = caller
-    this.address = address
-    this.signal = signal
+    this.caller = of.caller
+    this.address = of.address
+    this.#exchange = of.exchange
     this.#params = params
   }
 
-  readonly path = (name: string): string => {
-    const value = this.#params.get(name)
-    if (value === undefined) throw new Error(`the pattern has no {${name}}`)
-    return value
+  get path(): (name: string) => string {
+    const params = this.#params
+    return (name) => {
+      const value = params.get(name)
+      if (value === undefined) throw new Error(`the pattern has no {${name}}`)
+      return value
+    }
+  }
+
+  get signal(): () => AbortSignal {
+    return () => this.#exchange.signal()
+  }
+}
+
+class HeaderCredentials implements Credentials {
+  readonly key: string
+  readonly #req: HttpRequest
+
+  constructor(key: string, req: HttpRequest) {
+    this.key = key
+    this.#req = req
+  }
+
+  get authorization(): string {
+    return this.#req.getHeader('authorization')
   }
 }
 

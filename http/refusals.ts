@@ -47,14 +47,15 @@ export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refu
 
 /** What is said of a text that has not its schema's length or pattern; null when it has. */
 export function textRefusal(text: string, schema: TSchema): Refusal | null {
-  // Lengths count code points: an emoji is one character.
-  const length = text.length > 1 ? Array.from(text).length : text.length
   const least: unknown = schema.minLength
+  const most: unknown = schema.maxLength
+  const hasBound = least !== undefined || most !== undefined
+  // Lengths count code points: an emoji is one character.
+  const length = hasBound && text.length > 1 ? Array.from(text).length : text.length
   if (typeof least === 'number' && length < least) {
     const msg = `String should have at least ${least} character${least === 1 ? '' : 's'}`
     return { type: 'string_too_short', msg, ctx: { min_length: least } }
   }
-  const most: unknown = schema.maxLength
   if (typeof most === 'number' && length > most) {
     const msg = `String should have at most ${most} character${most === 1 ? '' : 's'}`
     return { type: 'string_too_long', msg, ctx: { max_length: most } }

@@ -219,20 +219,30 @@ function invalid(problems: readonly Problem[]): Answer {
 
 /** One shape for every request, so that handlers stay monomorphic. */
 class Request<Q, B> implements ValidRequest<Q, B> {
-  readonly caller: Caller | null
-  readonly address: string
   readonly query: Q
   readonly body: B
-  /** A property and not a method, so that handlers may take it out of the request. */
-  readonly path: (name: string) => string
-  readonly signal: () => AbortSignal
+  readonly #facts: RequestFacts
 
   constructor(facts: RequestFacts, query: Q, body: B) {
-    this.caller = facts.caller
-    this.address = facts.address
+    this.#facts = facts
     this.query = query
     this.body = body
-    this.path = facts.path
-    this.signal = facts.signal
+  }
+
+  get caller(): Caller | null {
+    return this.#facts.caller
+  }
+
+  get address(): string {
+    return this.#facts.address
+  }
+
+  /** A function of its own, so that handlers may take it out of the request. */
+  get path(): (name: string) => string {
+    return this.#facts.path
+  }
+
+  get signal(): () => AbortSignal {
+    return this.#facts.signal
   }
 }

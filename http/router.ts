@@ -16,13 +16,16 @@ export type Match =
 
 const NO_PARAMS: ReadonlyMap<string, string> = new Map()
 
-class Path {
-  readonly segments: readonly string[]
-  readonly routes = new Map<Method, Route>()
+/** Stands for a parameter where only the fixed segments are compared. */
+const ANY = '{}'
 
-  constructor(pattern: string) {
-    this.segments = pattern.split('/')
-  }
+interface Parameter {
+  readonly position: number
+  readonly name: string
+}
+
+class Path {
+  readonly routes = new Map<Method, Route>()
 
   /** `GET, HEAD, …` as in the Allow header. */
   get allow(): string {
@@ -31,42 +34,87 @@ class Path {
     methods.push('OPTIONS')
     return methods.join(', ')
   }
+}
 
-  /** Undecoded parameters by name; null when the path is another. A fixed segment must be equal. */
-  read(segments: readonly string[]): Map<string, string> | null {
+/** Patterns of one length whose parameters stand in the same places: one look-up finds the path. */
+class Shape {
+  readonly #positions: readonly number[]
+  readonly #paths = new Map<
+    string,
+    { readonly path: Path; readonly parameters: readonly Parameter[] }
+  >()
+
+  constructor(positions: readonly number[]) {
+    this.#positions = positions
+  }
+
+  add(pattern: string, path: Path): void {
+    const segments = pattern.split('/')
+    const parameters = this.#positions.map((position) => {
+      return { position, name: (segments[position] ?? '').slice(1, -1) }
+    })
+    this.#paths.set(this.#keyOf(segments) ?? '', { path, parameters })
+  }
+
+  /** The path and its decoded parameters by name; null when it is none of these. */
+  find(segments: readonly string[]) {
+    const key = this.#keyOf(segments)
+    const found = key === null ? undefined : this.#paths.get(key)
+    if (found === undefined) return null
     const params = new Map<string, string>()
-    for (const [position, pattern] of this.segments.entries()) {
-      const segment = segments[position] ?? ''
-      if (pattern.startsWith('{')) {
-        if (segment === '') return null
-        params.set(pattern.slice(1, -1), segment)
-      } else if (pattern !== segment) return null
+    for (const { position, name } of found.parameters) {
+      const decoded = decodePath(segments[position] ?? '')
+      if (decoded === null) return { path: found.path, params: null }
+      params.set(name, decoded)
     }
-    return params
+    return { path: found.path, params }
+  }
+
+  /** The fixed segments; null when a parameter would be empty. */
+  #keyOf(segments: readonly string[]): string | null {
+    let key = ''
+    let next = 0
+    for (let position = 1; position < segments.length; position += 1) {
+      const segment = segments[position] ?? ''
+      if (position !== this.#positions[next]) key += `/${segment}`
+      else {
+        if (segment === '') return null
+        key += `/${ANY}`
+        next += 1
+      }
+    }
+    return key
   }
 }
 
 /** The table of routes, compiled. Throws when two routes have one method and pattern: our bug. */
 export class Router {
   readonly #fixed = new Map<string, Path>()
-  readonly #byLength = new Map<number, Path[]>()
+  readonly #shapes = new Map<number, Map<string, Shape>>()
 
   constructor(routes: readonly Route[]) {
     const paths = new Map<string, Path>()
     for (const route of routes) {
       let path = paths.get(route.pattern)
       if (path === undefined) {
-        path = new Path(route.pattern)
+        path = new Path()
         paths.set(route.pattern, path)
-        if (!route.pattern.includes('{')) this.#fixed.set(route.pattern, path)
-        else {
-          const length = path.segments.length
-          this.#byLength.set(length, [...(this.#byLength.get(length) ?? []), path])
-        }
+        if (route.pattern.includes('{')) this.#shapeOf(route.pattern).add(route.pattern, path)
+        else this.#fixed.set(route.pattern, path)
       }
       if (path.routes.has(route.method)) throw new Error(`two routes for ${route.pattern}`)
       path.routes.set(route.method, route)
     }
+  }
+
+  #shapeOf(pattern: string): Shape {
+    const segments = pattern.split('/')
+    const positions = [...segments.keys()].filter((position) => segments[position]?.startsWith('{'))
+    const shapes = this.#shapes.get(segments.length) ?? new Map<string, Shape>()
+    this.#shapes.set(segments.length, shapes)
+    const shape = shapes.get(positions.join()) ?? new Shape(positions)
+    shapes.set(positions.join(), shape)
+    return shape
   }
 
   /** `method` in upper case; HEAD is answered by GET's route. */
@@ -74,15 +122,12 @@ export class Router {
     const fixed = this.#fixed.get(url)
     if (fixed !== undefined) return choose(fixed, method, NO_PARAMS)
     const segments = url.split('/')
-    for (const path of this.#byLength.get(segments.length) ?? []) {
-      const params = path.read(segments)
-      if (params === null) continue
-      for (const [name, text] of params) {
-        const decoded = decodePath(text)
-        if (decoded === null) return { kind: 'malformed' }
-        params.set(name, decoded)
-      }
-      return choose(path, method, params)
+    for (const shape of this.#shapes.get(segments.length)?.values() ?? []) {
+      const found = shape.find(segments)
+      if (found === null) continue
+      return found.params === null
+        ? { kind: 'malformed' }
+        : choose(found.path, method, found.params)
     }
     return { kind: 'missing' }
   }
@@ -91,8 +136,8 @@ export class Router {
 function choose(path: Path, method: string, params: ReadonlyMap<string, string>): Match {
   if (method === 'OPTIONS') return { kind: 'options', allow: path.allow }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const [known, route] of path.routes) {
-    if (known === wanted) return { kind: 'route', route, params }
+  for (const route of path.routes.values()) {
+    if (route.method === wanted) return { kind: 'route', route, params }
   }
   return { kind: 'wrongMethod', allow: path.allow }
 }

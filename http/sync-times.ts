@@ -5,7 +5,7 @@
 // Upholds STATUS4.
 
 import type { Clock } from '../engine/clock.ts'
-import type { Metrics } from '../engine/metrics.ts'
+import type { Durations, Metrics } from '../engine/metrics.ts'
 
 /** By the clock, which a server's parts share: those who wait for a turn know no more of it. */
 const timesOf = new WeakMap<Clock, SyncTimes>()
@@ -40,7 +40,7 @@ const PART_COUNT = 6
 /** Takes the times and shows them on /metrics. */
 export class SyncTimes {
   readonly #clock: Clock
-  readonly #histogram: ReturnType<Metrics['histogramMs']>
+  readonly #histogram: Durations
   /** The largest of each of the last parts of a minute. */
   readonly #largest = new Float64Array(PART_COUNT)
   #part = 0

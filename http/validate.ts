@@ -36,7 +36,7 @@ export function compileQuery<P extends TProperties>(
   )
   const names = new Set(parameters.flatMap((parameter) => parameter.names))
   const check = ajv.compile<Static<TObject<P>>>(schema)
-  return (raw) => {
+  const parse = (raw: RawQuery): Parsed<Static<TObject<P>>> => {
     const value: Record<string, unknown> = {}
     const problems: Problem[] = []
     let conflict: string | null = null
@@ -51,7 +51,13 @@ export function compileQuery<P extends TProperties>(
     for (const name of raw.keys()) if (!names.has(name)) unknownCount += 1
     return { kind: 'valid', value, unknownCount }
   }
+  // Most requests have no query, and it always means the same.
+  const whenEmpty = parse(NO_QUERY)
+  if (whenEmpty.kind === 'valid') Object.freeze(whenEmpty.value)
+  return (raw) => (raw.size === 0 ? whenEmpty : parse(raw))
 }
+
+const NO_QUERY: RawQuery = new Map()
 
 /** Checks the path's parameters; all failures are listed, in the order of the properties. */
 export function compilePath(

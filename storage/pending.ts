@@ -3,6 +3,16 @@
 // whose value is null. Not for: when rows are committed (environment.ts).
 // Bounded by the caller: ingestion slows above outstandingWritesMax (R41).
 
+import type { TableLayout } from './tables.ts'
+
+/** What of a table's layout says how its rows wait. */
+type PendingLayout = Pick<TableLayout, 'groupBytes' | 'isAppended'>
+
+interface WaitingRow {
+  readonly key: Buffer
+  readonly value: Buffer | null
+}
+
 /** `text` is the key as one character a byte: comparing texts compares bytes. */
 export interface PendingRow {
   readonly text: string
@@ -12,30 +22,51 @@ export interface PendingRow {
 
 const NO_ROWS: readonly PendingRow[] = []
 
-/** The uncommitted rows of one table in one commit. */
+/**
+ * The uncommitted rows of one table in one commit. Of a table whose rows are put once and seldom looked for while they
+ * wait (`isAppended`), they are made findable when somebody looks.
+ */
 export class PendingRows {
-  readonly #groupBytes: number
+  readonly #layout: PendingLayout
   readonly #byKey = new Map<string, PendingRow>()
   readonly #groups = new Map<string, PendingRow[]>()
+  /** Rows that nobody has looked for; newer than what was made findable. */
+  #appended: WaitingRow[] = []
 
-  constructor(groupBytes: number) {
-    this.#groupBytes = groupBytes
+  constructor(layout: PendingLayout) {
+    this.#layout = layout
   }
 
+  /** How many; one that was appended twice counts twice until somebody looks. */
   get count(): number {
-    return this.#byKey.size
+    return this.#byKey.size + this.#appended.length
   }
 
   get(text: string): PendingRow | undefined {
+    this.#index()
     return this.#byKey.get(text)
   }
 
-  /** Every row, in no particular order. */
-  rows(): Iterable<PendingRow> {
-    return this.#byKey.values()
+  /** Calls for every row, in no particular order but that of one key. */
+  each(visit: (key: Buffer, value: Buffer | null) => void): void {
+    for (const { key, value } of this.#byKey.values()) visit(key, value)
+    for (const { key, value } of this.#appended) visit(key, value)
   }
 
-  put(text: string, key: Buffer, value: Buffer | null): void {
+  put(key: Buffer, value: Buffer | null): void {
+    if (this.#layout.isAppended) this.#appended.push({ key, value })
+    else this.#place(key, value)
+  }
+
+  #index(): void {
+    if (this.#appended.length === 0) return
+    const appended = this.#appended
+    this.#appended = []
+    for (const { key, value } of appended) this.#place(key, value)
+  }
+
+  #place(key: Buffer, value: Buffer | null): void {
+    const text = key.toString('latin1')
     const known = this.#byKey.get(text)
     if (known !== undefined) {
       known.value = value
@@ -43,7 +74,7 @@ export class PendingRows {
     }
     const row = { text, key, value }
     this.#byKey.set(text, row)
-    const name = text.slice(0, this.#groupBytes)
+    const name = text.slice(0, this.#layout.groupBytes)
     const group = this.#groups.get(name)
     if (group === undefined) {
       this.#groups.set(name, [row])
@@ -56,7 +87,8 @@ export class PendingRows {
 
   /** The rows of the group that `text` lies in, ascending. Not to be kept across a put. */
   group(text: string): readonly PendingRow[] {
-    return this.#groups.get(text.slice(0, this.#groupBytes)) ?? NO_ROWS
+    this.#index()
+    return this.#groups.get(text.slice(0, this.#layout.groupBytes)) ?? NO_ROWS
   }
 }
 

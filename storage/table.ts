@@ -65,8 +65,8 @@ export class Table {
     this.layout = layout
     this.#database = database
     this.#environment = environment
-    this.#open = new PendingRows(layout.groupBytes)
-    this.#committing = new PendingRows(layout.groupBytes)
+    this.#open = new PendingRows(layout)
+    this.#committing = new PendingRows(layout)
   }
 
   get(key: Buffer): Buffer | null {
@@ -191,27 +191,27 @@ export class Table {
   beginCommit(): void {
     if (this.#open.count === 0) return
     if (this.#committing.count === 0) this.#committing = this.#open
-    else for (const row of this.#open.rows()) this.#committing.put(row.text, row.key, row.value)
-    this.#open = new PendingRows(this.layout.groupBytes)
+    else this.#open.each((key, value) => this.#committing.put(key, value))
+    this.#open = new PendingRows(this.layout)
   }
 
   /** Hands the rows of this commit to LMDB; inside the environment's batch. Must not throw. */
   writePending(): void {
-    for (const row of this.#committing.rows()) {
-      if (row.value === null) void this.#database.remove(row.key)
-      else void this.#database.put(row.key, row.value)
-    }
+    this.#committing.each((key, value) => {
+      if (value === null) void this.#database.remove(key)
+      else void this.#database.put(key, value)
+    })
   }
 
   /** The rows of this commit are on the platter, or given up. */
   endCommit(): void {
-    if (this.#committing.count > 0) this.#committing = new PendingRows(this.layout.groupBytes)
+    if (this.#committing.count > 0) this.#committing = new PendingRows(this.layout)
   }
 
   #set(key: Buffer, value: Buffer | null): void {
     if (!this.#environment.isAccepting()) return
     const before = this.#open.count
-    this.#open.put(key.toString('latin1'), key, value)
+    this.#open.put(key, value)
     if (this.#open.count > before) this.#environment.onPut()
   }
 

@@ -16,6 +16,8 @@ export interface TableLayout {
   readonly environment: EnvironmentName
   /** Leading key bytes that every range stays within; pending rows are sorted per such group. */
   readonly groupBytes: number
+  /** Whether rows are put once and seldom looked for before they are committed: they wait as a list. */
+  readonly isAppended: boolean
   /** LZ4 by lmdb-js for values above 1,000 bytes; part of the fingerprint, can never be changed. */
   readonly isCompressed: boolean
   /** Whether records carry a CRC-32 over key and body. */
@@ -25,12 +27,13 @@ export interface TableLayout {
 function table(
   environment: EnvironmentName,
   name: string,
-  options: { groupBytes?: number; isCompressed?: boolean; isChecked?: boolean } = {},
+  options: Partial<Omit<TableLayout, 'name' | 'environment'>> = {},
 ): TableLayout {
   return {
     name,
     environment,
     groupBytes: options.groupBytes ?? 0,
+    isAppended: options.isAppended ?? false,
     isCompressed: options.isCompressed ?? false,
     isChecked: options.isChecked ?? false,
   }
@@ -62,13 +65,13 @@ export const TABLES = {
   /** venue, native event id → ListingDetails */
   eventDetails: table('market', 'eventDetails', { isCompressed: true }),
   /** market, timeMs, ordinal → StoredTrade */
-  trades: table('market', 'trades', { groupBytes: 4, isChecked: true }),
+  trades: table('market', 'trades', { groupBytes: 4, isAppended: true, isChecked: true }),
   /** market, hash of native trade id → (timeMs, ordinal) of every trade with that hash */
   tradeIds: table('market', 'tradeIds', { groupBytes: 4 }),
   /** run, offset → key in `trades` */
-  tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4 }),
+  tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4, isAppended: true }),
   /** venue, timeMs, ordinal among the venue's → market and ordinal of the trade (8 bytes) */
-  venueTrades: table('market', 'venueTrades', { groupBytes: 1 }),
+  venueTrades: table('market', 'venueTrades', { groupBytes: 1, isAppended: true }),
   /** market, size, startMs → Bar */
   bars: table('market', 'bars', { groupBytes: 4, isChecked: true }),
   /** market, timeMs → BookSnapshot */

@@ -4,6 +4,7 @@
 
 import type { TradeSide } from '../engine/events.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
+import { MsgpackWriter } from '../engine/msgpack-writer.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../engine/units.ts'
 import { readInteger } from './keys.ts'
 import type { FieldReader } from './records.ts'
@@ -20,17 +21,38 @@ export interface PlacedTrade {
 /** What a record's `side` may be. */
 export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 
-/** The schema and fields of a trade's record. */
-export function tradeRecord(
-  trade: StoredTrade,
-  place: VenuePlace | null,
-): { readonly schema: number; readonly fields: readonly unknown[] } {
-  const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = trade
-  const { receivedAtMs, run, offset, seq } = trade
-  const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
-  return place === null
-    ? { schema: 1, fields: [...who, receivedAtMs, run, offset, seq] }
-    : { schema: 2, fields: [...who, receivedAtMs, run, offset, seq, place.venue, place.ordinal] }
+const writer = new MsgpackWriter()
+
+/**
+ * The body of a trade's record, by schema 2 where its place is known, else by 1. Written field by field, at a third of
+ * what the library takes for the same bytes. Good until the next call.
+ */
+export function tradeBody(trade: StoredTrade, place: VenuePlace | null): Uint8Array {
+  writer.begin()
+  writer.array(place === null ? 13 : 15)
+  writer.text(trade.nativeId)
+  writer.number(trade.price)
+  writer.number(trade.size)
+  writer.text(trade.side)
+  writer.number(trade.outcomeIndex)
+  writer.number(trade.usd)
+  writer.textOrNil(trade.maker)
+  writer.textOrNil(trade.taker)
+  writer.textOrNil(trade.txHash)
+  writer.number(trade.receivedAtMs)
+  writer.numberOrNil(trade.run)
+  writer.numberOrNil(trade.offset)
+  writer.numberOrNil(trade.seq)
+  if (place !== null) {
+    writer.text(place.venue)
+    writer.number(place.ordinal)
+  }
+  return writer.end()
+}
+
+/** The schema version of such a body. */
+export function tradeSchema(place: VenuePlace | null): number {
+  return place === null ? 1 : 2
 }
 
 /** The decoders for the trade under this key. */

@@ -28,7 +28,8 @@ import {
   type PlacedTrade,
   placedTradeSchemas,
   storedTrade,
-  tradeRecord,
+  tradeBody,
+  tradeSchema,
   tradeSchemas,
 } from './trade-record.ts'
 import { type VenuePlace, VenueTrades } from './venue-trades.ts'
@@ -47,6 +48,14 @@ interface Place {
   nextOrdinal: number
 }
 
+/** A row of the index by id: the places of the trades that share its hash, null when there is none. */
+interface LookedUp {
+  readonly market: MarketNumber
+  readonly nativeId: string
+  readonly key: Buffer
+  places: Buffer | null
+}
+
 export class Trades implements TradeTable {
   readonly #trades: Table
   readonly #ids: Table
@@ -55,6 +64,7 @@ export class Trades implements TradeTable {
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
   readonly #places = new Map<MarketNumber, Place>()
+  #lookedUp: LookedUp | null = null
   #count: number
 
   /** `hash` is a parameter so that a test can make ids collide. */
@@ -73,8 +83,8 @@ export class Trades implements TradeTable {
   }
 
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
-    const idKey = tradeIdKey(market, this.#hash(trade.nativeId))
-    const others = this.#ids.get(idKey)
+    const looked = this.#lookUp(market, trade.nativeId)
+    const others = looked.places
     if (others !== null) {
       assert(this.#find(market, trade.nativeId) === null, 'a trade is stored once')
     }
@@ -83,7 +93,8 @@ export class Trades implements TradeTable {
     const key = tradeKey(market, trade.timeMs, ordinal)
     this.#putRecord(key, stored, this.#byVenue.put(venue, key))
     const place = key.subarray(4)
-    this.#ids.put(idKey, others === null ? place : Buffer.concat([others, place]))
+    looked.places = others === null ? place : Buffer.concat([others, place])
+    this.#ids.put(looked.key, looked.places)
     if (trade.run !== null && trade.offset !== null) {
       this.#offsets.put(groupKey(trade.run, trade.offset), key)
     }
@@ -212,23 +223,23 @@ export class Trades implements TradeTable {
     if (placed === null) return key.length + value.length
     const { nativeId, run, offset } = placed.trade
     if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
-    const idKey = tradeIdKey(market, this.#hash(nativeId))
-    const places = this.#ids.get(idKey)
-    if (places !== null) {
-      const kept = splitPlaces(places).filter((place) => !place.equals(key.subarray(4)))
-      if (kept.length === 0) this.#ids.remove(idKey)
-      else this.#ids.put(idKey, Buffer.concat(kept))
+    const looked = this.#lookUp(market, nativeId)
+    if (looked.places !== null) {
+      const kept = splitPlaces(looked.places).filter((place) => !place.equals(key.subarray(4)))
+      looked.places = kept.length === 0 ? null : Buffer.concat(kept)
+      if (looked.places === null) this.#ids.remove(looked.key)
+      else this.#ids.put(looked.key, looked.places)
     }
     return key.length + value.length + INDEX_BYTES
   }
 
   #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
-    const { schema, fields } = tradeRecord(trade, place)
-    this.#trades.put(key, this.#trades.encode(key, schema, fields))
+    const body = tradeBody(trade, place)
+    this.#trades.put(key, this.#trades.encodePacked(key, tradeSchema(place), body))
   }
 
   #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {
-    const places = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
+    const { places } = this.#lookUp(market, nativeId)
     if (places === null) return null
     for (const place of splitPlaces(places)) {
       const key = tradeKey(market, readInteger(place, 0), place.readUInt32BE(8))
@@ -236,6 +247,16 @@ export class Trades implements TradeTable {
       if (placed !== null && isSameText(placed.trade.nativeId, nativeId)) return { key, ...placed }
     }
     return null
+  }
+
+  /** What the index by id has of an id; remembered, since `has`, `put` and `get` of one trade follow each other. */
+  #lookUp(market: MarketNumber, nativeId: string): LookedUp {
+    const last = this.#lookedUp
+    if (last !== null && last.nativeId === nativeId && last.market === market) return last
+    const key = tradeIdKey(market, this.#hash(nativeId))
+    const looked = { market, nativeId, key, places: this.#ids.get(key) }
+    this.#lookedUp = looked
+    return looked
   }
 
   /** One past the last ordinal of that millisecond, without a read where trades come in order. */

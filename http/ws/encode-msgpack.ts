@@ -19,6 +19,7 @@ import type {
   WhaleUpdate,
 } from '../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import { encoded, MsgpackWriter } from '../../engine/msgpack-writer.ts'
 import { MICROS, midPrice, type PriceMicros, priceCents, toSeconds } from '../../engine/units.ts'
 import type { ChannelName } from './channels.ts'
 import type {
@@ -31,7 +32,6 @@ import type {
   Reply,
   ResyncReason,
 } from './encoder.ts'
-import { encoded, MsgpackWriter } from './msgpack-writer.ts'
 
 /** Largest number that the library writes as an integer of its own accord. */
 const UINT32_MAX = 0xffff_ffff

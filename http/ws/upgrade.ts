@@ -121,7 +121,7 @@ class Handshake {
   #begin(req: HttpRequest, context: us_socket_context_t): void {
     const { accounts, corsOrigins, peers } = this.#parts
     this.#address = peers.of(this.#res, req)
-    this.#origin = allowedOrigin(corsOrigins, req.getHeader('origin'))
+    this.#origin = allowedOrigin(corsOrigins, () => req.getHeader('origin'))
     const keys = {
       key: req.getHeader('sec-websocket-key'),
       protocol: oneProtocol(req.getHeader('sec-websocket-protocol')),

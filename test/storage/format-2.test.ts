@@ -17,11 +17,11 @@ import { priceMicros, timeMs } from '../../engine/units.ts'
 import { openDatabase, openTable } from '../../storage/environment.ts'
 import { prepareFormat2 } from '../../storage/format-2.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { decodeRecord, encodeRecord } from '../../storage/records.ts'
+import { decodeRecord, encodePacked } from '../../storage/records.ts'
 import { checkSentinel, putFormatVersion } from '../../storage/sentinel.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { FORMAT_VERSION, TABLES } from '../../storage/tables.ts'
-import { tradeRecord, tradeSchemas } from '../../storage/trade-record.ts'
+import { tradeBody, tradeSchema, tradeSchemas } from '../../storage/trade-record.ts'
 import { marketListing, NOON_MS, trade, traded } from '../support/stored.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-format-2-'))
@@ -69,7 +69,8 @@ async function olderFolder(name: string): Promise<string> {
   for (const { key, value } of [...trades.getRange({})]) {
     const decoded = decodeRecord(TABLES.trades, { key, value }, tradeSchemas(key))
     assert.ok(decoded !== null)
-    trades.putSync(key, encodeRecord(TABLES.trades, { key, ...tradeRecord(decoded, null) }))
+    const record = { key, schema: tradeSchema(null), body: tradeBody(decoded, null) }
+    trades.putSync(key, encodePacked(TABLES.trades, record))
   }
   setVersion1(root, dataDir, 'market')
   await root.close()

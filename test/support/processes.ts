@@ -16,13 +16,14 @@ export interface TestProcess {
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts `node --import tsx ENTRY ...args` in the repository's root. */
+/** Starts `node ...flags --import tsx ENTRY ...args` in the repository's root. */
 export function startProcess(
   entry: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  flags: readonly string[] = [],
 ): TestProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
+  const child = spawn(process.execPath, [...flags, '--import', 'tsx', entry, ...args], {
     env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: process.env.NODE_OPTIONS ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

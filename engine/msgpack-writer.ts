@@ -1,7 +1,7 @@
 // Writes plain MessagePack value by value into one block that is used again and again: no object is
 // made to be thrown away, and no BigInt for a number of 64 bits. Always the shortest form, and
 // 64-bit floats only, as github.com/msgpack/msgpack/blob/master/spec.md has them.
-// Not for: which fields a message has (encode-msgpack.ts). Upholds MPW1 to MPW4.
+// Not for: which fields a message or record has (http/ws/encode-msgpack.ts, storage/trade-record.ts). Upholds MPW1 to MPW4.
 
 const BLOCK_BYTES = 16_384
 /** A message longer than this gets a view of its own; books of a hundred levels are shorter. */
@@ -131,18 +131,26 @@ export class MsgpackWriter {
     else this.whole(value)
   }
 
+  textOrNil(text: string | null): void {
+    if (text === null) this.nil()
+    else this.text(text)
+  }
+
+  numberOrNil(value: number | null): void {
+    if (value === null) this.nil()
+    else this.number(value)
+  }
+
   /** A key and its text, or nil. */
   textField(key: string, text: string | null): void {
     this.text(key)
-    if (text === null) this.nil()
-    else this.text(text)
+    this.textOrNil(text)
   }
 
   /** A key and its quantity, or nil. */
   numberField(key: string, value: number | null): void {
     this.text(key)
-    if (value === null) this.nil()
-    else this.number(value)
+    this.numberOrNil(value)
   }
 
   /** A key and its time or counter, or nil. */

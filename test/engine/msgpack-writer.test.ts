@@ -5,17 +5,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decode } from '@msgpack/msgpack'
 import { Packr } from 'msgpackr'
-import type { BookUpdate } from '../../../engine/events.ts'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import { priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
-import { MsgpackEncoder } from '../../../http/ws/encode-msgpack.ts'
+import type { BookUpdate } from '../../engine/events.ts'
 import {
   encoded,
   type MsgpackWriter,
   MsgpackWriter as Writer,
-} from '../../../http/ws/msgpack-writer.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+} from '../../engine/msgpack-writer.ts'
+import { type Random, seededRandom } from '../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
+import { MsgpackEncoder } from '../../http/ws/encode-msgpack.ts'
+import { FakeEngine } from '../support/fake-engine.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 
 const library = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
 const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
