@@ -100,7 +100,7 @@ function largeSize(asked: string | undefined, seconds: number | null): Size {
     subscriberCounts,
     encodings: ['json', 'msgpack'],
     perTurns: [1, 10],
-    roundCount: 5,
+    roundCount: 4,
     roundMs: (seconds ?? 0.4) * 1_000,
   }
 }

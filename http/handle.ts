@@ -63,7 +63,7 @@ export class RequestHandler {
     } catch (error) {
       exchange.fail(error)
     }
-    exchange.watchAbort()
+    exchange.leaveHandler()
     this.#times.end()
   }
 
@@ -113,6 +113,7 @@ class Exchange {
   readonly #res: HttpResponse
   /** Answered or aborted: the response may not be touched any more. */
   #isOver = false
+  #isInHandler = true
   #isHead = false
   #isPrivate = false
   #closes = false
@@ -130,8 +131,9 @@ class Exchange {
     owner.inFlightCount += 1
   }
 
-  /** Of a request that was not answered at once: without it the library would abort the process. */
-  watchAbort(): void {
+  /** The library's call ends: whoever was not answered in it needs a guard, or the library aborts the process. */
+  leaveHandler(): void {
+    this.#isInHandler = false
     if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
@@ -252,6 +254,7 @@ class Exchange {
       isHead: this.#isHead,
       isPrivate: this.#isPrivate,
       closes: this.#closes || this.#owner.isDraining,
+      isCorked: this.#isInHandler,
     })
   }
 

@@ -31,6 +31,8 @@ export interface Frame {
   readonly isPrivate: boolean
   /** Close the connection afterwards (a body that we refused to read). */
   readonly closes: boolean
+  /** Written within the library's own call of the handler, where all is corked already. */
+  readonly isCorked: boolean
 }
 
 /** Of every quota (actors/quotas.ts). */
@@ -122,24 +124,27 @@ export function withHeader(answer: Answer, name: string, value: string): Answer 
 
 /** Writes and ends a response that is neither aborted nor answered. */
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
-  res.cork(() => {
-    // The library writes status and header values as they are, so the head goes in one call: each call from here to
-    // there costs as much as finding the answer.
-    res.writeStatus(headText(answer, frame))
-    if (answer.body !== null && !frame.isHead) {
-      res.end(answer.body, frame.closes)
-      return
-    }
-    // The library is never told a length: with one (undefined too, in front of `closes`) it counts the
-    // answer as unfinished, and ends the connection at its next request without a word.
-    if (frame.closes) res.writeHeader('Connection', 'close')
-    if (answer.body !== null) {
-      res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)))
-    }
-    res.endWithoutBody()
-  })
+  if (frame.isCorked) write(res, answer, frame)
+  else res.cork(() => write(res, answer, frame))
   // The library has sent the body, or keeps a copy of what the socket did not take.
   answer.whenTaken?.()
+}
+
+function write(res: HttpResponse, answer: Answer, frame: Frame): void {
+  // The library writes status and header values as they are, so the head goes in one call: each call from here to
+  // there costs as much as finding the answer.
+  res.writeStatus(headText(answer, frame))
+  if (answer.body !== null && !frame.isHead) {
+    res.end(answer.body, frame.closes)
+    return
+  }
+  // The library is never told a length: with one (undefined too, in front of `closes`) it counts the
+  // answer as unfinished, and ends the connection at its next request without a word.
+  if (frame.closes) res.writeHeader('Connection', 'close')
+  if (answer.body !== null) {
+    res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)))
+  }
+  res.endWithoutBody()
 }
 
 /** Status and headers, without a line's end after the last. Nothing of a user's is in it but through `headerValue`. */

@@ -1,14 +1,14 @@
 // The newest book updates of this run and, for each market, where its book was last replaced as a
 // whole: what a resuming connection needs to be brought up to date without a snapshot. Bounded by
 // updates and by the levels in them, whichever comes first; full, the oldest go, and who needed them
-// gets snapshots. 23 MB full of ordinary updates (test/http/ws/book-history.test.ts measures it), about
-// twice that at the bound of levels. Not for: sending (book-resume.ts). Upholds RESUME4.
+// gets snapshots. 12 MB when it is full. Not for: sending (book-resume.ts), how updates are kept (update-ring.ts).
+// Upholds RESUME4.
 
 import type { BookReplaced, BookUpdate } from '../../engine/events.ts'
 import { bookHistoryCount, bookHistoryLevelsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import type { ResyncReason } from './encoder.ts'
-import { MessageRing } from './message-ring.ts'
+import { UpdateRing } from './update-ring.ts'
 
 /** A market's newest replacement. */
 export interface Replacement {
@@ -27,17 +27,14 @@ export function resyncReason(reason: BookReplaced['reason']): ResyncReason {
 }
 
 export class BookHistory {
-  readonly #updates: MessageRing<BookUpdate>
-  readonly #levelsMax: number
-  #levelCount = 0
+  readonly #updates: UpdateRing
   /** In the order of replacement, one a market: bounded by the catalogue. */
   readonly #replaced = new Map<MarketNumber, Replacement>()
   #serial = 0
 
   /** `offset`: how many updates this run has published already. */
   constructor(offset: number, capacity = bookHistoryCount, levelsMax = bookHistoryLevelsMax) {
-    this.#updates = new MessageRing(offset, capacity)
-    this.#levelsMax = levelsMax
+    this.#updates = new UpdateRing(offset, { capacity, levelsMax })
   }
 
   get newest(): number {
@@ -50,15 +47,7 @@ export class BookHistory {
   }
 
   push(update: BookUpdate): void {
-    // Behind a hole the ring keeps nothing.
-    if (update.offset !== this.newest + 1) this.#levelCount = 0
-    const overwritten = this.#updates.push(update)
-    this.#levelCount += update.changes.length - (overwritten?.changes.length ?? 0)
-    while (this.#levelCount > this.#levelsMax) {
-      const dropped = this.#updates.dropOldest()
-      if (dropped === null) break
-      this.#levelCount -= dropped.changes.length
-    }
+    this.#updates.push(update)
   }
 
   replace({ market, offset, reason }: BookReplaced): void {

@@ -4,7 +4,7 @@
 //   offset:   …  n-2   n-1    n  │ n-max+1 …
 //   slot:     …  offset % capacity
 //
-// Not for: what comes from the database (message-log.ts). Upholds RESUME1.
+// Not for: what comes from the database (message-log.ts), book updates (update-ring.ts). Upholds RESUME1.
 
 /** What stands in a ring: anything that has an offset. */
 interface Placed {
@@ -35,8 +35,7 @@ export class MessageRing<Message extends Placed> {
     return this.#oldest
   }
 
-  /** Keeps a message; returns the one it overwrites. */
-  push(message: Message): Message | undefined {
+  push(message: Message): void {
     const { offset } = message
     // A hole means that a message was never told; what lies before it cannot be replayed whole.
     if (offset !== this.#newest + 1) {
@@ -45,24 +44,12 @@ export class MessageRing<Message extends Placed> {
     }
     this.#newest = offset
     this.#oldest = Math.max(this.#oldest, offset - this.#capacity + 1)
-    const slot = offset % this.#capacity
-    const overwritten = this.#ring[slot]
-    this.#ring[slot] = message
-    return overwritten
+    this.#ring[offset % this.#capacity] = message
   }
 
   /** Null when it is not kept. */
   get(offset: number): Message | null {
     if (offset < this.#oldest || offset > this.#newest) return null
     return this.#ring[offset % this.#capacity] ?? null
-  }
-
-  /** Gives the oldest up, and its memory with it; null when none is kept. */
-  dropOldest(): Message | null {
-    const message = this.get(this.#oldest)
-    if (message === null) return null
-    this.#ring[this.#oldest % this.#capacity] = undefined
-    this.#oldest += 1
-    return message
   }
 }

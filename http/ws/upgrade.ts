@@ -204,6 +204,7 @@ class Handshake {
       isHead: false,
       isPrivate: true,
       closes: false,
+      isCorked: false,
     })
   }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BookReplaced, BookUpdate, LevelChange } from '../../../engine/events.ts'
 import { bookHistoryCount } from '../../../engine/limits.ts'
+import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { BookHistory } from '../../../http/ws/book-history.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fake-engine.ts'
@@ -66,6 +67,30 @@ test('[RESUME4] it reaches back as far as its updates and their levels have room
   assert.ok(history.reachesBack(49), 'what went with a hole takes no room')
 })
 
+test('[RESUME4] what it gives back is what was told, over many rounds of its rings', () => {
+  const random = seededRandom('book history')
+  const history = new BookHistory(0, 16, 40)
+  const told: BookUpdate[] = []
+  for (let offset = 1; offset <= 500; offset += 1) {
+    const changes = Array.from({ length: random.below(9) }, () => ({
+      side: random.pick(['bid', 'ask'] as const),
+      price: priceMicros(random.below(1_000_001)),
+      size: sizeMicros(random.below(2 ** 40)),
+    }))
+    const checksum = random.below(4) === 0 ? random.below(2 ** 32) : null
+    const one = { ...update(market, offset, 0), seq: random.below(1_000), changes, checksum }
+    told.push(one)
+    history.push(one)
+    for (let back = 0; history.reachesBack(offset - back - 1); back += 1) {
+      assert.deepEqual(history.get(offset - back), told.at(-1 - back))
+      assert.ok(back < 16)
+    }
+    const kept = told.slice(-5)
+    const levelCount = kept.reduce((sum, { changes: some }) => sum + some.length, 0)
+    assert.ok(levelCount > 40 || history.reachesBack(offset - kept.length), 'five have room')
+  }
+})
+
 test('[RESUME4] of a market replaced twice the newer counts, and a forgotten one leaves nothing', () => {
   const history = new BookHistory(0)
   assert.equal(history.replacement(market.ref.number), null)
@@ -82,8 +107,9 @@ test('[RESUME4] of a market replaced twice the newer counts, and a forgotten one
 test('[RESUME4] full of ordinary updates it takes less than 64 MB', (t) => {
   if (globalThis.gc === undefined) return t.skip('needs node --expose-gc')
   const memory = () => {
-    globalThis.gc?.()
-    return process.memoryUsage().heapUsed
+    for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
   }
   const before = memory()
   const history = new BookHistory(0)
