@@ -51,6 +51,7 @@ storageContract({
   },
 })
 
+const REOPENED_EVERY = process.env.TEST_LONG === '1' ? 4 : 16
 let reopenings = 0
 
 storageContract({
@@ -58,9 +59,9 @@ storageContract({
   open,
   settle: async (storage) => {
     await storage.committed()
-    // The property test settles often; one reopening in four calls keeps the suite quick.
+    // The property test settles often; one reopening in so many calls keeps the suite quick.
     reopenings += 1
-    if (reopenings > 40 && reopenings % 4 !== 0) return storage
+    if (reopenings > 40 && reopenings % REOPENED_EVERY !== 0) return storage
     await storage.close()
     return openIn(dataDirs.get(storage) ?? '')
   },

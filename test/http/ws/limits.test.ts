@@ -254,7 +254,7 @@ test('[WS22] the process survives readers that stop, trickle or die; its memory 
     let mostKb = 0
     let lines: string[] = []
     const hasLags = () => lines.some((line) => /^stream_lags_total [1-9]/.test(line))
-    const seconds = isLong ? 60 : 25
+    const seconds = isLong ? 60 : 12
     // The kernel takes megabytes of each before anybody lags: longer where little is told a second.
     for (let second = 0; second < seconds || (!hasLags() && second < 120); second += 1) {
       await pause(1_000)
