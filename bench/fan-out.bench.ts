@@ -102,7 +102,7 @@ function largeSize(asked: string | undefined, seconds: number | null): Size {
     encodings: ['json', 'msgpack'],
     perTurns: [1, 10],
     roundCount: 4,
-    roundMs: (seconds ?? 0.4) * 1_000,
+    roundMs: (seconds ?? 0.3) * 1_000,
   }
 }
 

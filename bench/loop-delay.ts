@@ -47,7 +47,7 @@ export interface LoopWork {
   run(signal: AbortSignal): Promise<void>
 }
 
-const runMsOf = ({ isSmall }: Pick<BenchSetting, 'isSmall'>): number => (isSmall ? 60 : 2_500)
+const runMsOf = ({ isSmall }: Pick<BenchSetting, 'isSmall'>): number => (isSmall ? 60 : 3_000)
 
 /** Delays of planned frames. */
 interface Delays {

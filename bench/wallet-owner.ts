@@ -65,6 +65,8 @@ export async function timeOwner(
       const beside = new LoopLoad(storage, setting)
       const opening = {
         run: async (signal: AbortSignal) => {
+          // In the middle of each rest, so that a run of three seconds sees three of one a second, and not four.
+          await pause(setting.isSmall ? 0 : restMs / 2)
           for (; !signal.aborted; await pause(setting.isSmall ? 10 : restMs)) {
             await world.coldAnswer()
           }

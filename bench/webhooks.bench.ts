@@ -52,7 +52,7 @@ async function measure(dataDir: string, setting: BenchSetting) {
     ...{ dataDir, messagesPerSecond, marketsPerVenue: isSmall ? 20 : 200 },
     env: { WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' },
   })
-  const load = new WebhookLoad(service, isSmall ? 500 : 9_000)
+  const load = new WebhookLoad(service, isSmall ? 500 : 7_000)
   try {
     await service.catalogsLoaded()
     await service.booksLive(0)
