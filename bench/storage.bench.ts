@@ -51,9 +51,9 @@ const PUT_BATCH = 10
 const COMMIT_AFTER = 1_000
 /** Trades that come in one turn of the loop. */
 const TURN_TRADES = 100
-const WARM_UP_ROUNDS = 3
-/** Commits' worth of trades in one round of the stream. */
-const ROUND_COMMITS = 7
+/** Trades of one round of the stream. */
+const ROUND_TRADES = 7 * COMMIT_AFTER
+const WARM_UP_STORAGES = 3
 /** The share of the bare LMDB's rate that ours is to reach. */
 const BARE_SHARE_MIN = 0.7
 const END_OF_TIME = timeMs(Number.MAX_SAFE_INTEGER)
@@ -136,6 +136,13 @@ function flat<Text extends string | null>(text: Text): Text {
   return text === null ? text : JSON.parse(JSON.stringify(text))
 }
 
+/** As a market's actor does for each trade. */
+function putNew(storage: Storage, inputs: readonly TradeInput[]): void {
+  for (const { market, trade } of inputs) {
+    if (!storage.trades.has(market.number, trade.nativeId)) storage.trades.put(market, trade)
+  }
+}
+
 async function timePuts(
   lmdb: Storage,
   memory: Storage,
@@ -144,14 +151,8 @@ async function timePuts(
   const lmdbTimes = newTimes()
   const memoryTimes = newTimes()
   const commitTimes = newTimes()
-  const putInto = (storage: Storage, from: number) => (start: number, count: number) => {
-    for (let index = from + start; index < from + start + count; index += 1) {
-      const input = inputs[index]
-      if (input === undefined) continue
-      const { market, trade } = input
-      if (!storage.trades.has(market.number, trade.nativeId)) storage.trades.put(market, trade)
-    }
-  }
+  const putInto = (storage: Storage, from: number) => (start: number, count: number) =>
+    putNew(storage, inputs.slice(from + start, from + start + count))
   for (let from = 0; from < inputs.length; from += COMMIT_AFTER) {
     const operationCount = Math.min(COMMIT_AFTER, inputs.length - from)
     timeInTurns(
@@ -187,12 +188,9 @@ async function timeFlushes(
   const commits = await recordedRows(place('recorded'), inputs, COMMIT_AFTER)
   const [bare, level] = [new BareLmdb(place('bare')), new Level(place('level'))]
   try {
-    // A storage of its own first, for the compiler: so few trades are over before it has seen enough of them.
-    for (
-      let round = 0;
-      round < WARM_UP_ROUNDS && inputs.length > COMMIT_AFTER * ROUND_COMMITS;
-      round += 1
-    ) {
+    // Other storages first, for the compiler: one stream is over before it has seen enough.
+    const warmUpCount = inputs.length > ROUND_TRADES ? WARM_UP_STORAGES : 0
+    for (let count = 0; count < warmUpCount; count += 1) {
       await withLmdb(async (lmdb) => {
         putMarkets(lmdb, markets)
         await ourStream(lmdb, inputs)
@@ -225,9 +223,7 @@ type Stream = (from: number, to: number) => Promise<unknown>
 
 async function ourStream(lmdb: Storage, inputs: readonly TradeInput[]): Promise<void> {
   for (let from = 0; from < inputs.length; from += TURN_TRADES) {
-    for (const { market, trade } of inputs.slice(from, from + TURN_TRADES)) {
-      if (!lmdb.trades.has(market.number, trade.nativeId)) lmdb.trades.put(market, trade)
-    }
+    putNew(lmdb, inputs.slice(from, from + TURN_TRADES))
     await nextTurn()
   }
   await lmdb.committed()
@@ -247,16 +243,19 @@ function rowStream(store: RowStore, commits: readonly (readonly WrittenRow[])[])
 const STREAMS = ['ours', 'bare', 'level'] as const
 type StreamName = (typeof STREAMS)[number]
 
+/** What one round took, a trade: nanoseconds by the clock, microseconds of processor. */
+interface Round {
+  readonly nanos: number
+  readonly micros: number
+}
+
 async function raceStreams(
   inputCount: number,
   streams: Readonly<Record<StreamName, Stream>>,
 ): Promise<readonly Row[]> {
-  const rounds: Record<StreamName, { nanos: number; micros: number }[]> = {
-    ...{ ours: [], bare: [], level: [] },
-  }
-  const roundTrades = ROUND_COMMITS * COMMIT_AFTER
-  for (let from = 0, round = 0; from < inputCount; from += roundTrades, round += 1) {
-    const to = Math.min(from + roundTrades, inputCount)
+  const rounds: Record<StreamName, Round[]> = { ours: [], bare: [], level: [] }
+  for (let from = 0, round = 0; from < inputCount; from += ROUND_TRADES, round += 1) {
+    const to = Math.min(from + ROUND_TRADES, inputCount)
     for (let step = 0; step < STREAMS.length; step += 1) {
       // Whoever comes first in one round comes last in the next.
       const name = STREAMS[(round + step) % STREAMS.length] ?? 'ours'
@@ -265,7 +264,7 @@ async function raceStreams(
       await streams[name](from, to)
       const { user, system } = process.cpuUsage(before)
       const nanos = ((systemClock.monotonicMs() - startedMs) * 1e6) / (to - from)
-      const isCounted = round > 0 || inputCount <= roundTrades
+      const isCounted = round > 0 || inputCount <= ROUND_TRADES
       if (isCounted) rounds[name].push({ nanos, micros: (user + system) / (to - from) })
     }
   }

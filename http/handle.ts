@@ -1,4 +1,4 @@
-// The life of a request, in order: abort guard, route, credential, quota, validation, handler, reply.
+// The life of a request, in order: route, credential, quota, validation, handler, reply or, until it comes, abort guard.
 // This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws, or ends without an
 // answer or an abort handler, aborts the process, a rejected promise leaves the socket open for ever, and a response
 // touched after its abort throws (reliability.md 1.2). Upholds HTTP1, HTTP4 to HTTP8.
@@ -143,13 +143,12 @@ class Exchange {
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
     const queryText: string | undefined = req.getQuery()
-    const key = req.getHeader('x-api-key')
     this.#isHead = method === 'HEAD'
     this.#allowedOrigin = allowedOrigin(corsOrigins, () => req.getHeader('origin'))
     const match = router.match(method, this.#path)
     const needsToken = match.kind === 'route' && match.route.access === 'token'
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
-    const identity = identify(accounts, new HeaderCredentials(key, req), needsToken)
+    const identity = identify(accounts, new HeaderCredentials(req), needsToken)
     if (needsAddress(match, identity)) this.#address = peers.of(this.#res, req)
     const early = this.#admit(match, identity)
     if (early !== null) this.answer(early)
@@ -225,8 +224,8 @@ class Exchange {
     if (match.kind !== 'route') throw new Error('only a route runs')
     const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
-    const facts = { caller: identity.caller, address: this.#address, exchange: this }
-    return match.route.respond(new Facts(facts, match.params), raw, body)
+    const facts = new Facts(identity.caller, this.#address, match.params, this)
+    return match.route.respond(facts, raw, body)
   }
 
   #settle(answer: Answer | Promise<Answer>): void {
@@ -302,7 +301,7 @@ class Exchange {
 
 const NO_BODY = new Uint8Array(0)
 
-/** Functions are made when they are asked for, here as below: a request that needs none costs none. */
+/** Its functions are made when they are asked for: a request that needs none costs none. */
 class Facts implements RequestFacts {
   readonly caller: Caller | null
   readonly address: string
@@ -310,13 +309,15 @@ class Facts implements RequestFacts {
   readonly #params: ReadonlyMap<string, string>
 
   constructor(
-    of: { readonly caller: Caller | null; readonly address: string; readonly exchange: Exchange },
+    caller: Caller | null,
+    address: string,
     params: ReadonlyMap<string, string>,
+    exchange: Exchange,
   ) {
-    this.caller = of.caller
-    this.address = of.address
-    this.#exchange = of.exchange
+    this.caller = caller
+    this.address = address
     this.#params = params
+    this.#exchange = exchange
   }
 
   get path(): (name: string) => string {
@@ -337,8 +338,8 @@ class HeaderCredentials implements Credentials {
   readonly key: string
   readonly #req: HttpRequest
 
-  constructor(key: string, req: HttpRequest) {
-    this.key = key
+  constructor(req: HttpRequest) {
+    this.key = req.getHeader('x-api-key')
     this.#req = req
   }
 

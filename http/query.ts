@@ -6,14 +6,15 @@ import { queryBytesMax } from '../engine/limits.ts'
 /** Decoded values by name, in the order given; a parameter without `=` has the value ''. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
 
-const EMPTY: RawQuery = new Map()
+/** Of a request without a query. */
+export const EMPTY_QUERY: RawQuery = new Map()
 
 /**
  * Null when percent-encoding or the UTF-8 within is malformed, or the text is beyond its bound.
  * Undefined, which the library gives for a URL without `?` whatever its types say, is empty.
  */
 export function parseQuery(text: string | undefined): RawQuery | null {
-  if (text === undefined || text === '') return EMPTY
+  if (text === undefined || text === '') return EMPTY_QUERY
   if (text.length > queryBytesMax) return null
   const values = new Map<string, string[]>()
   for (const part of text.split('&')) {

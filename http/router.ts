@@ -16,14 +16,6 @@ export type Match =
 
 const NO_PARAMS: ReadonlyMap<string, string> = new Map()
 
-/** Stands for a parameter where only the fixed segments are compared. */
-const ANY = '{}'
-
-interface Parameter {
-  readonly position: number
-  readonly name: string
-}
-
 class Path {
   readonly routes = new Map<Method, Route>()
 
@@ -38,59 +30,65 @@ class Path {
 
 /** Patterns of one length whose parameters stand in the same places: one look-up finds the path. */
 class Shape {
+  readonly #length: number
   readonly #positions: readonly number[]
-  readonly #paths = new Map<
-    string,
-    { readonly path: Path; readonly parameters: readonly Parameter[] }
-  >()
+  readonly #paths = new Map<string, { readonly path: Path; readonly names: readonly string[] }>()
 
-  constructor(positions: readonly number[]) {
-    this.#positions = positions
+  constructor(segments: readonly string[]) {
+    this.#length = segments.length
+    this.#positions = parameterPositions(segments)
   }
 
-  add(pattern: string, path: Path): void {
-    const segments = pattern.split('/')
-    const parameters = this.#positions.map((position) => {
-      return { position, name: (segments[position] ?? '').slice(1, -1) }
-    })
-    this.#paths.set(this.#keyOf(segments) ?? '', { path, parameters })
+  fits(segments: readonly string[]): boolean {
+    const isAlike = parameterPositions(segments).join() === this.#positions.join()
+    return segments.length === this.#length && isAlike
   }
 
-  /** The path and its decoded parameters by name; null when it is none of these. */
+  add(segments: readonly string[], path: Path): void {
+    const key = this.#keyOf(segments)
+    if (key === null) throw new Error(`a parameter of ${segments.join('/')} has no name`)
+    const names = this.#positions.map((position) => (segments[position] ?? '').slice(1, -1))
+    this.#paths.set(key, { path, names })
+  }
+
+  /** The path and its decoded parameters by name (null: malformed); null when it is none of these. */
   find(segments: readonly string[]) {
     const key = this.#keyOf(segments)
     const found = key === null ? undefined : this.#paths.get(key)
     if (found === undefined) return null
+    const { path, names } = found
     const params = new Map<string, string>()
-    for (const { position, name } of found.parameters) {
+    for (const [index, position] of this.#positions.entries()) {
       const decoded = decodePath(segments[position] ?? '')
-      if (decoded === null) return { path: found.path, params: null }
-      params.set(name, decoded)
+      if (decoded === null) return { path, params: null }
+      params.set(names[index] ?? '', decoded)
     }
-    return { path: found.path, params }
+    return { path, params }
   }
 
-  /** The fixed segments; null when a parameter would be empty. */
+  /** The fixed segments; null when there are not as many, or a parameter is empty. */
   #keyOf(segments: readonly string[]): string | null {
+    if (segments.length !== this.#length) return null
     let key = ''
     let next = 0
-    for (let position = 1; position < segments.length; position += 1) {
+    for (let position = 0; position < segments.length; position += 1) {
       const segment = segments[position] ?? ''
-      if (position !== this.#positions[next]) key += `/${segment}`
-      else {
-        if (segment === '') return null
-        key += `/${ANY}`
-        next += 1
-      }
+      if (position !== this.#positions[next]) key += `${segment}/`
+      else if (segment === '') return null
+      else next += 1
     }
     return key
   }
 }
 
+function parameterPositions(segments: readonly string[]): number[] {
+  return [...segments.keys()].filter((position) => segments[position]?.startsWith('{'))
+}
+
 /** The table of routes, compiled. Throws when two routes have one method and pattern: our bug. */
 export class Router {
   readonly #fixed = new Map<string, Path>()
-  readonly #shapes = new Map<number, Map<string, Shape>>()
+  readonly #shapes: Shape[] = []
 
   constructor(routes: readonly Route[]) {
     const paths = new Map<string, Path>()
@@ -99,7 +97,8 @@ export class Router {
       if (path === undefined) {
         path = new Path()
         paths.set(route.pattern, path)
-        if (route.pattern.includes('{')) this.#shapeOf(route.pattern).add(route.pattern, path)
+        const segments = route.pattern.split('/')
+        if (route.pattern.includes('{')) this.#shapeOf(segments).add(segments, path)
         else this.#fixed.set(route.pattern, path)
       }
       if (path.routes.has(route.method)) throw new Error(`two routes for ${route.pattern}`)
@@ -107,13 +106,11 @@ export class Router {
     }
   }
 
-  #shapeOf(pattern: string): Shape {
-    const segments = pattern.split('/')
-    const positions = [...segments.keys()].filter((position) => segments[position]?.startsWith('{'))
-    const shapes = this.#shapes.get(segments.length) ?? new Map<string, Shape>()
-    this.#shapes.set(segments.length, shapes)
-    const shape = shapes.get(positions.join()) ?? new Shape(positions)
-    shapes.set(positions.join(), shape)
+  #shapeOf(segments: readonly string[]): Shape {
+    const known = this.#shapes.find((one) => one.fits(segments))
+    if (known !== undefined) return known
+    const shape = new Shape(segments)
+    this.#shapes.push(shape)
     return shape
   }
 
@@ -122,12 +119,11 @@ export class Router {
     const fixed = this.#fixed.get(url)
     if (fixed !== undefined) return choose(fixed, method, NO_PARAMS)
     const segments = url.split('/')
-    for (const shape of this.#shapes.get(segments.length)?.values() ?? []) {
+    for (const shape of this.#shapes) {
       const found = shape.find(segments)
       if (found === null) continue
-      return found.params === null
-        ? { kind: 'malformed' }
-        : choose(found.path, method, found.params)
+      const { path, params } = found
+      return params === null ? { kind: 'malformed' } : choose(path, method, params)
     }
     return { kind: 'missing' }
   }
@@ -136,8 +132,8 @@ export class Router {
 function choose(path: Path, method: string, params: ReadonlyMap<string, string>): Match {
   if (method === 'OPTIONS') return { kind: 'options', allow: path.allow }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const route of path.routes.values()) {
-    if (route.method === wanted) return { kind: 'route', route, params }
+  for (const [known, route] of path.routes) {
+    if (known === wanted) return { kind: 'route', route, params }
   }
   return { kind: 'wrongMethod', allow: path.allow }
 }

@@ -16,7 +16,7 @@ import { isRecord } from '../engine/json-record.ts'
 import { inFieldOrder, soundFields } from './body-parts.ts'
 import { BodyProblems } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
-import type { RawQuery } from './query.ts'
+import { EMPTY_QUERY, type RawQuery } from './query.ts'
 
 export type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T; readonly unknownCount: number }
@@ -52,12 +52,10 @@ export function compileQuery<P extends TProperties>(
     return { kind: 'valid', value, unknownCount }
   }
   // Most requests have no query, and it always means the same.
-  const whenEmpty = parse(NO_QUERY)
+  const whenEmpty = parse(EMPTY_QUERY)
   if (whenEmpty.kind === 'valid') Object.freeze(whenEmpty.value)
   return (raw) => (raw.size === 0 ? whenEmpty : parse(raw))
 }
-
-const NO_QUERY: RawQuery = new Map()
 
 /** Checks the path's parameters; all failures are listed, in the order of the properties. */
 export function compilePath(

@@ -24,8 +24,8 @@ export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 const writer = new MsgpackWriter()
 
 /**
- * The body of a trade's record, by schema 2 where its place is known, else by 1. Written field by field, at a third of
- * what the library takes for the same bytes. Good until the next call.
+ * The body of a trade's record, by schema 2 where its place is known, else by 1. Written field by field, the
+ * bytes that the library writes of such a list. Good until the next call.
  */
 export function tradeBody(trade: StoredTrade, place: VenuePlace | null): Uint8Array {
   writer.begin()

@@ -53,7 +53,7 @@ interface LookedUp {
   readonly market: MarketNumber
   readonly nativeId: string
   readonly key: Buffer
-  places: Buffer | null
+  readonly places: Buffer | null
 }
 
 export class Trades implements TradeTable {
@@ -83,8 +83,7 @@ export class Trades implements TradeTable {
   }
 
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
-    const looked = this.#lookUp(market, trade.nativeId)
-    const others = looked.places
+    const { key: idKey, places: others } = this.#lookUp(market, trade.nativeId)
     if (others !== null) {
       assert(this.#find(market, trade.nativeId) === null, 'a trade is stored once')
     }
@@ -93,8 +92,8 @@ export class Trades implements TradeTable {
     const key = tradeKey(market, trade.timeMs, ordinal)
     this.#putRecord(key, stored, this.#byVenue.put(venue, key))
     const place = key.subarray(4)
-    looked.places = others === null ? place : Buffer.concat([others, place])
-    this.#ids.put(looked.key, looked.places)
+    this.#ids.put(idKey, others === null ? place : Buffer.concat([others, place]))
+    this.#lookedUp = null
     if (trade.run !== null && trade.offset !== null) {
       this.#offsets.put(groupKey(trade.run, trade.offset), key)
     }
@@ -223,12 +222,12 @@ export class Trades implements TradeTable {
     if (placed === null) return key.length + value.length
     const { nativeId, run, offset } = placed.trade
     if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
-    const looked = this.#lookUp(market, nativeId)
-    if (looked.places !== null) {
-      const kept = splitPlaces(looked.places).filter((place) => !place.equals(key.subarray(4)))
-      looked.places = kept.length === 0 ? null : Buffer.concat(kept)
-      if (looked.places === null) this.#ids.remove(looked.key)
-      else this.#ids.put(looked.key, looked.places)
+    const { key: idKey, places } = this.#lookUp(market, nativeId)
+    if (places !== null) {
+      const kept = splitPlaces(places).filter((place) => !place.equals(key.subarray(4)))
+      if (kept.length === 0) this.#ids.remove(idKey)
+      else this.#ids.put(idKey, Buffer.concat(kept))
+      this.#lookedUp = null
     }
     return key.length + value.length + INDEX_BYTES
   }
@@ -249,7 +248,7 @@ export class Trades implements TradeTable {
     return null
   }
 
-  /** What the index by id has of an id; remembered, since `has`, `put` and `get` of one trade follow each other. */
+  /** What the index by id has of an id; remembered until it changes, since `has` and `put` follow each other. */
   #lookUp(market: MarketNumber, nativeId: string): LookedUp {
     const last = this.#lookedUp
     if (last !== null && last.nativeId === nativeId && last.market === market) return last

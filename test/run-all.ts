@@ -2,7 +2,8 @@
 // times and the work of several processes against each other, and a machine that does other things as well makes one
 // of them fail now and then: a file in which something failed is run once more, alone, and both are said. What fails
 // twice fails. Files whose tests leave nothing at the root (no hooks, no processes, no settings of V8) share a process by
-// the dozen, since half of a light file's time goes for its start. Files may be given by name. Not for: long loops (`npm run test:long`), where nothing is run again.
+// the dozen, since half of a light file's time goes for its start. Files may be given by name. Not for: long loops
+// (`npm run test:long`), where nothing is run again.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +43,7 @@ function grouped(files: readonly string[], folder: string): string[] {
   const isLight = (file: string) =>
     !/test\/(simulation|bench)/.test(file) && !APART.test(readFileSync(file, 'utf8'))
   const light = files.filter(isLight)
-  const modules = files.filter((file) => !light.includes(file))
+  const modules = files.filter((file) => !isLight(file))
   const groupCount = Math.ceil(light.length / GROUP_FILES)
   for (let group = 0; group < groupCount; group += 1) {
     const module = join(folder, `group-${group + 1}.test.mts`)
@@ -92,5 +93,9 @@ if (failed.length > 0 && again.length <= AGAIN_MAX && known.every((of) => of.len
   failed = await failing(again, 1)
   if (failed.length === 0) process.stdout.write(`Failed once and passed alone:\n${names}`)
 }
-for (const place of failed) process.stdout.write(`FAILED: ${place}\n`)
+for (const place of failed) {
+  process.stdout.write(`FAILED: ${place}\n`)
+  // Where a process ended before its time, nobody knows which of its files it was.
+  if (place.startsWith(folder)) process.stdout.write(readFileSync(place, 'utf8'))
+}
 if (failed.length > 0) process.exitCode = 1

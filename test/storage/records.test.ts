@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Packr } from 'msgpackr'
+import { Packr, unpack } from 'msgpackr'
 import { numberKey, tradeKey } from '../../storage/keys.ts'
 import { decodeRecord, encodePacked, encodeRecord } from '../../storage/records.ts'
 import { TABLES } from '../../storage/tables.ts'
@@ -53,6 +53,13 @@ test('[STORE11] the body of a trade, written field by field, is what the library
     const placed = library.pack([...fields, place.venue, place.ordinal])
     assert.deepEqual(Buffer.from(tradeBody(row, place)), placed)
   }
+})
+
+test('[STORE11] the body is plain MessagePack that any decoder reads', () => {
+  const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = stored
+  const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
+  const when = [stored.receivedAtMs, stored.run, stored.offset, stored.seq]
+  assert.deepEqual(unpack(value.subarray(5)), [...who, ...when, place.venue, place.ordinal])
 })
 
 test('[STORE11] every single flipped bit of a checked record, or of its key, is found', () => {
