@@ -1,6 +1,6 @@
 // Market-channel messages to VenueEvents: the last file in which the market channel's words exist.
 // Both tokens of a market are folded into one book, quoted for its first token, so that everyone
-// behind sees one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP9.
+// behind sees one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP10.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
 import { nativeMarketId, outcomeId } from '../../ids.ts'
@@ -74,9 +74,11 @@ export class PolymarketMap {
   }
 
   /**
-   * A snapshot, from the stream (`isInOrder`) or over REST. Both tokens' books tell the same: the
-   * n-th book of one moment is taken from whichever token brings it first, its twin is left out,
-   * so that a lost twin costs nothing and a late one cannot put back what changed since.
+   * A snapshot, from the stream (`isInOrder`) or over REST. Both tokens' books should tell the same:
+   * the n-th book of one moment is taken from whichever token brings it first, so that a lost twin
+   * costs nothing. The second token's may lack levels: the first token's own book is taken as well
+   * when it follows directly. Any other twin is left out, so that it cannot put back what changed
+   * since.
    */
   mapBook(body: BookMessage, receivedAtMs: TimeMs, isInOrder: boolean): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
@@ -91,6 +93,7 @@ export class PolymarketMap {
     if (isInOrder) {
       const hash = isFirst && typeof body.hash === 'string' ? body.hash : null
       track.note({ venueTimeMs, hash, top: { bid: bids.best, ask: asks.best } })
+      if (!isFirst) track.secondBookAt = track.messageCount
     }
     this.#parts.onBook(track, isInOrder)
     this.#parts.emit({
@@ -222,6 +225,7 @@ export class PolymarketMap {
     if (isRepeat) return 'mirrored'
     track.tickText = body.new_tick_size
     track.tickTimeMs = venueTimeMs
+    track.secondBookAt = null
     const outcome = track.first
     this.#parts.emit({
       kind: 'tickSize',
@@ -280,7 +284,10 @@ function runOf(
   return from === 0 && to === entries.length ? entries : entries.slice(from, to)
 }
 
-/** Counts the book and says whether the other token has already told this one. */
+/**
+ * Counts the book and says whether the other token has already told this one: the first token's own
+ * book is a twin only if something came between.
+ */
 function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true
   if (venueTimeMs !== track.bookTimeMs) {
@@ -290,10 +297,14 @@ function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): bool
   }
   if (isFirst) {
     track.firstBookCount += 1
-    return track.firstBookCount <= track.secondBookCount
+    const isNext = track.secondBookAt === track.messageCount
+    return track.firstBookCount < track.secondBookCount + (isNext ? 0 : 1)
   }
   track.secondBookCount += 1
-  return track.secondBookCount <= track.firstBookCount
+  if (track.secondBookCount <= track.firstBookCount) return true
+  // Until it is read: a book of the second token that cannot be read is no book to have come first.
+  track.secondBookAt = track.messageCount
+  return false
 }
 
 /** Payout of the first outcome; null when the message does not tell. */

@@ -29,6 +29,11 @@ export class MarketTrack {
   bookTimeMs = 0
   firstBookCount = 0
   secondBookCount = 0
+  /**
+   * `messageCount` right after a `book` of the second token was taken; null: none was, or the tick
+   * changed since.
+   */
+  secondBookAt: number | null = null
   tickText = ''
   tickTimeMs = 0
 
@@ -62,6 +67,7 @@ export class MarketTrack {
     this.bookTimeMs = 0
     this.firstBookCount = 0
     this.secondBookCount = 0
+    this.secondBookAt = null
     this.tickText = ''
     this.lastHash = null
   }

@@ -150,7 +150,7 @@ test('[POLYFEED2] a lost socket is told with its outcomes, comes back, and subsc
   await until(() => commands(books(stub)[1]).length === 1, 'subscribed again')
   assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
   send(books(stub)[1], [book('12', START_MS), book('11', START_MS)])
-  await until(() => ofKind('bookSnapshot').length === 2, 'the old moment counts again')
+  await until(() => ofKind('bookSnapshot').length === 3, 'the old moment counts again')
 })
 
 test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are no data', async (t) => {

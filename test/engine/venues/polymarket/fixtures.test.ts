@@ -156,12 +156,21 @@ test('[POLYPARSE1] every recorded file parses and maps, or is rejected with its 
   }
 })
 
-test('[POLYMAP4] the recorded stream folds so that after each book ours equals the venue’s', (t) => {
+// Either token may be the market's first: in this order the first's books come before the second's,
+// in the other one behind them.
+for (const isReversed of [false, true]) {
+  const order = isReversed ? "with the second token's books first" : "with the first token's first"
+  test(`[POLYMAP4] after each book of the recorded stream ours equals it, ${order}`, (t) =>
+    foldRecorded(t, isReversed))
+}
+
+function foldRecorded(t: TestContext, isReversed: boolean): void {
   if (isAbsent(t, STREAM)) return
   const lines = gunzipSync(readFileSync(STREAM)).toString().trim().split('\n')
   const counts = new Map<string, number>()
   let bookCount = 0
-  for (const [tokens, texts] of byCapture(lines)) {
+  for (const [inOrder, texts] of byCapture(lines)) {
+    const tokens = isReversed ? inOrder.toReversed() : inOrder
     const { feed, events } = mapper(tokens)
     const ours = { bid: new Map<number, number>(), ask: new Map<number, number>() }
     for (const text of texts) {
@@ -182,7 +191,7 @@ test('[POLYMAP4] the recorded stream folds so that after each book ours equals t
     'oldPriceChange mapped',
     'oldPriceChange mirrored',
   ])
-})
+}
 
 test('[POLYPARSE3] 20,000 mutated frames never throw, on either stream', (t) => {
   if (isAbsent(t, FIXTURES)) return

@@ -137,7 +137,7 @@ test("[POLYMAP3] absent, null, '', '0' and '1' best prices: not said, or an empt
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('[POLYMAP4] of both tokens of one moment the n-th book is emitted once, whoever is first', () => {
+test('[POLYMAP4] the n-th book of one moment is taken from whoever is first, and the first token’s own', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -145,15 +145,51 @@ test('[POLYMAP4] of both tokens of one moment the n-th book is emitted once, who
   const sizes = (events: readonly VenueEvent[]) =>
     events.map((event) => (event.kind === 'bookSnapshot' ? event.bids[0]?.size : null))
   assert.deepEqual(sizes(feed([own('1'), twin('1')])), [1_000_000])
-  assert.deepEqual(sizes(feed([twin('2'), own('2')])), [2_000_000])
+  assert.deepEqual(sizes(feed([twin('2'), own('2')])), [2_000_000, 2_000_000])
   assert.deepEqual(sizes(feed([own('3'), own('4'), twin('3'), twin('4')])), [3_000_000, 4_000_000])
-  assert.deepEqual(sizes(feed([twin('5'), twin('6'), own('5'), own('6')])), [5_000_000, 6_000_000])
+  assert.deepEqual(
+    sizes(feed([twin('5'), twin('6'), own('5'), own('6')])),
+    [5_000_000, 6_000_000, 6_000_000],
+  )
   const [event] = feed(book(SECOND, time + 1, [level('0.1', '2')], [level('0.35', '3')]))
   assert.ok(event?.kind === 'bookSnapshot')
   assert.deepEqual(event.bids, [{ price: 650_000, size: 3_000_000 }])
   assert.deepEqual(event.asks, [{ price: 900_000, size: 2_000_000 }])
   assert.equal(event.outcome, FIRST)
   assert.equal(event.isInOrder, true)
+})
+
+test('[POLYMAP10] a level that only the first token’s own book of the moment has is not lost', () => {
+  const time = 1_795_000_000_100
+  const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
+  const poorer = book(SECOND, time, [], [level('0.6', '1')])
+  const asksAfter = (frames: unknown) => {
+    const { feed } = openMap()
+    let asks: readonly unknown[] = []
+    for (const event of feed(frames)) if (event.kind === 'bookSnapshot') asks = event.asks
+    return asks
+  }
+  const whole = [{ price: 600_000, size: 5_000_000 }]
+  assert.deepEqual(asksAfter([poorer, own]), whole)
+  assert.deepEqual(asksAfter([own, poorer]), whole)
+  // A book of the second token that cannot be read is no book to have come first.
+  assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), whole)
+})
+
+test('[POLYMAP10] the own book of a moment that the stream has left puts nothing back', () => {
+  const time = 1_795_000_000_100
+  const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
+  const twin = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
+  const sold = change([entry(FIRST, 'SELL', '0.6', '0')], time)
+  const ticked = {
+    ...{ event_type: 'tick_size_change', asset_id: FIRST, market: '0xabc' },
+    ...{ old_tick_size: '0.01', new_tick_size: '0.001', timestamp: String(time) },
+  }
+  for (const between of [sold, ticked]) {
+    const { feed } = openMap()
+    feed([twin, between])
+    assert.deepEqual(feed(own), [], between.event_type)
+  }
 })
 
 test('[POLYMAP4] a late twin of an older moment is left out, a new subscription forgets', () => {
