@@ -11,6 +11,7 @@ const UNIT_BYTES_MAX = 3
 /** Of any head or number. */
 const HEAD_BYTES_MAX = 9
 const HIGH = 2 ** 32
+const INT64_END = 2 ** 63
 
 /** The bytes that this writes, to be written again and again ({@link MsgpackWriter.bytes}). */
 export function encoded(write: (writer: MsgpackWriter) => void): Uint8Array {
@@ -111,10 +112,10 @@ export class MsgpackWriter {
     else this.#float(value)
   }
 
-  /** A time or counter: an integer whatever its size. */
+  /** A time or counter: an integer as far as 64 bits reach, then a float. */
   whole(value: number): void {
     if (value >>> 0 === value || value >> 0 === value) this.#small(value)
-    else if (!Number.isInteger(value)) this.#float(value)
+    else if (!Number.isInteger(value) || Math.abs(value) >= INT64_END) this.#float(value)
     else {
       this.#makeRoom(HEAD_BYTES_MAX)
       const at = this.#at

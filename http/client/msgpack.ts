@@ -3,9 +3,10 @@
 // so that a browser needs no bundler; held against @msgpack/msgpack by the tests. Upholds CLIENT3.
 
 /** Deeper nesting than any message of the stream; a bound for damaged bytes. */
-const DEPTH_MAX = 64
+export const nestedLevelsMax = 64
 /** Up to here a loop over ASCII is faster than the decoder's call. */
 const SHORT_TEXT_BYTES = 48
+const OWN_FIELD = { enumerable: true, configurable: true, writable: true }
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The value in these bytes. Throws RangeError for bytes that are not exactly one plain value. */
@@ -31,7 +32,7 @@ class Reader {
   }
 
   value(depth: number): unknown {
-    if (depth > DEPTH_MAX) throw new RangeError('nested too deeply')
+    if (depth > nestedLevelsMax) throw new RangeError('nested too deeply')
     const head = this.#view.getUint8(this.#skip(1))
     if (head < 0x80) return head
     if (head >= 0xe0) return head - 0x100
@@ -139,8 +140,10 @@ class Reader {
     for (let index = 0; index < length; index += 1) {
       const key = this.value(depth + 1)
       if (typeof key !== 'string') throw new RangeError('a key is not text')
-      if (key === '__proto__') throw new RangeError('a key is __proto__')
-      map[key] = this.value(depth + 1)
+      const value = this.value(depth + 1)
+      // An assignment would change what the map inherits, in place of its fields.
+      if (key === '__proto__') Object.defineProperty(map, key, { ...OWN_FIELD, value })
+      else map[key] = value
     }
     return map
   }

@@ -1,9 +1,8 @@
 // Messages of the stream as MessagePack: the same fields and values as encode-json.ts, as plain maps
-// that any decoder reads, integers as integers whatever their size (reliability.md 1.3). What tells
-// of a market is written field by field (msgpack-writer.ts); the rare rest goes through the library,
-// whose records and 32-bit floats stay off, since they leave the format. Upholds HUB1 to HUB4, WS15.
+// that any decoder reads, integers of up to 64 bits as integers (engine/msgpack-writer.ts). What tells of
+// a market is written field by field; the rare rest as the object that the JSON form writes.
+// Upholds HUB1 to HUB4, WS15, WIRE6.
 
-import { Packr } from 'msgpackr'
 import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
 import { vwapOf } from '../../engine/candle.ts'
 import type {
@@ -32,9 +31,6 @@ import type {
   Reply,
   ResyncReason,
 } from './encoder.ts'
-
-/** Largest number that the library writes as an integer of its own accord. */
-const UINT32_MAX = 0xffff_ffff
 
 /** Fields of every counted message: the eight of its head, and `data`. */
 const COUNTED_FIELDS = 9
@@ -83,7 +79,8 @@ export class MsgpackEncoder implements Encoder {
   readonly #epoch: string
   readonly #catalog: CatalogView
   readonly #to = new MsgpackWriter()
-  readonly #packr = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
+  /** Of its own, as `resync` may be kept beside a counted message. */
+  readonly #rare = new MsgpackWriter()
 
   constructor(parts: { epoch: string; catalog: CatalogView }) {
     this.#epoch = parts.epoch
@@ -236,30 +233,28 @@ export class MsgpackEncoder implements Encoder {
   gap(gap: Gap): Uint8Array {
     const { channel, where, fromMs, toMs } = gap
     const named = 'marketId' in where ? { market_id: where.marketId } : where
-    const from = fromMs === null ? null : whole(fromMs)
-    return this.#pack({ type: 'gap', channel, ...named, from_ms: from, to_ms: whole(toMs) })
+    return this.#pack({ type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs })
   }
 
   status(status: { platform: string; state: FeedState; lagMs: number | null }): Uint8Array {
     const { platform, state, lagMs } = status
-    const lag = lagMs === null ? null : whole(lagMs)
-    return this.#pack({ type: 'status', platform, state, lag_ms: lag })
+    return this.#pack({ type: 'status', platform, state, lag_ms: lagMs })
   }
 
   heartbeat(beat: Heartbeat): Uint8Array {
     const { timestampMs, counter, offsets } = beat
-    const rest = offsets === null ? { catching_up: true } : { offsets: allWhole(offsets) }
+    const rest = offsets === null ? { catching_up: true } : { offsets }
     return this.#pack({
       type: 'heartbeat',
-      timestamp_ms: whole(timestampMs),
-      counter: whole(counter),
+      timestamp_ms: timestampMs,
+      counter,
       epoch: this.#epoch,
       ...rest,
     })
   }
 
   reply(reply: Reply): Uint8Array {
-    return this.#pack(allWhole(reply))
+    return this.#pack(reply)
   }
 
   forget(_market: MarketNumber): void {}
@@ -291,7 +286,9 @@ export class MsgpackEncoder implements Encoder {
   }
 
   #pack(message: unknown): Uint8Array {
-    return this.#packr.pack(message)
+    this.#rare.begin()
+    writeValue(this.#rare, message)
+    return this.#rare.end()
   }
 }
 
@@ -372,15 +369,20 @@ function writeSpread(to: MsgpackWriter, bid: PriceMicros | null, ask: PriceMicro
   to.numberField('mid_price', isWhole ? midPrice(bid, ask) / MICROS : null)
 }
 
-/** A whole number in the form that the library writes as an integer whatever its size. */
-function whole(value: number): number | bigint {
-  return value > UINT32_MAX || value < -UINT32_MAX ? BigInt(value) : value
-}
-
-/** The same value with every large whole number in it made so. */
-function allWhole(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? whole(value) : value
-  if (Array.isArray(value)) return value.map(allWhole)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, allWhole(item)]))
+/** Whatever JSON can carry: whole numbers as integers, fields that are undefined left out. */
+function writeValue(to: MsgpackWriter, value: unknown): void {
+  if (typeof value === 'string') to.text(value)
+  else if (typeof value === 'number') to.whole(value)
+  else if (typeof value === 'boolean') to.boolean(value)
+  else if (Array.isArray(value)) {
+    to.array(value.length)
+    for (const item of value) writeValue(to, item)
+  } else if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, item]) => item !== undefined)
+    to.map(fields.length)
+    for (const [name, item] of fields) {
+      to.text(name)
+      writeValue(to, item)
+    }
+  } else to.nil()
 }

@@ -66,8 +66,9 @@ export interface Candle {
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
 /**
- * Bytes of a counted message stay as they are only until the encoder writes the next counted one: they
- * are sent (the library copies them) or copied before. `resync` may be kept beside one.
+ * Bytes of a counted message stay as they are only until the encoder writes the next counted one, bytes
+ * of any other until the next other: they are sent (the library copies them) or copied before. So
+ * `resync` may be kept beside the state that follows it.
  */
 export interface Encoder {
   readonly form: Form

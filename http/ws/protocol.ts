@@ -4,9 +4,9 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
-import { Unpackr } from 'msgpackr'
 import { isRecord } from '../../engine/json-record.ts'
 import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
+import { decodeMessagePack, nestedLevelsMax } from '../client/msgpack.ts'
 import { CHANNEL_NAMES, type ChannelName, channelOf } from './channels.ts'
 import { type Lane, lanesOf } from './lanes.ts'
 
@@ -20,7 +20,8 @@ export type StreamErrorCode =
   | 'RATE_LIMITED'
   | 'MESSAGE_TOO_LARGE'
 
-/** What a client calls its command; null when it did not. */
+/** What a client calls its command: at most {@link ID_CHARACTERS_MAX} characters or a finite number; null when it
+ * did not, or called it anything else. */
 export type CommandId = string | number | null
 
 /** Which markets a command means. */
@@ -67,7 +68,6 @@ export interface Refusal {
 
 const Texts = Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 const Shape = Type.Object({
-  id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Number()])),
   channel: Type.Optional(Type.String()),
   channels: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 16 })),
   market_ids: Type.Optional(Texts),
@@ -81,18 +81,17 @@ const Shape = Type.Object({
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
 })
-const checkShape = new Ajv({ strict: true, allowUnionTypes: true }).compile<Static<typeof Shape>>(
-  Shape,
-)
+const checkShape = new Ajv({ strict: true }).compile<Static<typeof Shape>>(Shape)
 
 const ACTIONS = ['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const
 const ACTION_NAMES = ['action', 'op', 'cmd', 'type']
-const NO_COMMAND = 'a command is a JSON object or a MessagePack map'
+const NO_COMMAND = `a command is a JSON object or a plain MessagePack map, in Unicode, nested at most ${nestedLevelsMax} levels deep`
+const ID_CHARACTERS_MAX = 64
+const ID_RULE = `id is a text of at most ${ID_CHARACTERS_MAX} characters or a finite number`
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** 64-bit integers become numbers; records, which only our own processes could write, stay off. */
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
 const JSON_START = 0x7b
+/** What JSON can write and UTF-8 cannot: half of a pair. Whole pairs match too. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 /** A frame's bytes to a command. Either form may come at any time, JSON in binary frames too. */
 export function parseCommand(bytes: Uint8Array, isBinary: boolean): Command | Refusal {
@@ -103,7 +102,7 @@ export function parseCommand(bytes: Uint8Array, isBinary: boolean): Command | Re
   try {
     // `{` alone would be the number 123 in MessagePack, which no command is.
     const isJson = !isBinary || bytes[0] === JSON_START
-    value = isJson ? JSON.parse(utf8.decode(bytes)) : unpackr.unpack(bytes)
+    value = isJson ? readJson(utf8.decode(bytes)) : decodeMessagePack(bytes)
   } catch {
     return refused(null, 'PARSE_ERROR', NO_COMMAND)
   }
@@ -111,18 +110,41 @@ export function parseCommand(bytes: Uint8Array, isBinary: boolean): Command | Re
   return readCommand(value)
 }
 
+/** Takes exactly what MessagePack can carry as well, so that both forms of a command have one answer. */
+function readJson(text: string): unknown {
+  const value: unknown = JSON.parse(text, SURROGATE_ESCAPE.test(text) ? wellFormed : undefined)
+  if (isDeeper(value, 0)) throw new RangeError('nested too deeply')
+  return value
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  if (typeof value === 'string' && !isWellFormed(value)) throw new RangeError('not Unicode')
+  return value
+}
+
+/** Whether it has an equal in UTF-8. */
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}
+
+function isDeeper(value: unknown, level: number): boolean {
+  if (level > nestedLevelsMax) return true
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((item) => isDeeper(item, level + 1))
+}
+
 function readCommand(value: Readonly<Record<string, unknown>>): Command | Refusal {
-  const id = idOf(value.id)
+  const given = idOf(value.id)
+  const id = given ?? null
   const named = ACTION_NAMES.map((name) => value[name]).find((text) => text !== undefined)
   const action = ACTIONS.find((known) => known === named)
   if (action === undefined) {
     return refused(id, 'UNKNOWN_ACTION', `the actions are ${ACTIONS.join(', ')}`)
   }
+  if (given === undefined) return refused(id, 'INVALID_FILTER', ID_RULE)
   const ids = value.market_ids ?? value.markets ?? value.market_id
   const shaped: unknown = {
     ...value,
-    // Null is how we answer a command without an id, so it is one.
-    id: value.id ?? undefined,
     ...(ids === undefined ? {} : { market_ids: listOf(ids) }),
     ...(value.event_slugs === undefined ? {} : { event_slugs: listOf(value.event_slugs) }),
   }
@@ -193,9 +215,16 @@ function refused(id: CommandId, code: StreamErrorCode, message: string): Refusal
   return { kind: 'refused', id, code, message }
 }
 
-function idOf(value: unknown): CommandId {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null
-  return typeof value === 'string' && value.length <= 64 ? value : null
+/** Null, which is how a command without an id is answered, is no id; undefined: it cannot be one. */
+function idOf(value: unknown): CommandId | undefined {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  return typeof value === 'string' && isAtMost(value, ID_CHARACTERS_MAX) ? value : undefined
+}
+
+/** Characters beyond the first plane count once, as in the schema of the document. */
+function isAtMost(text: string, characters: number): boolean {
+  return text.length <= 2 * characters && Array.from(text).length <= characters
 }
 
 function listOf(value: unknown): unknown {

@@ -22,6 +22,7 @@ import type { PeerAddresses } from '../peer-address.ts'
 import { parseQuery } from '../query.ts'
 import { type Answer, failure, json, retryAfter, writeAnswer } from '../reply.ts'
 import { FORM_OF, type Form } from './channels.ts'
+import { closeCodes } from './close-codes.ts'
 import type { Hub } from './hub.ts'
 import { Session } from './session.ts'
 
@@ -75,7 +76,16 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
         session.open()
       }),
     message: (ws, message, isBinary) =>
-      guard(() => ws.getUserData().session?.receive(new Uint8Array(message), isBinary)),
+      guard(() => {
+        const { session } = ws.getUserData()
+        try {
+          session?.receive(new Uint8Array(message), isBinary)
+        } catch (error) {
+          // A command that nobody answers would leave its client waiting.
+          session?.end(closeCodes.internal)
+          throw error
+        }
+      }),
     // Only a flag and setImmediate behind it: anything else in here crashes the process.
     dropped: (ws) => ws.getUserData().session?.break(),
     drain: (ws) =>

@@ -61,6 +61,14 @@ test('[CLIENT3] long texts, arrays and maps, and 64-bit integers of either sign,
   assert.deepEqual(decodeMessagePack(signed), wide)
 })
 
+test('[CLIENT3] a field named __proto__ is a field, and changes nothing that the map inherits', () => {
+  const told = JSON.parse('{"__proto__":{"price":1},"seq":2}')
+  const read = decodeMessagePack(encode(told))
+  assert.deepEqual(read, told)
+  assert.equal(Reflect.getPrototypeOf(Object(read)), Object.prototype)
+  assert.equal(Reflect.get(Object(read), 'price'), undefined)
+})
+
 test('[CLIENT3] damaged bytes are refused with a RangeError and never more work than bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), (bytes) => {

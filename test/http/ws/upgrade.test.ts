@@ -170,4 +170,19 @@ describe('the handshake', () => {
     await other.ask({ action: 'ping', id: 2 }, 'pong')
     await other.close()
   })
+
+  test('[WS27] a command that we fail to answer ends its connection with 4011', async () => {
+    const encoder = face.server.hub.encoder('j')
+    const client = await StreamClient.open(face.port, 'api_key=bob-key')
+    const { reply } = encoder
+    encoder.reply = () => {
+      throw new Error('cannot be written')
+    }
+    try {
+      client.send({ action: 'nope' })
+      assert.equal((await client.closed).code, 4011)
+    } finally {
+      encoder.reply = reply
+    }
+  })
 })
