@@ -7,7 +7,6 @@ import type { AccountsView, Caller } from '../actors/views.ts'
 /** What a request carried; '' where it carried nothing. */
 export interface Credentials {
   readonly key: string
-  /** Looked at only when the key does not decide: each look at a request's headers is a walk through them. */
   readonly authorization: string
 }
 

@@ -11,11 +11,12 @@ import { bodyBytesMax, requestDeadlineMs } from '../engine/limits.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import { toSeconds } from '../engine/units.ts'
-import { type Credentials, type Identity, identify } from './auth.ts'
+import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
 import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
+import type { RequestHead } from './request-head.ts'
 import type { RequestFacts } from './route.ts'
 import type { Match, Router } from './router.ts'
 import { SyncTimes } from './sync-times.ts'
@@ -29,6 +30,8 @@ export interface HandlerParts {
   readonly metrics: Metrics
   readonly corsOrigins: readonly string[]
   readonly peers: PeerAddresses
+  /** Read anew for every request; one for the whole server. */
+  readonly head: RequestHead
 }
 
 /** All HTTP requests of a server. */
@@ -91,19 +94,15 @@ export class RequestHandler {
 }
 
 /** The `Access-Control-Allow-Origin` value for a request's origin; null: none. */
-export function allowedOrigin(
-  corsOrigins: readonly string[],
-  readOrigin: () => string,
-): string | null {
+export function allowedOrigin(corsOrigins: readonly string[], origin: string): string | null {
   if (corsOrigins.length === 0) return null
   if (corsOrigins.includes('*')) return '*'
-  const origin = readOrigin()
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
 /** Whether anybody asks for the address: of a known caller who only reads, nobody does. */
-function needsAddress(match: Match, { caller }: Identity): boolean {
-  if (caller === null || match.kind !== 'route') return true
+function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
+  if (caller === null || match.kind !== 'route' || fault !== null) return true
   return match.route.access === 'public' || !match.route.isCounted
 }
 
@@ -117,7 +116,10 @@ class Exchange {
   #isHead = false
   #isPrivate = false
   #closes = false
-  #address = ''
+  /** Against whom a request without a caller counts; read only where somebody asks for it. */
+  address = ''
+  /** Asked from this machine; read with the address. */
+  isLocal = false
   #allowedOrigin: string | null = null
   #quota: Quota | null = null
   #path = ''
@@ -139,17 +141,22 @@ class Exchange {
 
   /** Reads all that is needed of `req`, which is gone after the first await. */
   begin(req: HttpRequest): void {
-    const { router, accounts, corsOrigins, peers } = this.#owner.parts
+    const { router, accounts, corsOrigins, peers, head } = this.#owner.parts
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
     const queryText: string | undefined = req.getQuery()
     this.#isHead = method === 'HEAD'
-    this.#allowedOrigin = allowedOrigin(corsOrigins, () => req.getHeader('origin'))
+    head.read(req)
     const match = router.match(method, this.#path)
+    if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
     const needsToken = match.kind === 'route' && match.route.access === 'token'
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
-    const identity = identify(accounts, new HeaderCredentials(req), needsToken)
-    if (needsAddress(match, identity)) this.#address = peers.of(this.#res, req)
+    const identity = identify(accounts, head, needsToken)
+    if (needsAddress(match, identity, head)) {
+      this.address = peers.of(this.#res, head)
+      this.isLocal = peers.isLocal(this.#res, head)
+    }
+    if (head.fault !== null) return this.#refuse(head.fault)
     const early = this.#admit(match, identity)
     if (early !== null) this.answer(early)
     else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
@@ -189,6 +196,20 @@ class Exchange {
   }
 
   /**
+   * Refuses a request that others may read differently: what follows it on the connection may be somebody else's, so the
+   * connection ends. Answered in this turn, the library would still call us for what came in one piece with it; behind an
+   * answer that is pending it closes the connection instead. Counts against the address: the credential may be anybody's.
+   */
+  #refuse(fault: string): void {
+    this.#closes = true
+    const quota = this.#owner.parts.accounts.takeAddressRequest(this.address)
+    this.#quota = quota
+    setImmediate(() =>
+      this.answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota)),
+    )
+  }
+
+  /**
    * Takes the request from its quota and answers what needs no handler, in the order of
    * decisions.md section 4: the address's 429, 404 and 405, 401, the account's 429.
    */
@@ -196,12 +217,12 @@ class Exchange {
     const { accounts } = this.#owner.parts
     const { caller } = identity
     if (match.kind === 'route' && !match.route.isCounted) {
-      this.#quota = accounts.peekAddress(this.#address)
+      this.#quota = accounts.peekAddress(this.address)
       return null
     }
     const quota =
       caller === null
-        ? accounts.takeAddressRequest(this.#address)
+        ? accounts.takeAddressRequest(this.address)
         : accounts.takeAccountRequest(caller.accountId)
     this.#quota = quota
     if (caller === null && !quota.isAllowed) return tooMany(quota)
@@ -224,7 +245,7 @@ class Exchange {
     if (match.kind !== 'route') throw new Error('only a route runs')
     const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
-    const facts = new Facts(identity.caller, this.#address, match.params, this)
+    const facts = new Facts(identity.caller, this, match.params)
     return match.route.respond(facts, raw, body)
   }
 
@@ -241,7 +262,7 @@ class Exchange {
   answer(answer: Answer): void {
     if (this.#isOver) return
     const { accounts, clock } = this.#owner.parts
-    const quota = this.#quota ?? accounts.peekAddress(this.#address)
+    const quota = this.#quota ?? accounts.peekAddress(this.address)
     const nowMs = clock.nowMs()
     this.#owner.answeredAtMs = nowMs
     this.#finish()
@@ -304,20 +325,21 @@ const NO_BODY = new Uint8Array(0)
 /** Its functions are made when they are asked for: a request that needs none costs none. */
 class Facts implements RequestFacts {
   readonly caller: Caller | null
-  readonly address: string
   readonly #exchange: Exchange
   readonly #params: ReadonlyMap<string, string>
 
-  constructor(
-    caller: Caller | null,
-    address: string,
-    params: ReadonlyMap<string, string>,
-    exchange: Exchange,
-  ) {
+  constructor(caller: Caller | null, exchange: Exchange, params: ReadonlyMap<string, string>) {
     this.caller = caller
-    this.address = address
     this.#params = params
     this.#exchange = exchange
+  }
+
+  get address(): string {
+    return this.#exchange.address
+  }
+
+  get isLocal(): boolean {
+    return this.#exchange.isLocal
   }
 
   get path(): (name: string) => string {
@@ -334,20 +356,6 @@ class Facts implements RequestFacts {
   }
 }
 
-class HeaderCredentials implements Credentials {
-  readonly key: string
-  readonly #req: HttpRequest
-
-  constructor(req: HttpRequest) {
-    this.key = req.getHeader('x-api-key')
-    this.#req = req
-  }
-
-  get authorization(): string {
-    return this.#req.getHeader('authorization')
-  }
-}
-
 function unauthorized(access: 'public' | 'caller' | 'token', identity: Identity): Answer | null {
   if (access === 'public') return null
   if (access === 'token') {
@@ -358,7 +366,8 @@ function unauthorized(access: 'public' | 'caller' | 'token', identity: Identity)
   return failure('UNAUTHORIZED', 'missing or invalid API key')
 }
 
-function tooMany(quota: Quota): Answer {
+/** The refusal of a used-up quota. */
+export function tooMany(quota: Quota): Answer {
   return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
 }
 

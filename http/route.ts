@@ -20,7 +20,10 @@ export type Access = 'public' | 'caller' | 'token'
 export interface RequestFacts {
   /** Null only on public routes. */
   readonly caller: Caller | null
+  /** Against whom attempts count: an IPv4 address, or an IPv6 network of 64 bits. */
   readonly address: string
+  /** Asked from this machine, and not by a proxy for somebody else; false where a known caller only reads. */
+  readonly isLocal: boolean
   /** A decoded path parameter; throws when the pattern has no such name (our bug). */
   readonly path: (name: string) => string
   /** Aborted once nobody waits for the answer any more: the client has gone, or was answered. */
@@ -48,6 +51,8 @@ export interface Route {
   readonly isCounted: boolean
   /** Its answers must not be stored on the way. */
   readonly isPrivate: boolean
+  /** Scripts of other origins may read its answers (CORS_ORIGINS). */
+  readonly isCrossOrigin: boolean
   readonly hasBody: boolean
   /** A request without a body is as good as one with an empty object. */
   readonly isBodyOptional: boolean
@@ -111,6 +116,7 @@ interface RouteBasics {
   readonly access?: Access
   readonly isCounted?: boolean
   readonly isPrivate?: boolean
+  readonly isCrossOrigin?: boolean
 }
 
 /** What most routes need of the house; those that need more say so. */
@@ -210,6 +216,7 @@ function defaults(basics: RouteBasics) {
     access: basics.access ?? 'caller',
     isCounted: basics.isCounted ?? true,
     isPrivate: basics.isPrivate ?? false,
+    isCrossOrigin: basics.isCrossOrigin ?? true,
   }
 }
 
@@ -235,6 +242,10 @@ class Request<Q, B> implements ValidRequest<Q, B> {
 
   get address(): string {
     return this.#facts.address
+  }
+
+  get isLocal(): boolean {
+    return this.#facts.isLocal
   }
 
   /** A function of its own, so that handlers may take it out of the request. */

@@ -5,7 +5,12 @@
 import { decodePath } from './query.ts'
 import type { Method, Route } from './route.ts'
 
-export type Match =
+export type Match = Found & {
+  /** Scripts of other origins may read the answer, whatever it is. */
+  readonly isCrossOrigin: boolean
+}
+
+type Found =
   | { readonly kind: 'route'; readonly route: Route; readonly params: ReadonlyMap<string, string> }
   /** OPTIONS on a path that exists. */
   | { readonly kind: 'options'; readonly allow: string }
@@ -14,10 +19,14 @@ export type Match =
   /** Percent-encoding that is none. */
   | { readonly kind: 'malformed' }
 
+const MALFORMED: Match = { kind: 'malformed', isCrossOrigin: true }
+const MISSING: Match = { kind: 'missing', isCrossOrigin: true }
 const NO_PARAMS: ReadonlyMap<string, string> = new Map()
 
 class Path {
   readonly routes = new Map<Method, Route>()
+  /** Every route of it is. */
+  isCrossOrigin = true
 
   /** `GET, HEAD, …` as in the Allow header. */
   get allow(): string {
@@ -103,6 +112,7 @@ export class Router {
       }
       if (path.routes.has(route.method)) throw new Error(`two routes for ${route.pattern}`)
       path.routes.set(route.method, route)
+      path.isCrossOrigin &&= route.isCrossOrigin
     }
   }
 
@@ -123,17 +133,18 @@ export class Router {
       const found = shape.find(segments)
       if (found === null) continue
       const { path, params } = found
-      return params === null ? { kind: 'malformed' } : choose(path, method, params)
+      return params === null ? MALFORMED : choose(path, method, params)
     }
-    return { kind: 'missing' }
+    return MISSING
   }
 }
 
 function choose(path: Path, method: string, params: ReadonlyMap<string, string>): Match {
-  if (method === 'OPTIONS') return { kind: 'options', allow: path.allow }
+  const { isCrossOrigin } = path
+  if (method === 'OPTIONS') return { kind: 'options', allow: path.allow, isCrossOrigin }
   const wanted = method === 'HEAD' ? 'GET' : method
   for (const [known, route] of path.routes) {
-    if (known === wanted) return { kind: 'route', route, params }
+    if (known === wanted) return { kind: 'route', route, params, isCrossOrigin }
   }
-  return { kind: 'wrongMethod', allow: path.allow }
+  return { kind: 'wrongMethod', allow: path.allow, isCrossOrigin }
 }

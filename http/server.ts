@@ -13,6 +13,7 @@ import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { api } from './api.ts'
 import { RequestHandler } from './handle.ts'
 import { PeerAddresses } from './peer-address.ts'
+import { RequestHead } from './request-head.ts'
 import { Router } from './router.ts'
 import { closeCodes } from './ws/close-codes.ts'
 import { Hub } from './ws/hub.ts'
@@ -69,17 +70,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { isMetricsPublic, webhookPolicy } = options
   const router = new Router(api({ engine, clock, metrics, isMetricsPublic, webhookPolicy }))
   const { accounts } = engine
-  const requests = new RequestHandler({ router, accounts, clock, log, metrics, corsOrigins, peers })
+  const shared = { accounts, clock, log, corsOrigins, peers, head: new RequestHead() }
+  const requests = new RequestHandler({ ...shared, router, metrics })
   let isDraining = false
-  const stream = streamBehavior({
-    hub,
-    accounts,
-    clock,
-    log,
-    corsOrigins,
-    peers,
-    isDraining: () => isDraining,
-  })
+  const stream = streamBehavior({ ...shared, hub, isDraining: () => isDraining })
   app.ws('/v1/ws', stream)
   app.any('/*', requests.handle)
   publisher.watch(hub)

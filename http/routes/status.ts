@@ -70,14 +70,16 @@ export function statusRoutes(parts: {
           summary: 'Figures for Prometheus',
           answer: null,
           contentType: 'text/plain',
-          refusals: { 404: 'asked from another machine while METRICS_PUBLIC is off' },
+          refusals: {
+            404: 'asked from another machine or through a proxy while METRICS_PUBLIC is off',
+          },
         },
         ...open,
+        isCrossOrigin: false,
       },
       Type.Object({}),
-      async ({ address }) => {
-        if (!isMetricsPublic && !isLoopback(address))
-          throw new EngineError('NOT_FOUND', 'no such path')
+      async ({ isLocal }) => {
+        if (!isMetricsPublic && !isLocal) throw new EngineError('NOT_FOUND', 'no such path')
         return plainText(await registry.metrics(), registry.contentType)
       },
     ),
@@ -150,8 +152,4 @@ export function healthRecord(engine: EngineView) {
     exchanges,
     uptime_s: Math.floor(engine.uptimeSeconds()),
   }
-}
-
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '0000:0000:0000:0000:0000:0000:0000:0001'
 }

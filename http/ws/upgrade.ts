@@ -17,10 +17,11 @@ import type { Log } from '../../engine/log.ts'
 import { toSeconds } from '../../engine/units.ts'
 import { identify } from '../auth.ts'
 import { echo } from '../echo.ts'
-import { allowedOrigin } from '../handle.ts'
+import { allowedOrigin, tooMany } from '../handle.ts'
 import type { PeerAddresses } from '../peer-address.ts'
 import { parseQuery } from '../query.ts'
 import { type Answer, failure, json, retryAfter, writeAnswer } from '../reply.ts'
+import type { RequestHead } from '../request-head.ts'
 import { FORM_OF, type Form } from './channels.ts'
 import { closeCodes } from './close-codes.ts'
 import type { Hub } from './hub.ts'
@@ -45,6 +46,7 @@ export interface UpgradeParts {
   readonly log: Log
   readonly corsOrigins: readonly string[]
   readonly peers: PeerAddresses
+  readonly head: RequestHead
   isDraining(): boolean
 }
 
@@ -107,6 +109,7 @@ class Handshake {
   readonly #parts: UpgradeParts
   readonly #res: HttpResponse
   #isOver = false
+  #closes = false
   #quota: Quota | null = null
   #address = ''
   #origin: string | null = null
@@ -129,9 +132,10 @@ class Handshake {
   }
 
   #begin(req: HttpRequest, context: us_socket_context_t): void {
-    const { accounts, corsOrigins, peers } = this.#parts
-    this.#address = peers.of(this.#res, req)
-    this.#origin = allowedOrigin(corsOrigins, () => req.getHeader('origin'))
+    const { accounts, corsOrigins, peers, head } = this.#parts
+    head.read(req)
+    this.#address = peers.of(this.#res, head)
+    this.#origin = allowedOrigin(corsOrigins, head.origin)
     const keys = {
       key: req.getHeader('sec-websocket-key'),
       protocol: oneProtocol(req.getHeader('sec-websocket-protocol')),
@@ -141,16 +145,28 @@ class Handshake {
     const last = (name: string): string => query?.get(name)?.at(-1) ?? ''
     const token = last('access_token')
     const credentials = {
-      key: last('api_key') || req.getHeader('x-api-key'),
-      authorization: token === '' ? req.getHeader('authorization') : `Bearer ${token}`,
+      key: last('api_key') || head.key,
+      authorization: token === '' ? head.authorization : `Bearer ${token}`,
     }
     const encoding = last('encoding') || 'json'
     const { caller } = identify(accounts, credentials, false)
     const form = formOf(encoding)
+    const fault = head.fault ?? (head.hasBody ? 'a handshake has no body' : null)
+    if (fault !== null) return this.#refuse(fault)
     const refused = query === null ? malformed() : this.#refusal(caller)
     if (refused !== null) this.#answer(refused)
     else if (form === null) this.#answer(unknownEncoding(encoding))
     else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
+  }
+
+  /** As a request that others may read differently (handle.ts). */
+  #refuse(fault: string): void {
+    this.#closes = true
+    const quota = this.#parts.accounts.takeAddressRequest(this.#address)
+    this.#quota = quota
+    setImmediate(() =>
+      this.#answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota)),
+    )
   }
 
   /** Counts the attempt as one request, and says why it may not connect; null when it may. */
@@ -162,9 +178,7 @@ class Handshake {
         ? accounts.takeAddressRequest(this.#address)
         : accounts.takeAccountRequest(caller.accountId)
     this.#quota = quota
-    if (!quota.isAllowed) {
-      return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
-    }
+    if (!quota.isAllowed) return tooMany(quota)
     if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
     if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
     return null
@@ -213,7 +227,7 @@ class Handshake {
       allowedOrigin: this.#origin,
       isHead: false,
       isPrivate: true,
-      closes: false,
+      closes: this.#closes,
       isCorked: false,
     })
   }

@@ -11,6 +11,7 @@ import { Metrics } from '../../engine/metrics.ts'
 import { RequestHandler } from '../../http/handle.ts'
 import { PeerAddresses } from '../../http/peer-address.ts'
 import { headerValue, json, jsonBytes } from '../../http/reply.ts'
+import { RequestHead } from '../../http/request-head.ts'
 import { bodyRoute, type Route, route } from '../../http/route.ts'
 import { Router } from '../../http/router.ts'
 import { FakeAccounts } from '../support/fake-engine.ts'
@@ -89,6 +90,7 @@ const requests = new RequestHandler({
   log,
   metrics,
   corsOrigins: ['https://good.example'],
+  head: new RequestHead(),
   peers: new PeerAddresses([]),
 })
 let origin = ''

@@ -264,6 +264,7 @@ async function statusFrom({ route }: RouteClient, address: string): Promise<numb
       caller: null,
       signal: () => new AbortController().signal,
       address,
+      isLocal: false,
       path: () => '',
     }
     return (await route.respond(facts, new Map(), new Uint8Array(0))).status

@@ -33,6 +33,7 @@ function openRoutes({ catalog, clock }: Opened) {
       caller: null,
       signal: () => new AbortController().signal,
       address: '::1',
+      isLocal: true,
       path: () => slug ?? '',
     }
     const route = slug === null ? list : one

@@ -93,6 +93,7 @@ describe('trades of an event with many markets', () => {
         caller: null,
         signal: () => new AbortController().signal,
         address: '',
+        isLocal: true,
         path: () => '',
       }
       const raw = parseQuery(query)

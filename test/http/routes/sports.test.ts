@@ -53,6 +53,7 @@ async function get(sport: string, query = ''): Promise<Answer> {
     caller: null,
     signal: () => new AbortController().signal,
     address: '127.0.0.1',
+    isLocal: true,
     path: () => sport,
   }
   return route.respond(facts, raw, new Uint8Array())

@@ -8,6 +8,7 @@ import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
 import { gotFrom } from '../../support/checked-answer.ts'
 import { type Face, openFace } from '../../support/face.ts'
+import { RawConnection, requestBytes } from '../../support/raw-http.ts'
 
 let face: Face
 before(async () => {
@@ -48,6 +49,51 @@ test('[STATUS2] metrics are the registry’s text, for this machine', async () =
   const got = await face.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
+})
+
+test('[STATUS2] whoever asks through a proxy, trusted or not, is on another machine; other origins may not read them', async () => {
+  const proxied = await openFace({ trustedProxies: ['127.0.0.1'] })
+  try {
+    for (const one of [face, proxied]) {
+      for (const name of [
+        'X-Forwarded-For',
+        'Forwarded',
+        'X-Real-IP',
+        'X-Forwarded-Proto',
+        'Via',
+        'CF-Connecting-IP',
+        'X-Forwarded',
+      ]) {
+        for (const value of ['127.0.0.1', '']) {
+          const got = await one.get('/metrics', { headers: { [name]: value } })
+          assert.equal(got.status, 404, `${name}: ${value}`)
+        }
+      }
+      for (const init of [{}, { method: 'OPTIONS' }, { method: 'POST' }]) {
+        const got = await one.get('/metrics', {
+          headers: { origin: 'https://else.example' },
+          ...init,
+        })
+        for (const name of got.headers.keys())
+          assert.doesNotMatch(name, /^access-control-allow-origin/)
+      }
+      const health = await one.get('/health', { headers: { origin: 'https://else.example' } })
+      assert.equal(health.headers.get('access-control-allow-origin'), '*')
+    }
+  } finally {
+    await proxied.stop()
+  }
+})
+
+test('[STATUS2] a preamble of the PROXY protocol makes a caller one from another machine', async () => {
+  const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
+  const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)
+  const preamble = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, 12]), addresses])
+  const connection = new RawConnection(face.port)
+  const request = requestBytes({ method: 'GET', target: '/metrics' })
+  const answer = await connection.exchange(Buffer.concat([preamble, request]))
+  connection.close()
+  assert.ok(answer === null || answer.status === 404, `${answer?.status}`)
 })
 
 test('[STATUS3] statistics count what there is, by the configured names', async () => {

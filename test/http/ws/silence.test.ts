@@ -8,6 +8,7 @@ import { systemClock } from '../../../engine/clock.ts'
 import { socketIdleSeconds } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/log.ts'
 import { PeerAddresses } from '../../../http/peer-address.ts'
+import { RequestHead } from '../../../http/request-head.ts'
 import { streamBehavior } from '../../../http/ws/upgrade.ts'
 import { openFace } from '../../support/face.ts'
 import { RawReader } from '../../support/raw-reader.ts'
@@ -19,7 +20,13 @@ test('[WS25] the library is told to ping, and to cut who is silent for a minute'
   const face = await openFace()
   const behavior = streamBehavior({
     ...{ hub: face.server.hub, accounts: face.engine.accounts, clock: systemClock },
-    ...{ log: silentLog, corsOrigins: [], peers: new PeerAddresses([]), isDraining: () => false },
+    ...{
+      log: silentLog,
+      corsOrigins: [],
+      head: new RequestHead(),
+      peers: new PeerAddresses([]),
+      isDraining: () => false,
+    },
   })
   assert.equal(socketIdleSeconds, 60)
   assert.equal(behavior.idleTimeout, socketIdleSeconds)
