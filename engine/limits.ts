@@ -74,7 +74,10 @@ export const socketBufferBytesMax = 16_777_216
 export const bufferSweepMs = 25
 export const socketIdleSeconds = 60
 export const unsubscribedMsMax = 60_000
+/** A slow reader without progress for so long is sent nothing more but its close frame. */
 export const laggingMsMax = 10_000
+/** It then has so long to take what is unsent, behind which the close frame stands. */
+export const leavingMsMax = 50_000
 /** All sockets' buffers together; beyond it the largest is cut. */
 export const socketBuffersTotalBytesMax = 1_073_741_824
 /** Commands that wait while one is carried out; more are refused with RATE_LIMITED. */

@@ -1,6 +1,6 @@
 // One connection: its commands, one after another; its subscriptions; and what happens when it reads
 // too slowly. A union of states: live, lagging (its topics taken away at a noted offset), catching
-// up. Not for: what a command does (tasks.ts), who gets an update (hub.ts). Upholds WS4 to WS10.
+// up, leaving (waiting for room for its close frame). Not for: what a command does (tasks.ts), who gets an update (hub.ts). Upholds WS4 to WS10.
 
 import type { WebSocket } from 'uWebSockets.js'
 import type { Caller, MarketView } from '../../actors/views.ts'
@@ -12,6 +12,7 @@ import {
   commandsWaitingMax,
   heartbeatMs,
   laggingMsMax,
+  leavingMsMax,
   socketBufferBytesLow,
   socketBufferBytesSoft,
   streamSliceMs,
@@ -49,6 +50,11 @@ type State =
       progressAtMs: number
     }
   | { readonly kind: 'catchingUp'; progressAtMs: number }
+  /** A slow reader that is sent nothing more but its close frame, once there is room for it. */
+  | { readonly kind: 'leaving'; readonly untilMs: number }
+
+/** What a client sees that is cut without a frame. */
+const CUT = 1006
 
 /** A connection from its handshake to its end. */
 export class Session implements Connection {
@@ -126,6 +132,7 @@ export class Session implements Connection {
 
   /** A frame of the client; valid only during the call. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#state.kind === 'leaving') return
     const nowMs = this.#desk.clock.monotonicMs()
     if (nowMs - this.#secondStartMs >= 1000) {
       this.#secondStartMs = nowMs
@@ -161,7 +168,7 @@ export class Session implements Connection {
 
   /** Sends after everything published to this socket so far: the library drains that first. */
   send(frame: Frame): void {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#state.kind === 'leaving') return
     this.#touch()
     // 2: refused above the hard limit. The stream has a hole now, so it must not go on.
     if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
@@ -228,7 +235,8 @@ export class Session implements Connection {
    * drain; 'idle': nothing to do.
    */
   run(): 'idle' | 'more' | 'blocked' {
-    if (this.#isRunning || this.#isClosed || this.#state.kind === 'lagging') return 'idle'
+    const { kind } = this.#state
+    if (this.#isRunning || this.#isClosed || kind === 'lagging' || kind === 'leaving') return 'idle'
     let outcome: 'idle' | 'more' | 'blocked' = 'idle'
     this.#isRunning = true
     this.#ws.cork(() => {
@@ -271,10 +279,14 @@ export class Session implements Connection {
     this.#isTouched = false
     const buffered = this.#ws.getBufferedAmount()
     const state = this.#state
-    if (state.kind === 'lagging') this.#sweepLagging(state, buffered, nowMs)
+    if (state.kind === 'leaving') {
+      // Behind unsent data the close frame would wait in the library, which gives the peer 16 s to take all.
+      if (buffered === 0) this.end(closeCodes.slowReader)
+      else if (nowMs > state.untilMs) this.cut()
+    } else if (state.kind === 'lagging') this.#sweepLagging(state, buffered, nowMs)
     else if (state.kind === 'live' && buffered > socketBufferBytesSoft) this.#lag(buffered, nowMs)
     else if (state.kind === 'catchingUp' && nowMs - state.progressAtMs > laggingMsMax) {
-      this.end(closeCodes.slowReader)
+      this.#leave(nowMs)
     } else if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
     this.checkSubscribed(nowMs)
     return buffered
@@ -282,7 +294,7 @@ export class Session implements Connection {
 
   /** Ends a connection that wants nothing for too long. */
   checkSubscribed(nowMs: number): void {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#state.kind === 'leaving') return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
     else if (nowMs - this.#unsubscribedSinceMs > unsubscribedMsMax) {
       this.end(closeCodes.unsubscribed)
@@ -300,9 +312,20 @@ export class Session implements Connection {
       bufferedMin: buffered,
       progressAtMs: nowMs,
     }
+    this.#silence()
+  }
+
+  /** Takes away every topic but that of status messages. */
+  #silence(): void {
     for (const { lane, key } of this.subscriptions.all()) this.ignore(lane, key)
     if (this.row !== null) this.#desk.closeRow(this.row)
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
+  }
+
+  /** Ends a slow reader: as soon as it has taken what is unsent, or without a frame if it does not. */
+  #leave(nowMs: number): void {
+    this.#state = { kind: 'leaving', untilMs: nowMs + leavingMsMax }
+    this.#silence()
   }
 
   #sweepLagging(state: State & { kind: 'lagging' }, buffered: number, nowMs: number): void {
@@ -313,7 +336,7 @@ export class Session implements Connection {
     } else if (buffered < state.bufferedMin) {
       state.bufferedMin = buffered
       state.progressAtMs = nowMs
-    } else if (nowMs - state.progressAtMs > laggingMsMax) this.end(closeCodes.slowReader)
+    } else if (nowMs - state.progressAtMs > laggingMsMax) this.#leave(nowMs)
   }
 
   /** Everything that was left out is out: the connection is as before it lagged. */
@@ -334,7 +357,9 @@ export class Session implements Connection {
 
   /** Cuts without a frame: the client sees 1006. */
   cut(): void {
-    if (!this.#isClosed) this.#ws.close()
+    if (this.#isClosed) return
+    this.#desk.countClosed(CUT)
+    this.#ws.close()
   }
 
   /** Closes with a code, once the present slice is over. */

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { frame, OPCODES } from './raw-stream.ts'
 
 /** How a reader reads after its commands are out. */
-export type Manner = 'quick' | 'pausing' | 'trickling' | 'dead'
+export type Manner = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
 
 const TRICKLE_BYTES = 1_024
 const TRICKLE_EVERY_MS = 1_000
@@ -85,15 +85,17 @@ export class RawReader {
     if (manner === 'quick') this.#socket.resume()
     else this.#socket.pause()
     if (manner === 'pausing') setTimeout(() => this.#socket.resume(), pauseMs).unref()
-    if (manner !== 'trickling') return
+    if (manner !== 'trickling' && manner !== 'byHand') return
     // Without a listener for data `read` takes what it is told to; the rest stays in the kernel.
     this.#socket.removeAllListeners('data')
-    this.#timer = setInterval(() => {
-      const chunk: Buffer | null = this.#socket.read(
-        Math.min(TRICKLE_BYTES, this.#socket.readableLength),
-      )
-      if (chunk !== null) this.#take(chunk)
-    }, TRICKLE_EVERY_MS)
+    if (manner === 'byHand') return
+    this.#timer = setInterval(() => this.takeUpTo(TRICKLE_BYTES), TRICKLE_EVERY_MS)
+  }
+
+  /** Reads so many bytes or what has come; after `read('byHand')`. */
+  takeUpTo(count: number): void {
+    const chunk: Buffer | null = this.#socket.read(Math.min(count, this.#socket.readableLength))
+    if (chunk !== null) this.#take(chunk)
   }
 
   /** By a reset, so that thousands of them use up no ports for the minute after. */

@@ -280,24 +280,27 @@ describe('coming back', () => {
     assert.deepEqual(rig.client.position('trades'), { epoch: 'e1', offset: 12 })
   })
 
-  test('[CLIENT7] a killed server loses no trade and repeats none', async () => {
-    const rig = await openRig()
-    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
-    rig.server.trade(ONE, 't1')
-    rig.server.trade(ONE, 't2')
-    await rig.settle()
-    // Told, but not yet written: the next run fetches t2 from the venue again.
-    rig.server.logs.trades?.pop()
-    rig.server.restart()
-    rig.server.trade(ONE, 't2')
-    rig.server.trade(TWO, 't3')
-    await rig.comeBack()
-    rig.server.trade(ONE, 't4')
-    await rig.settle()
-    assert.deepEqual(tradeIds(rig), ['t1', 't2', 't3', 't4'])
-    assert.deepEqual(rig.of('gap'), [])
-    assert.equal(rig.client.position('trades')?.epoch, 'e2')
-  })
+  for (const channel of ['trades', 'whales'] as const) {
+    test(`[CLIENT7] a killed server loses no trade and repeats none (${channel})`, async () => {
+      const rig = await openRig()
+      await rig.client.subscribe({ channel, marketIds: [ONE, TWO] }).ready
+      rig.server.trade(ONE, 't1', channel)
+      rig.server.trade(ONE, 't2', channel)
+      await rig.settle()
+      // Told, but not yet written: the next run fetches t2 from the venue again.
+      rig.server.logs[channel]?.pop()
+      rig.server.restart()
+      rig.server.trade(ONE, 't2', channel)
+      rig.server.trade(TWO, 't3', channel)
+      await rig.comeBack()
+      rig.server.trade(ONE, 't4', channel)
+      await rig.settle()
+      const ids = rig.of(channel === 'trades' ? 'trade' : 'whale').map(({ data }) => data.id)
+      assert.deepEqual(ids, ['t1', 't2', 't3', 't4'])
+      assert.deepEqual(rig.of('gap'), [])
+      assert.equal(rig.client.position(channel)?.epoch, 'e2')
+    })
+  }
 
   test('[CLIENT7] a lost trade is fetched by a resume from before it', async () => {
     const rig = await openRig()

@@ -16,6 +16,9 @@ interface Stuck {
   readonly session: Session
   looks: number
   buffered: number
+  /** The code with which it was closed, once; 1006: cut without a frame. */
+  closeCode: number | null
+  sentCount: number
 }
 
 function open(listenerCount = 1) {
@@ -37,19 +40,30 @@ function open(listenerCount = 1) {
   const join = (): Stuck => {
     const caller = engine.accounts.callerOfKey('ann-key') ?? assert.fail()
     const ws: Socket = {
-      send: () => 1,
+      send() {
+        one.sentCount += 1
+        return 1
+      },
       subscribe: () => true,
       unsubscribe: () => true,
       getBufferedAmount() {
         one.looks += 1
         return one.buffered
       },
-      end: () => undefined,
-      close: () => undefined,
+      end(code) {
+        assert.equal(one.closeCode, null)
+        one.closeCode = code ?? 0
+        hub.remove(session)
+      },
+      close() {
+        assert.equal(one.closeCode, null)
+        one.closeCode = 1006
+        hub.remove(session)
+      },
       cork: () => assert.fail('nothing is commanded'),
     }
     const session = new Session({ id: 'c', caller, encoder: hub.encoder('j'), ws, desk: hub })
-    const one: Stuck = { session, looks: 0, buffered: 0 }
+    const one: Stuck = { session, looks: 0, buffered: 0, closeCode: null, sentCount: 0 }
     stuck.push(one)
     hub.add(session)
     session.open()
@@ -62,7 +76,7 @@ function open(listenerCount = 1) {
     size += 1
     market.change(bid(0.4, size))
   }
-  return { hub, stuck, join, change }
+  return { hub, clock, stuck, join, change }
 }
 
 /** The looks of each in one sweep. */
@@ -110,4 +124,38 @@ test('[FAN1] who reads nothing lags before an eighth more than the soft limit is
   assert.ok(one.buffered > socketBufferBytesSoft)
   for (let sweep = 0; sweep < 3; sweep += 1) assert.deepEqual(looksOf(world), [1])
   world.hub.stop()
+})
+
+test('[WS9] a slow reader is sent nothing after 10 s without progress but its close frame, once there is room for it; within 50 s more, or it is cut', () => {
+  const world = open()
+  const { clock, hub } = world
+  const [takes, never, late] = [world.join(), world.join(), world.join()]
+  const unsent = 2 * socketBufferBytesSoft
+  for (const one of [takes, never, late]) one.buffered = unsent
+  clock.advance(10_000)
+  // Progress, though a little, begins the ten seconds anew.
+  late.buffered -= 1
+  clock.advance(5_000)
+  const sentCounts = [takes, never].map(({ sentCount }) => sentCount)
+  takes.session.receive(Buffer.from('{"action":"ping"}'), false)
+  hub.beat()
+  assert.deepEqual(
+    [takes, never].map(({ sentCount }) => sentCount),
+    sentCounts,
+    'nothing more is sent',
+  )
+  for (const one of [takes, never]) assert.equal(one.closeCode, null, 'no frame behind unsent data')
+  takes.buffered = 1
+  clock.advance(1_000)
+  assert.equal(takes.closeCode, null)
+  takes.buffered = 0
+  clock.advance(100)
+  assert.equal(takes.closeCode, 4008)
+  assert.ok(late.sentCount > (sentCounts[1] ?? 0), 'who makes progress hears heartbeats')
+  clock.advance(43_900)
+  assert.equal(never.closeCode, null)
+  clock.advance(200)
+  assert.equal(never.closeCode, 1006)
+  assert.equal(late.closeCode, null)
+  assert.deepEqual([...hub.sessions], [late.session])
 })
