@@ -16,7 +16,6 @@ export const marketIds = () =>
   Type.Array(Type.String({ maxLength: 256 }), {
     minItems: 1,
     maxItems: IDS_MAX,
-    aliases: ['market_id', 'ids'],
   })
 
 /** For the shapes of answers. */

@@ -22,8 +22,8 @@ export const DATA_START = {
 /** Parameters of every history; `limit` is the route's own. */
 export const historyParameters = {
   cursor: parameters.cursor(),
-  start_time: parameters.seconds('start_ts', 'from'),
-  end_time: parameters.seconds('end_ts', 'to'),
+  start_time: parameters.seconds(),
+  end_time: parameters.seconds(),
   order: parameters.order(),
 }
 

@@ -81,7 +81,11 @@ export const HEADERS = {
   'X-RateLimit-Reset': integer('Unix seconds at which the window ends.'),
   'Retry-After': integer('Seconds after which to come back, at least 1.'),
   Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
-  'X-Unknown-Parameters': integer('Number of query parameters that were not known and ignored.'),
+  'X-Unknown-Parameters': {
+    description:
+      'Names of query parameters that were not known and ignored: comma-separated, percent-encoded, at most 16 and 48 characters of each; `+3` at the end stands for three more.',
+    schema: { type: 'string' },
+  },
 } satisfies Record<string, JsonObject>
 
 function integer(description: string) {

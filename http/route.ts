@@ -5,6 +5,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller, CatalogView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
+import { withAliases } from './aliases.ts'
 import type { JsonObject } from './openapi-schemas.ts'
 import type { Problem } from './parameter.ts'
 import type { RawQuery } from './query.ts'
@@ -125,6 +126,10 @@ export interface RouteParts {
   readonly clock: Clock
 }
 
+/** Told of the parameters that nobody knows. */
+const UNKNOWN_NAMES_MAX = 16
+const UNKNOWN_NAME_CHARACTERS_MAX = 48
+
 const NO_PARAMETERS = Type.Object({})
 
 /** A route without a body. */
@@ -140,7 +145,7 @@ export function route<Q extends TProperties>(
     ...defaults(basics),
     hasBody: false,
     isBodyOptional: false,
-    querySchema: query,
+    querySchema: { properties: withAliases(query.properties) },
     pathSchema: path,
     bodySchema: null,
     respond(facts, raw) {
@@ -150,11 +155,11 @@ export function route<Q extends TProperties>(
       if (problems.length > 0) return invalid(problems)
       if (parsed.kind === 'conflict') return failure('BAD_REQUEST', parsed.detail)
       const answer = handle(new Request(facts, parsed.value, null))
-      if (parsed.unknownCount === 0) return answer
-      const count = String(parsed.unknownCount)
+      if (parsed.unknown.length === 0) return answer
+      const names = namesText(parsed.unknown)
       return answer instanceof Promise
-        ? answer.then((late) => withHeader(late, 'X-Unknown-Parameters', count))
-        : withHeader(answer, 'X-Unknown-Parameters', count)
+        ? answer.then((late) => withHeader(late, 'X-Unknown-Parameters', names))
+        : withHeader(answer, 'X-Unknown-Parameters', names)
     },
   }
 }
@@ -206,6 +211,19 @@ function pathOf({ pattern, path }: RouteBasics): TObject {
   const names = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
   const given = path?.properties ?? {}
   return Type.Object(Object.fromEntries(names.map((name) => [name, given[name] ?? Type.String()])))
+}
+
+/**
+ * Names for a header, comma-separated: percent-encoded and each cut, so that they stay text of ours whatever was asked;
+ * `+3` at the end for three more. Exported for its test.
+ */
+export function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, UNKNOWN_NAMES_MAX).map((name) => {
+    if (name === '') return '""'
+    return encodeURIComponent(name).slice(0, UNKNOWN_NAME_CHARACTERS_MAX).replace(/%.?$/, '')
+  })
+  const more = names.length - shown.length
+  return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')
 }
 
 function defaults(basics: RouteBasics) {

@@ -24,20 +24,21 @@ export const choice = <V extends string>(
     options,
   )
 
-/** Parameters, each made anew so that a route may add aliases. */
+/** Parameters, each made anew; a route may add aliases of its own to those of the table (aliases.ts). */
 export const parameters = {
   limit: (maximum: number, fallback: number) =>
     Type.Integer({ minimum: 1, maximum, default: fallback }),
   offset: () => Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
-  cursor: (...aliases: string[]) => Type.Optional(Type.String({ maxLength: 512, aliases })),
-  seconds: (...aliases: string[]) => Type.Optional(Type.Integer({ maximum: SECONDS_MAX, aliases })),
-  text: (...aliases: string[]) => Type.Optional(Type.String({ maxLength: 256, aliases })),
+  cursor: () => Type.Optional(Type.String({ maxLength: 512 })),
+  seconds: () => Type.Optional(Type.Integer({ maximum: SECONDS_MAX })),
+  text: () => Type.Optional(Type.String({ maxLength: 256 })),
   list: (...aliases: string[]) =>
     Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100, aliases })),
-  volume: (...aliases: string[]) => Type.Optional(Type.Number({ minimum: 0, aliases })),
+  volume: () => Type.Optional(Type.Number({ minimum: 0 })),
+  search: (...aliases: string[]) =>
+    Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX, aliases })),
   /** Of a wallet, in any case. */
-  address: (...aliases: string[]) =>
-    Type.Optional(Type.String({ pattern: '^0[xX][0-9a-fA-F]{40}$', aliases })),
+  address: () => Type.Optional(Type.String({ pattern: '^0[xX][0-9a-fA-F]{40}$' })),
   order: () => choice(['desc', 'asc'] as const, { default: 'desc' }),
   status: () => Type.Optional(choice(MARKET_STATUSES)),
   flag: (fallback: boolean) => Type.Boolean({ default: fallback }),

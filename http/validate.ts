@@ -13,25 +13,26 @@ import {
 } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { isRecord } from '../engine/json-record.ts'
+import { withAliases } from './aliases.ts'
 import { inFieldOrder, soundFields } from './body-parts.ts'
 import { BodyProblems } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 import { EMPTY_QUERY, type RawQuery } from './query.ts'
 
 export type Parsed<T> =
-  | { readonly kind: 'valid'; readonly value: T; readonly unknownCount: number }
+  | { readonly kind: 'valid'; readonly value: T; readonly unknown: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
   /** Every part is valid, but an alias contradicts its canonical name. */
   | { readonly kind: 'conflict'; readonly detail: string }
 
 /**
- * A parser of queries for an object schema; compiled once per route. Properties may carry
- * `aliases: string[]`. All failures are listed, in the order of the properties.
+ * A parser of queries for an object schema; compiled once per route. Properties have the aliases of
+ * the table, and may carry more in `aliases: string[]`. All failures are listed, in the order of the properties.
  */
 export function compileQuery<P extends TProperties>(
   schema: TObject<P>,
 ): (raw: RawQuery) => Parsed<Static<TObject<P>>> {
-  const parameters = Object.entries<TSchema>(schema.properties).map(([name, property]) =>
+  const parameters = Object.entries(withAliases(schema.properties)).map(([name, property]) =>
     parameterOf(name, property, !KindGuard.IsOptional(property)),
   )
   const names = new Set(parameters.flatMap((parameter) => parameter.names))
@@ -47,9 +48,8 @@ export function compileQuery<P extends TProperties>(
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
     // The parsers and the schema must agree; if not, a bound is not enforced, and that is our bug.
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
-    let unknownCount = 0
-    for (const name of raw.keys()) if (!names.has(name)) unknownCount += 1
-    return { kind: 'valid', value, unknownCount }
+    const unknown = [...raw.keys()].filter((name) => !names.has(name))
+    return { kind: 'valid', value, unknown }
   }
   // Most requests have no query, and it always means the same.
   const whenEmpty = parse(EMPTY_QUERY)

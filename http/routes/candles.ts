@@ -51,7 +51,7 @@ const INTERVALS = {
 const Query = Type.Object({
   interval: choice(
     ['1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240', '1440'] as const,
-    { default: '1h', aliases: ['resolution', 'period_interval'], synonyms: INTERVALS },
+    { default: '1h', synonyms: INTERVALS },
   ),
   start_time: historyParameters.start_time,
   end_time: historyParameters.end_time,

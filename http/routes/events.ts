@@ -13,7 +13,7 @@ import { answerPage, pageRefusals, volumeMin } from '../lists.ts'
 import type { MarketRecords } from '../market-records.ts'
 import type { Answer } from '../reply.ts'
 import { type Route, type RouteParts, route } from '../route.ts'
-import { choice, EventSchema, EventsSchema, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
+import { choice, EventSchema, EventsSchema, parameters } from '../schemas.ts'
 
 /** Markets shown of each event in a list, and of one event. */
 const LISTED_MARKETS_MAX = 10
@@ -31,7 +31,7 @@ export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const list = Type.Object({
     platform: Type.Optional(choice([catalog.names.a, catalog.names.b])),
     status: parameters.status(),
-    search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX })),
+    search: parameters.search(),
     min_volume: parameters.volume(),
     category: parameters.text(),
     tags: parameters.list(),

@@ -88,24 +88,23 @@ function listQueries(platforms: readonly string[]) {
     platform: Type.Optional(choice(platforms)),
     status: parameters.status(),
     category: parameters.text(),
-    tags: parameters.list('tag'),
-    min_volume: parameters.volume('min_volume_24h'),
+    tags: parameters.list(),
+    min_volume: parameters.volume(),
     event_slug: parameters.text(),
     start_ts: parameters.seconds(),
     end_ts: parameters.seconds(),
     order: parameters.order(),
     offset: parameters.offset(),
-    cursor: parameters.cursor('pagination_key'),
+    cursor: parameters.cursor(),
   }
-  const maxLength = SEARCH_CHARACTERS_MAX
   const list = Type.Object({
-    search: Type.Optional(Type.String({ maxLength, aliases: ['keyword', 'q'] })),
+    search: parameters.search(),
     ...shared,
     sort_by: choice(['volume', 'created_at', 'close_time'] as const, { default: 'volume' }),
     limit: parameters.limit(200, 20),
   })
   const search = Type.Object({
-    search: Type.String({ minLength: 2, maxLength, aliases: ['q', 'keyword'] }),
+    search: Type.String({ minLength: 2, maxLength: SEARCH_CHARACTERS_MAX }),
     ...shared,
     sort_by: choice(['volume', 'created_at', 'close_time', 'relevance'] as const, {
       default: 'volume',

@@ -17,7 +17,7 @@ import type { MarketRecords } from '../market-records.ts'
 import { CONFIDENCES, matchSchemas, matchText, RELATIONS } from '../match-records.ts'
 import type { Answer } from '../reply.ts'
 import { type Route, route } from '../route.ts'
-import { choice, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
+import { choice, parameters } from '../schemas.ts'
 
 export interface MatchRouteParts {
   readonly clock: Clock
@@ -32,10 +32,10 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   const { names } = parts
   const schemas = matchSchemas(names)
   const list = Type.Object({
-    min_score: Type.Number({ minimum: 0, maximum: 100, default: 0, aliases: ['min_similarity'] }),
-    search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX })),
-    market_slug: parameters.list(`${names.a}_slug`, 'polymarket_market_slug'),
-    event_ticker: parameters.list(`${names.b}_event_ticker`, 'kalshi_event_ticker'),
+    min_score: Type.Number({ minimum: 0, maximum: 100, default: 0 }),
+    search: parameters.search(),
+    market_slug: parameters.list(`${names.a}_slug`),
+    event_ticker: parameters.list(`${names.b}_event_ticker`),
     confidence: Type.Optional(choice(CONFIDENCES)),
     relation: Type.Optional(choice(RELATIONS)),
     limit: parameters.limit(200, 20),

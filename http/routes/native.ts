@@ -14,20 +14,17 @@ import { VenueAMarketSchema, venueAMarket } from '../native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../native-venue-b.ts'
 import { type Answer, json } from '../reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../route.ts'
-import { choice, nullable, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
+import { choice, nullable, parameters } from '../schemas.ts'
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */
 export function nativeRoutes(parts: RouteParts): readonly Route[] {
   return [...venueARoutes(parts), ...venueBRoutes(parts)]
 }
 
-const text = (...aliases: string[]) =>
-  Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX, aliases }))
-
 const paging = {
   limit: parameters.limit(100, 20),
   offset: parameters.offset(),
-  cursor: parameters.cursor('pagination_key'),
+  cursor: parameters.cursor(),
 }
 
 function venueARoutes(parts: RouteParts): readonly Route[] {
@@ -38,16 +35,16 @@ function venueARoutes(parts: RouteParts): readonly Route[] {
     group: 'Venue A Native',
     idName: 'condition_id',
     query: Type.Object({
-      market_slug: parameters.list('slug'),
+      market_slug: parameters.list(),
       event_slug: parameters.list(),
       condition_id: parameters.list(),
       token_id: tokenIds(),
-      tags: parameters.list('tag'),
-      search: text('keyword', 'q'),
+      tags: parameters.list(),
+      search: parameters.search(),
       status: Type.Optional(choice(['open', 'closed'] as const)),
       min_volume: parameters.volume(),
-      start_time: parameters.seconds('created_after', 'start_ts'),
-      end_time: parameters.seconds('created_before', 'end_ts'),
+      start_time: parameters.seconds(),
+      end_time: parameters.seconds(),
       ...paging,
     }),
     ask: (asked) => ({
@@ -83,10 +80,10 @@ function venueBRoutes(parts: RouteParts): readonly Route[] {
     group: 'Venue B Native',
     idName: 'ticker',
     query: Type.Object({
-      ticker: parameters.list('market_ticker', 'tickers'),
+      ticker: parameters.list(),
       event_ticker: parameters.list(),
       series_ticker: parameters.list(),
-      search: text('keyword', 'q'),
+      search: parameters.search(),
       status: Type.Optional(choice(['unopened', 'open', 'closed', 'settled'] as const)),
       min_volume: parameters.volume(),
       ...paging,
@@ -167,7 +164,6 @@ const tokenIds = () =>
   Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9]{1,78}$' }), {
       maxItems: 100,
-      aliases: ['token_ids', 'clob_token_ids'],
     }),
   )
 

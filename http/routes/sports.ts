@@ -12,7 +12,7 @@ import { partsAnswer, separated } from '../body-bytes.ts'
 import type { MarketRecords } from '../market-records.ts'
 import type { Answer } from '../reply.ts'
 import { type Route, route } from '../route.ts'
-import { choice, SEARCH_CHARACTERS_MAX, SportsSchema } from '../schemas.ts'
+import { choice, parameters, SportsSchema } from '../schemas.ts'
 
 export interface SportsRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'sports'>
@@ -25,7 +25,7 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
   const { names } = parts.engine.catalog
   const query = Type.Object({
     date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
-    search: Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX, aliases: ['team'] })),
+    search: parameters.search('team'),
     platform: Type.Optional(choice([names.a, names.b])),
   })
   return [

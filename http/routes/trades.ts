@@ -26,7 +26,7 @@ type StoredTrade = ReturnType<MarketView['trades']>[number]
 const Query = Type.Object({
   limit: parameters.limit(500, 100),
   cursor: historyParameters.cursor,
-  slug: parameters.text('market_slug'),
+  slug: parameters.text(),
   start_time: historyParameters.start_time,
   end_time: historyParameters.end_time,
   side: Type.Optional(choice(['buy', 'sell'] as const)),

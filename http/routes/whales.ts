@@ -41,7 +41,6 @@ const filters = {
   min_usd: Type.Number({
     minimum: whaleRowUsdMin / MICROS,
     default: whaleMessageUsdMin / MICROS,
-    aliases: ['min_size_usd', 'min_amount'],
   }),
   start_time: historyParameters.start_time,
   end_time: historyParameters.end_time,

@@ -36,7 +36,9 @@ export class FuzzJudge {
 
   /** Credentials and passwords nowhere; nothing of the request in headers. */
   #secret(request: FuzzRequest, { status, head, body }: RawAnswer): string | null {
-    if (head.includes(MARK) || /^(x-injected|set-cookie):/im.test(head))
+    // Names of parameters are said again, percent-encoded.
+    const others = head.replace(/^x-unknown-parameters: [\w.!~*'()%",+ -]{1,900}$/im, '')
+    if (others.includes(MARK) || /^(x-injected|set-cookie):/im.test(others))
       return 'the request is in a header'
     const isSession = status < 300 && request.target.startsWith('/v1/auth/')
     const all = `${head}\n${body}`
