@@ -12,7 +12,7 @@ import type { AccountDirectory } from './account-directory.ts'
 /** Accounts in one answer of `account.list`. */
 const PAGE_MAX = 1_000
 
-/** The commands `account.list`, `.set-tier`, `.disable`, `.enable` and `.delete`. */
+/** The commands `account.list`, `.set-tier`, `.disable`, `.enable`, `.log-out` and `.delete`. */
 export function accountHandlers(directory: AccountDirectory): AdminHandlers {
   const found = (request: AdminRequest): AccountRecord => {
     const email = textIn(request, 'email')
@@ -45,6 +45,8 @@ export function accountHandlers(directory: AccountDirectory): AdminHandlers {
     /** `{email}` → the account. */
     'account.disable': async (request) => row(await directory.disable(found(request))),
     'account.enable': async (request) => row(await directory.enable(found(request))),
+    /** `{email}` → the account, whose login tokens are good no more. */
+    'account.log-out': async (request) => row(await directory.endTokens(found(request))),
     /** `{email}` → the account as it was. */
     'account.delete': async (request) => {
       const account = found(request)

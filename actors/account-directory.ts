@@ -4,13 +4,23 @@
 // Upholds ACC9, ACC10, ACC14 to ACC18.
 
 import { randomBytes } from 'node:crypto'
-import { hashKey, isKeyShaped, keyPrefix, limitsOf, makeKey, type Tier } from '../engine/account.ts'
+import {
+  hashKey,
+  isKeyShaped,
+  KEY_SCOPES,
+  type KeyScope,
+  keyPrefix,
+  limitsOf,
+  makeKey,
+  scopesOf,
+  type Tier,
+} from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
-import { keysPerAccountMax } from '../engine/limits.ts'
+import { endedTokensPerAccountMax, keysPerAccountMax } from '../engine/limits.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { AccountRecord, AccountTable, KeyRecord } from '../storage/storage.ts'
+import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from '../storage/storage.ts'
 import type { KeyView } from './views.ts'
 
 /** Why an account has gone: `disabled` may come back with all its keys, `deleted` does not. */
@@ -23,6 +33,10 @@ export type GoneReason = 'disabled' | 'deleted'
 export interface AccountWatcher {
   /** A key is revoked, by itself or with its account. */
   onRevoked?(key: KeyId): void
+  /** A login token is logged out. */
+  onTokenEnded?(tokenId: string): void
+  /** All login tokens of the account that were issued so far are ended; its keys stay. */
+  onTokensEnded?(account: AccountId): void
   /** Requests, sockets and webhooks of the account must end. */
   onAccountGone?(account: AccountId, reason: GoneReason): void
   /** A disabled account is enabled again. */
@@ -48,6 +62,9 @@ export class AccountDirectory {
   /** Apart from the records, since every request changes it. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
+  /** Login tokens that were logged out, until they would have expired. */
+  readonly #endedTokens = new Map<string, EndedToken>()
+  readonly #endedTokensOf = new Map<AccountId, Set<string>>()
   readonly #watchers: AccountWatcher[] = []
 
   constructor(storage: AccountTable, clock: Clock) {
@@ -55,6 +72,7 @@ export class AccountDirectory {
     this.#clock = clock
     for (const account of storage.accounts()) this.#keep(account)
     for (const key of storage.keys()) this.#keepKey(key)
+    for (const token of storage.endedTokens()) this.#keepEnded(token)
   }
 
   watch(watcher: AccountWatcher): void {
@@ -104,6 +122,7 @@ export class AccountDirectory {
       requestsPerMinute: null,
       socketsMax: null,
       isDisabled: false,
+      tokenGeneration: 0,
       createdAtMs: this.#clock.nowMs(),
     }
     await this.#storage.putAccount(account)
@@ -147,6 +166,26 @@ export class AccountDirectory {
     return changed
   }
 
+  /** Replaces the password, and ends every login token of the account. */
+  setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {
+    return this.#endTokens({ ...account, passwordHash })
+  }
+
+  /** Ends every login token of the account; its keys stay. */
+  endTokens(account: AccountRecord): Promise<AccountRecord> {
+    return this.#endTokens(account)
+  }
+
+  async #endTokens(account: AccountRecord): Promise<AccountRecord> {
+    const changed = { ...account, tokenGeneration: account.tokenGeneration + 1 }
+    this.#keep(changed)
+    for (const watcher of this.#watchers) watcher.onTokensEnded?.(account.id)
+    // Those that were logged out one by one are of an older generation now, and need no row.
+    const removals = this.#forgetEnded(account.id)
+    await Promise.all([...removals, this.#storage.putAccount(changed)])
+    return changed
+  }
+
   /** Removes an account with its keys, for good. Resolves with the number of keys. */
   async remove({ id, email }: AccountRecord): Promise<number> {
     const keys = this.keysOf(id)
@@ -157,12 +196,77 @@ export class AccountDirectory {
     this.#tellGone(id, 'deleted')
     // One turn, one transaction: a crash leaves all of them or none.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
+    removals.push(...this.#forgetEnded(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
     this.#keysOf.delete(id)
     return keys.length
   }
 
+  // Login tokens
+
+  /** Whether a token that is ours and in time was ended since: by itself, or with all of its account. */
+  isEnded(account: AccountRecord, token: { tokenId: string; generation: number }): boolean {
+    return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
+  }
+
+  /**
+   * Ends one token until it would have expired; false when it was ended before. An account that ends
+   * more tokens than are remembered of it ends all of them.
+   */
+  async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
+    if (this.#endedTokens.has(token.tokenId)) return false
+    const removals = this.#forgetExpired(account.id)
+    const isOver = (this.#endedTokensOf.get(account.id)?.size ?? 0) >= endedTokensPerAccountMax
+    if (isOver) {
+      await Promise.all([...removals, this.endTokens(account)])
+      return true
+    }
+    this.#keepEnded(token)
+    for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
+    await Promise.all([...removals, this.#storage.putEndedToken(token)])
+    return true
+  }
+
+  /** Forgets the tokens that have expired: of one account, or of all. */
+  #forgetExpired(account: AccountId | null): Promise<void>[] {
+    const nowMs = this.#clock.nowMs()
+    const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)
+    const removals: Promise<void>[] = []
+    for (const id of [...(ids ?? [])]) {
+      const token = this.#endedTokens.get(id)
+      if (token !== undefined && token.expiresAtMs <= nowMs) removals.push(this.#dropEnded(token))
+    }
+    return removals
+  }
+
+  #forgetEnded(account: AccountId): Promise<void>[] {
+    return [...(this.#endedTokensOf.get(account) ?? [])].flatMap((id) => {
+      const token = this.#endedTokens.get(id)
+      return token === undefined ? [] : [this.#dropEnded(token)]
+    })
+  }
+
+  #keepEnded(token: EndedToken): void {
+    this.#endedTokens.set(token.tokenId, token)
+    const ids = this.#endedTokensOf.get(token.accountId)
+    if (ids === undefined) this.#endedTokensOf.set(token.accountId, new Set([token.tokenId]))
+    else ids.add(token.tokenId)
+  }
+
+  #dropEnded({ tokenId, accountId: account }: EndedToken): Promise<void> {
+    this.#endedTokens.delete(tokenId)
+    const ids = this.#endedTokensOf.get(account)
+    ids?.delete(tokenId)
+    if (ids?.size === 0) this.#endedTokensOf.delete(account)
+    return this.#storage.removeEndedToken(tokenId)
+  }
+
   // Keys
+
+  /** Whether a key is still good. */
+  hasKey(id: KeyId): boolean {
+    return this.#keys.has(id)
+  }
 
   /** The key with this text, and that it was used; null for a malformed, unknown or revoked one. */
   use(key: string): KeyRecord | null {
@@ -196,16 +300,24 @@ export class AccountDirectory {
    * A new key; its text is told this once. Rejects with BAD_REQUEST when the account has as many as
    * it may, with UNAUTHORIZED when it is disabled or gone, or goes meanwhile.
    */
-  async addKey(account: AccountId, label: string): Promise<{ view: KeyView; key: string }> {
+  async addKey(
+    account: AccountId,
+    label: string,
+    scopes: readonly KeyScope[] = ['read'],
+  ): Promise<{ view: KeyView; key: string }> {
     if (!this.isActive(account)) throw gone()
     if ((this.#keysOf.get(account)?.size ?? 0) >= keysPerAccountMax) {
       throw new EngineError('BAD_REQUEST', `an account has at most ${keysPerAccountMax} keys`)
     }
-    return this.makeKey(account, label)
+    return this.makeKey(account, label, scopes)
   }
 
   /** The same without asking whether it may: for the local account. */
-  async makeKey(account: AccountId, label: string): Promise<{ view: KeyView; key: string }> {
+  async makeKey(
+    account: AccountId,
+    label: string,
+    scopes: readonly KeyScope[] = KEY_SCOPES,
+  ): Promise<{ view: KeyView; key: string }> {
     const key = makeKey()
     const record: KeyRecord = {
       id: keyId(`key_${randomBytes(9).toString('hex')}`),
@@ -213,6 +325,7 @@ export class AccountDirectory {
       hash: hashKey(key),
       prefix: keyPrefix(key),
       label,
+      scopes: scopesOf(scopes),
       createdAtMs: this.#clock.nowMs(),
       lastUsedAtMs: null,
     }
@@ -238,8 +351,9 @@ export class AccountDirectory {
     return true
   }
 
-  /** Writes when keys were last used; called at leisure, and at the end. */
+  /** Writes when keys were last used, and forgets expired tokens; called at leisure, and at the end. */
   async saveUse(): Promise<void> {
+    await Promise.all(this.#forgetExpired(null))
     let batch: Promise<void>[] = []
     for (const [id, lastUsedAtMs] of this.#lastUsed) {
       const record = this.#keys.get(id)
@@ -258,8 +372,9 @@ export class AccountDirectory {
     if (this.#keys.has(used.id)) this.#keys.set(used.id, used)
   }
 
-  #viewOf({ id, label, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {
-    return { id, label, prefix, createdAtMs, lastUsedAtMs: this.#lastUsed.get(id) ?? lastUsedAtMs }
+  #viewOf({ id, label, scopes, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {
+    const usedAtMs = this.#lastUsed.get(id) ?? lastUsedAtMs
+    return { id, label, scopes, prefix, createdAtMs, lastUsedAtMs: usedAtMs }
   }
 
   #tellRevoked(key: KeyId): void {

@@ -1,37 +1,44 @@
 // Accounts as the face asks of them: who is asking, what they may, signing up and in. All accounts and
 // keys are in the directory (account-directory.ts); quotas count per account over all its keys and
-// tokens. Passwords are hashed elsewhere (engine/passwords/). Upholds ACC6 to ACC12, LOGIN3, LOGIN5.
+// tokens. Passwords are hashed elsewhere (engine/passwords/). Upholds ACC6 to ACC12, ACC20 to ACC23,
+// LOGIN3, LOGIN5, LOGIN11.
 
-import { randomBytes } from 'node:crypto'
 import { AccessTokens, TOKEN_SECONDS } from '../engine/access-token.ts'
-import { limitsOf } from '../engine/account.ts'
+import { KEY_SCOPES, type KeyScope, limitsOf } from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type AccountId, accountId, type KeyId } from '../engine/ids.ts'
-import { addressRequestsPerMinute } from '../engine/limits.ts'
+import {
+  accountWorkMsMax,
+  addressRequestsPerMinute,
+  managementRequestsPerMinute,
+} from '../engine/limits.ts'
 import type { PasswordPool } from '../engine/passwords/passwords.ts'
 import type { AccountRecord, AccountTable } from '../storage/storage.ts'
 import { AccountDirectory, type AccountWatcher } from './account-directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { Quotas } from './quotas.ts'
-import type { AccountsView, Caller, KeyView, Quota, Session } from './views.ts'
+import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from './views.ts'
 
 const LOCAL_EMAIL = 'local@localhost'
 /** Wrong in the same words for known and unknown e-mails. */
 const WRONG = 'e-mail or password is wrong'
+/** Of who has a token, and is asked for the password as well. */
+const WRONG_PASSWORD = 'the password is wrong'
 
 export class AccountsActor implements AccountsView {
   /** Every account and key, for commands and for whoever depends on an account. */
   readonly directory: AccountDirectory
   readonly #passwords: PasswordPool
   readonly #tokens: AccessTokens
+  readonly #clock: Clock
   readonly #sockets = new Map<AccountId, number>()
   /** E-mails being signed up, so that two at once make one account. */
   readonly #claimed = new Set<string>()
   readonly #accountQuotas: Quotas<AccountId>
+  readonly #managementQuotas: Quotas<AccountId>
   readonly #addressQuotas: Quotas<string>
   readonly #throttle: LoginThrottle
-  #dummyHash: Promise<string> | null = null
 
   constructor(parts: {
     storage: AccountTable
@@ -45,7 +52,9 @@ export class AccountsActor implements AccountsView {
     this.directory = new AccountDirectory(storage, clock)
     this.#passwords = parts.passwords
     this.#tokens = new AccessTokens({ secret: jwtSecret, previous: jwtSecretPrevious, clock })
+    this.#clock = clock
     this.#accountQuotas = new Quotas(clock)
+    this.#managementQuotas = new Quotas(clock)
     this.#addressQuotas = new Quotas(clock)
     this.#throttle = new LoginThrottle(clock)
   }
@@ -54,21 +63,28 @@ export class AccountsActor implements AccountsView {
 
   callerOfKey(key: string): Caller | null {
     const record = this.directory.use(key)
-    return record === null ? null : this.#caller(record.accountId, record.id)
+    const account = record === null ? null : this.#active(record.accountId)
+    if (record === null || account === null) return null
+    return callerOf(account, { keyId: record.id, token: null, scopes: record.scopes })
   }
 
   callerOfToken(token: string): Caller | null {
-    const subject = this.#tokens.subjectOf(token)
-    return subject === null ? null : this.#caller(accountId(subject), null)
+    const claims = this.#tokens.claimsOf(token)
+    const account = claims === null ? null : this.#active(accountId(claims.subject))
+    if (claims === null || account === null || this.directory.isEnded(account, claims)) return null
+    const { tokenId: id, generation, expiresAtMs } = claims
+    const view = { id, generation, expiresAtMs }
+    return callerOf(account, { keyId: null, token: view, scopes: KEY_SCOPES })
+  }
+
+  isGood({ accountId: id, keyId, token }: Caller): boolean {
+    const account = this.#active(id)
+    if (account === null) return false
+    if (keyId !== null) return this.directory.hasKey(keyId)
+    return token !== null && !this.directory.isEnded(account, { ...token, tokenId: token.id })
   }
 
   /** Null for an unknown and for a disabled account alike. */
-  #caller(id: AccountId, key: KeyId | null): Caller | null {
-    const account = this.#active(id)
-    if (account === null) return null
-    const { email, tier, createdAtMs } = account
-    return { accountId: id, email, tier, createdAtMs, ...limitsOf(account), keyId: key }
-  }
 
   #active(id: AccountId): AccountRecord | null {
     const account = this.directory.find(id)
@@ -85,12 +101,20 @@ export class AccountsActor implements AccountsView {
     )
   }
 
+  takeManagementRequest(account: AccountId): Quota {
+    return this.#managementQuotas.take(account, managementRequestsPerMinute)
+  }
+
   takeAddressRequest(address: string): Quota {
     return this.#addressQuotas.take(address, addressRequestsPerMinute)
   }
 
   peekAddress(address: string): Quota {
     return this.#addressQuotas.peek(address, addressRequestsPerMinute)
+  }
+
+  peekSignIn(address: string): Quota {
+    return this.#throttle.peek(address)
   }
 
   openSocket(caller: Caller): { release(): void } | null {
@@ -123,59 +147,142 @@ export class AccountsActor implements AccountsView {
       throw new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
     }
     this.#claimed.add(email)
-    try {
-      const passwordHash = await this.#passwords.hash(request.password)
-      const account = await this.directory.add({ email, passwordHash, tier: 'free' })
-      return await this.#session(account.id)
-    } finally {
-      this.#claimed.delete(email)
-    }
+    return this.#inTime(async (hurry) => {
+      try {
+        return await this.#signUp(email, request.password, hurry)
+      } finally {
+        this.#claimed.delete(email)
+      }
+    })
+  }
+
+  async #signUp(email: string, password: string, hurry: () => void): Promise<Session> {
+    const passwordHash = await this.#passwords.hash(password)
+    hurry()
+    return this.#session(await this.directory.add({ email, passwordHash, tier: 'free' }), WRONG)
   }
 
   async logIn(request: { email: string; password: string; address: string }): Promise<Session> {
-    this.#throttle.takeAttempt(request.address)
     const email = request.email.toLowerCase()
-    this.#throttle.begin(email)
+    const end = this.#throttle.beginLogin(email, request.address)
+    return this.#inTime(() => this.#logIn(email, request.password, end))
+  }
+
+  async #logIn(
+    email: string,
+    password: string,
+    end: (outcome: LoginOutcome) => void,
+  ): Promise<Session> {
     let outcome: LoginOutcome = 'undecided'
     try {
-      const id = await this.#provenAccount(email, request.password)
-      outcome = id === null ? 'failed' : 'passed'
-      if (id === null) throw new EngineError('UNAUTHORIZED', WRONG)
-      return await this.#session(id)
+      const account = await this.#provenAccount(email, password)
+      outcome = account === null ? 'failed' : 'passed'
+      if (account === null) throw new EngineError('UNAUTHORIZED', WRONG)
+      return await this.#session(account, WRONG)
     } finally {
-      this.#throttle.end(email, outcome)
+      end(outcome)
     }
   }
 
   /** The account whose e-mail and password these are; null, after the same work, for any other. */
-  async #provenAccount(email: string, password: string): Promise<AccountId | null> {
-    // Awaited for known e-mails too, so that the first log-in of a run costs the same for both.
-    const dummyHash = await this.#openDummyHash()
-    const encoded = this.directory.findByEmail(email)?.passwordHash ?? dummyHash
+  async #provenAccount(email: string, password: string): Promise<AccountRecord | null> {
+    const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.nobodys
     const isRight = await this.#passwords.verify(password, encoded)
     // Looked up again: it may have been disabled or deleted, or deleted and made anew.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
-    return isRight && isSame && !account.isDisabled ? account.id : null
+    return isRight && isSame && !account.isDisabled ? account : null
   }
 
-  /** The hash of a password nobody knows: checking against it takes as long as against a real one. */
-  #openDummyHash(): Promise<string> {
-    if (this.#dummyHash !== null) return this.#dummyHash
-    const made = this.#passwords.hash(randomBytes(24).toString('base64'))
-    this.#dummyHash = made
-    // A full queue refuses this log-in, not every one after it.
-    made.catch(() => {
-      this.#dummyHash = null
-    })
-    return made
-  }
-
-  async #session(id: AccountId): Promise<Session> {
-    const caller = this.#caller(id, null)
-    if (caller === null) throw new EngineError('UNAUTHORIZED', WRONG)
-    const accessToken = await this.#tokens.issue(id)
+  async #session({ id, tokenGeneration }: AccountRecord, words: string): Promise<Session> {
+    const accessToken = await this.#tokens.issue(id, tokenGeneration)
+    // Not the account again: it may have gone, or its tokens ended, while this one was signed.
+    const caller = this.callerOfToken(accessToken)
+    if (caller === null) throw new EngineError('UNAUTHORIZED', words)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
+  }
+
+  // Logging out, and what asks for the password once more
+
+  async logOut({ accountId: id, token }: Caller): Promise<void> {
+    const account = this.directory.find(id)
+    if (account === null || token === null) return
+    await this.#inTime(() => this.directory.endToken(account, ended(id, token)))
+  }
+
+  changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session> {
+    return this.#inTime(async (hurry) => {
+      const passwordHash = await this.#proven(caller, change.current)
+      const made = await this.#passwords.hash(change.next)
+      hurry()
+      // Of two changes at once the first holds: the second knows a password that is no more.
+      const account = this.#stillProven(caller, passwordHash)
+      return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
+    })
+  }
+
+  async deleteAccount(caller: Caller, password: string): Promise<void> {
+    await this.#inTime(async (hurry) => {
+      const passwordHash = await this.#proven(caller, password)
+      hurry()
+      await this.directory.remove(this.#stillProven(caller, passwordHash))
+    })
+  }
+
+  /**
+   * The hash that the password was proven against. Failures count against the token, so that whoever
+   * guesses with another one, or at the log-in, holds up nobody else.
+   */
+  async #proven(caller: Caller, password: string): Promise<string> {
+    const account = this.directory.find(caller.accountId)
+    const encoded = account?.passwordHash ?? this.#passwords.nobodys
+    const tried = `token ${caller.token?.id}`
+    this.#throttle.begin(tried)
+    let outcome: LoginOutcome = 'undecided'
+    try {
+      const isRight = await this.#passwords.verify(password, encoded)
+      outcome = isRight ? 'passed' : 'failed'
+      if (!isRight) throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
+      return encoded
+    } finally {
+      this.#throttle.end(tried, outcome)
+    }
+  }
+
+  /** The account as it is now, unless its password or the caller's token has gone meanwhile. */
+  #stillProven(caller: Caller, passwordHash: string): AccountRecord {
+    const account = this.directory.find(caller.accountId)
+    if (account !== null && account.passwordHash === passwordHash && this.isGood(caller)) {
+      return account
+    }
+    throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
+  }
+
+  /**
+   * Refuses what takes too long before the request does, in words that say when to come back. `hurry`
+   * throws once that has been said, so that nothing is changed for who was told that it was not.
+   */
+  async #inTime<Result>(work: (hurry: () => void) => Promise<Result>): Promise<Result> {
+    let isLate = false
+    const hurry = () => {
+      if (isLate) throw busy()
+    }
+    let stop: () => void = () => undefined
+    const late = new Promise<never>((_, reject) => {
+      stop = this.#clock.after(accountWorkMsMax, () => {
+        isLate = true
+        reject(busy())
+      })
+    })
+    try {
+      return await Promise.race([work(hurry), late])
+    } catch (error) {
+      // The disk, or the thread, was as late.
+      const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
+      throw isTimeout ? busy(error) : error
+    } finally {
+      stop()
+    }
   }
 
   // Keys
@@ -184,8 +291,12 @@ export class AccountsActor implements AccountsView {
     return this.directory.viewsOf(account)
   }
 
-  createKey(account: AccountId, label: string): Promise<{ view: KeyView; key: string }> {
-    return this.directory.addKey(account, label)
+  createKey(
+    account: AccountId,
+    label: string,
+    scopes: readonly KeyScope[] = ['read'],
+  ): Promise<{ view: KeyView; key: string }> {
+    return this.directory.addKey(account, label, scopes)
   }
 
   revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
@@ -208,4 +319,24 @@ export class AccountsActor implements AccountsView {
   saveUse(): Promise<void> {
     return this.directory.saveUse()
   }
+}
+
+/** How long a caller is asked to stay away from a thread or a disk that is behind. */
+const BUSY_SECONDS = 5
+
+function busy(cause?: unknown): EngineError {
+  const options = { cause, retryAfterSeconds: BUSY_SECONDS }
+  return new EngineError('UNAVAILABLE', 'too busy for this now, try again soon', options)
+}
+
+function callerOf(
+  account: AccountRecord,
+  credential: Pick<Caller, 'keyId' | 'token' | 'scopes'>,
+): Caller {
+  const { id, email, tier, createdAtMs } = account
+  return { accountId: id, email, tier, createdAtMs, ...limitsOf(account), ...credential }
+}
+
+function ended(account: AccountId, { id, expiresAtMs }: TokenView) {
+  return { tokenId: id, accountId: account, expiresAtMs }
 }

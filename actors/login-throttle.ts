@@ -1,14 +1,17 @@
 // Slows down guessers: per e-mail after five failures in a row, per address at 20 attempts a minute.
 // An attempt counts from its beginning: five at once may be checked while none has failed, and later
 // one at a time, so that many guesses at once are no more than many in a row. E-mails are throttled
-// whether they exist or not, so that waiting tells nothing. Upholds LOGIN1 to LOGIN6.
+// whether they exist or not, so that waiting tells nothing. Where an e-mail has logged in before it has
+// attempts and failures apart from those of strangers, who can so not lock its owner out.
+// Upholds LOGIN1 to LOGIN7, LOGIN10.
 
 import { createHash } from 'node:crypto'
 import { FREE_FAILURES, waitAfterFailuresMs } from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
-import { loginsPerMinute } from '../engine/limits.ts'
+import { knownLoginsMax, loginsPerMinute } from '../engine/limits.ts'
 import { Quotas } from './quotas.ts'
+import type { Quota } from './views.ts'
 
 /**
  * E-mails remembered of those that wait, and of those with fewer failures; the oldest is forgotten
@@ -29,18 +32,53 @@ interface Failures {
 export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
-  /** By digest of the e-mail: texts are as long as whoever sends them likes. */
+  /** Attempts of e-mails that have logged in from the address: strangers there cannot spend them. */
+  readonly #knownAddresses: Quotas<string>
+  /** Digests of an e-mail and an address from which it logged in; the one used longest ago goes first. */
+  readonly #known = new Set<string>()
+  /** By digest of what is tried: texts are as long as whoever sends them likes. */
   readonly #few = new Map<string, Failures>()
   readonly #many = new Map<string, Failures>()
 
   constructor(clock: Clock) {
     this.#clock = clock
     this.#addresses = new Quotas(clock)
+    this.#knownAddresses = new Quotas(clock)
+  }
+
+  /** What the address has left of its attempts. */
+  peek(address: string): Quota {
+    return this.#addresses.peek(address, loginsPerMinute)
   }
 
   /** Throws RATE_LIMITED when this address has used up its attempts. */
   takeAttempt(address: string): void {
-    const quota = this.#addresses.take(address, loginsPerMinute)
+    this.#admit(this.#addresses.take(address, loginsPerMinute))
+  }
+
+  /**
+   * Begins a log-in, whose end the returned function must be told. Throws RATE_LIMITED when the address
+   * has used up its attempts, and as `begin` does.
+   */
+  beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
+    const pair = digest(`${address} ${email}`)
+    const ofAddress = this.#addresses.take(address, loginsPerMinute)
+    const isKnown = this.#known.has(pair)
+    this.#admit(isKnown ? this.#knownAddresses.take(address, loginsPerMinute) : ofAddress)
+    const tried = isKnown ? pair : email
+    this.begin(tried)
+    return (outcome) => {
+      this.end(tried, outcome)
+      if (outcome !== 'passed') return
+      if (!isKnown) this.#knownAddresses.take(address, loginsPerMinute)
+      this.#known.delete(pair)
+      this.#known.add(pair)
+      const oldest = this.#known.values().next().value
+      if (this.#known.size > knownLoginsMax && oldest !== undefined) this.#known.delete(oldest)
+    }
+  }
+
+  #admit(quota: Quota): void {
     if (quota.isAllowed) return
     const leftSeconds = Math.max(1, quota.resetSeconds - Math.floor(this.#clock.nowMs() / 1_000))
     throw new EngineError('RATE_LIMITED', `at most ${loginsPerMinute} attempts a minute`, {
@@ -49,11 +87,11 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins an attempt, which `end` must follow. Throws RATE_LIMITED while the e-mail waits or as many
-   * attempts run as may still fail; a right password waits as well.
+   * Begins an attempt at what a text names (an e-mail, a token), which `end` must follow. Throws
+   * RATE_LIMITED while it waits or as many attempts run as may still fail; a right password waits as well.
    */
-  begin(email: string): void {
-    const id = digest(email)
+  begin(tried: string): void {
+    const id = digest(tried)
     const failures = this.#find(id) ?? { count: 0, running: 0, waitUntilMs: 0 }
     const leftMs = failures.waitUntilMs - this.#clock.monotonicMs()
     const runningMax = Math.max(1, FREE_FAILURES - failures.count)
@@ -67,8 +105,8 @@ export class LoginThrottle {
   }
 
   /** Ends an attempt that has begun. */
-  end(email: string, outcome: LoginOutcome): void {
-    const id = digest(email)
+  end(tried: string, outcome: LoginOutcome): void {
+    const id = digest(tried)
     // It may have been forgotten meanwhile.
     const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
     failures.running = Math.max(0, failures.running - 1)
@@ -98,6 +136,6 @@ export class LoginThrottle {
   }
 }
 
-function digest(email: string): string {
-  return createHash('sha256').update(email).digest('base64')
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
 }

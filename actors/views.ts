@@ -2,6 +2,7 @@
 // http/ depends on these interfaces alone; the actors beside this file implement them, and tests of
 // the face may stand in for them. Nothing here may be kept across turns unless it says so.
 
+import type { KeyScope } from '../engine/account.ts'
 import type { Bar } from '../engine/candle.ts'
 import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey, VenueNames } from '../engine/ids.ts'
@@ -227,6 +228,18 @@ export interface Caller {
   readonly socketsMax: number
   /** The key that was used; null for a login token. */
   readonly keyId: KeyId | null
+  /** The login token that was used; null for a key. */
+  readonly token: TokenView | null
+  /** What the credential may; a login token may all. */
+  readonly scopes: readonly KeyScope[]
+}
+
+/** A login token that is good. */
+export interface TokenView {
+  readonly id: string
+  /** Of the account's tokens when it was issued. */
+  readonly generation: number
+  readonly expiresAtMs: TimeMs
 }
 
 /** A request's place in its fixed 60 s window. */
@@ -241,6 +254,7 @@ export interface Quota {
 export interface KeyView {
   readonly id: KeyId
   readonly label: string
+  readonly scopes: readonly KeyScope[]
   readonly prefix: string
   readonly createdAtMs: TimeMs
   readonly lastUsedAtMs: TimeMs | null
@@ -252,10 +266,16 @@ export interface AccountsView {
   callerOfKey(key: string): Caller | null
   /** Null for any token that is not ours, expired, or of an unknown account; synchronous, no disk. */
   callerOfToken(token: string): Caller | null
+  /** Whether the credential is still good: a body may come long after the head that named it. */
+  isGood(caller: Caller): boolean
   takeAccountRequest(account: AccountId): Quota
+  /** Of what the account's tokens manage: apart from its minute, so that no key can spend it. */
+  takeManagementRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
   /** The address's quota without taking from it (for answers that are not counted). */
   peekAddress(address: string): Quota
+  /** The address's attempts to sign up and in, which these take themselves. */
+  peekSignIn(address: string): Quota
   /** Reserves a socket synchronously; null when the account has as many as it may. */
   openSocket(caller: Caller): { release(): void } | null
   /** Tells of revoked keys, ended accounts and changed limits, before the change is answered. */
@@ -265,8 +285,24 @@ export interface AccountsView {
   /** UNAUTHORIZED in equal time and words for known and unknown e-mails. */
   logIn(request: { email: string; password: string; address: string }): Promise<Session>
   keys(account: AccountId): readonly KeyView[]
-  /** The whole key is in the answer this once. BAD_REQUEST beyond 20 keys. */
-  createKey(account: AccountId, label: string): Promise<{ view: KeyView; key: string }>
+  /**
+   * Ends the caller's token, until it expires on disk too; its streams are closed. Nothing happens for
+   * a key.
+   */
+  logOut(caller: Caller): Promise<void>
+  /**
+   * Replaces the password and ends every token of the account; resolves with a new one. UNAUTHORIZED for
+   * a wrong password, RATE_LIMITED after too many. `caller` has a token.
+   */
+  changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session>
+  /** Removes the account with all that it has, for good; refused as `changePassword`. */
+  deleteAccount(caller: Caller, password: string): Promise<void>
+  /** The whole key is in the answer this once. BAD_REQUEST beyond 20 keys. `read` alone unless asked. */
+  createKey(
+    account: AccountId,
+    label: string,
+    scopes?: readonly KeyScope[],
+  ): Promise<{ view: KeyView; key: string }>
   /** False when the account has no such key. Resolves after the flush, its sockets closed. */
   revokeKey(account: AccountId, key: KeyId): Promise<boolean>
 }

@@ -7,7 +7,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import type { Clock } from './clock.ts'
-import { toSeconds } from './units.ts'
+import { type TimeMs, timeMs, toSeconds } from './units.ts'
 
 /** How long a token is good, seconds. */
 export const TOKEN_SECONDS = 86_400
@@ -17,6 +17,19 @@ const ALGORITHM = 'HS256'
 const TYPE = 'at+jwt'
 /** Longer texts are no token of ours, and are not hashed. */
 const TOKEN_CHARACTERS_MAX = 2_048
+/** Ours are UUIDs. */
+const ID_CHARACTERS_MAX = 128
+
+/** What a token that is ours and in time says. */
+export interface TokenClaims {
+  /** The account that it was issued to. */
+  readonly subject: string
+  readonly tokenId: string
+  /** Of the account's tokens when it was issued; tokens from before there were generations have 0. */
+  readonly generation: number
+  /** From then on it is refused by its time alone. */
+  readonly expiresAtMs: TimeMs
+}
 
 /** Signs login tokens with one secret and verifies them with that and the one before it. */
 export class AccessTokens {
@@ -36,10 +49,10 @@ export class AccessTokens {
     this.#clock = parts.clock
   }
 
-  /** A token for an account, good for TOKEN_SECONDS from now. */
-  issue(subject: string): Promise<string> {
+  /** A token for an account in its present generation, good for TOKEN_SECONDS from now. */
+  issue(subject: string, generation = 0): Promise<string> {
     const issuedAt = toSeconds(this.#clock.nowMs())
-    return new SignJWT()
+    return new SignJWT({ gen: generation })
       .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
       .setIssuer(TOKEN_ISSUER)
       .setAudience(TOKEN_AUDIENCE)
@@ -50,8 +63,8 @@ export class AccessTokens {
       .sign(this.#secret)
   }
 
-  /** The account a token was issued to; null for every token that is not one of ours and in time. */
-  subjectOf(token: string): string | null {
+  /** What a token says; null for every token that is not one of ours and in time. */
+  claimsOf(token: string): TokenClaims | null {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
       const header = decodeProtectedHeader(token)
@@ -59,7 +72,7 @@ export class AccessTokens {
       // what else a header may hold (kid, jwk, jku, x5u, crit) is none of ours.
       if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
       if (Object.keys(header).length !== 2) return null
-      return this.#subjectIn(decodeJwt(token))
+      return this.#claimsIn(decodeJwt(token))
     } catch {
       return null
     }
@@ -75,14 +88,16 @@ export class AccessTokens {
     })
   }
 
-  #subjectIn({ iss, aud, sub, jti, iat, exp, nbf }: JWTPayload): string | null {
+  #claimsIn({ iss, aud, sub, jti, iat, exp, nbf, gen = 0 }: JWTPayload): TokenClaims | null {
     const nowSeconds = toSeconds(this.#clock.nowMs())
-    const isOurs = iss === TOKEN_ISSUER && aud === TOKEN_AUDIENCE && typeof jti === 'string'
-    if (!isOurs || typeof sub !== 'string') return null
-    if (!isWholeSecond(iat) || iat > nowSeconds || nowSeconds - iat > TOKEN_SECONDS) return null
-    if (!isWholeSecond(exp) || exp <= nowSeconds) return null
-    if (nbf !== undefined && !(isWholeSecond(nbf) && nbf <= nowSeconds)) return null
-    return sub
+    if (iss !== TOKEN_ISSUER || aud !== TOKEN_AUDIENCE || typeof sub !== 'string') return null
+    if (typeof jti !== 'string' || jti.length < 1 || jti.length > ID_CHARACTERS_MAX) return null
+    if (!isWhole(gen)) return null
+    if (!isWhole(iat) || iat > nowSeconds || nowSeconds - iat > TOKEN_SECONDS) return null
+    if (!isWhole(exp) || exp <= nowSeconds) return null
+    if (nbf !== undefined && !(isWhole(nbf) && nbf <= nowSeconds)) return null
+    const endSeconds = Math.min(exp, iat + TOKEN_SECONDS + 1)
+    return { subject: sub, tokenId: jti, generation: gen, expiresAtMs: timeMs(endSeconds * 1_000) }
   }
 }
 
@@ -92,6 +107,6 @@ function secretBytes(secret: string): Uint8Array {
   return bytes
 }
 
-function isWholeSecond(value: unknown): value is number {
+function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value)
 }

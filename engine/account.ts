@@ -28,6 +28,18 @@ export function limitsOf(account: {
   }
 }
 
+/**
+ * What a key may: `read` asks for data, `webhooks` makes and changes webhooks. Every key reads, so that
+ * a key with `webhooks` has both.
+ */
+export const KEY_SCOPES = ['read', 'webhooks'] as const
+export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/** The scopes of a key that asks for these, each once and in their order; `read` is always among them. */
+export function scopesOf(asked: readonly KeyScope[]): readonly KeyScope[] {
+  return KEY_SCOPES.filter((scope) => scope === 'read' || asked.includes(scope))
+}
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY_PREFIX = 'pmk_'
 const KEY_RANDOM = 32
@@ -50,6 +62,11 @@ export function makeKey(): string {
   let random = ''
   for (let count = 0; count < KEY_RANDOM; count += 1) random += BASE62[randomInt(62)] ?? ''
   return `${KEY_PREFIX}${random}${base62(crc32(random), KEY_CHECK)}`
+}
+
+/** Whether text can only be meant as a key: tokens begin otherwise. */
+export function isKeyLike(text: string): boolean {
+  return text.startsWith(KEY_PREFIX)
 }
 
 /** Whether text is shaped like a key and its checksum fits: a mistyped key needs no look-up. */

@@ -248,7 +248,7 @@ function openAccounts(
   { jwtSecret, jwtSecretPrevious }: EngineSettings,
   { clock, storage }: EngineParts,
 ): Pick<Owners, 'passwords' | 'accounts'> {
-  const passwords = openPasswordPool()
+  const passwords = openPasswordPool(clock)
   const secrets = { jwtSecret, jwtSecretPrevious }
   const accounts = new AccountsActor({ storage: storage.accounts, clock, passwords, ...secrets })
   return { passwords, accounts }

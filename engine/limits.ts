@@ -117,9 +117,19 @@ export const replayLookedRows = 512
 export const keysPerAccountMax = 20
 export const labelCharactersMax = 64
 export const addressRequestsPerMinute = 600
+/** Of an account's tokens, for what manages it (itself, its keys, its webhooks): no key can spend these. */
+export const managementRequestsPerMinute = 60
 export const loginsPerMinute = 20
+/** Login tokens of one account that were logged out and have not expired; one more ends all of them. */
+export const endedTokensPerAccountMax = 100
+/** Pairs of e-mail and address from which somebody logged in: strangers' failures do not hold these up. */
+export const knownLoginsMax = 100_000
 /** Hashes of some 65 ms each: the last of the queue must come before a request's deadline. */
 export const passwordQueueMax = 32
+/** A password that has not begun to be hashed by then is refused; nobody would wait for it. */
+export const passwordWaitMsMax = 3_000
+/** What signing up and in, hashing and disk together, may take before the caller is told to come back. */
+export const accountWorkMsMax = 4_000
 
 /** Webhooks. */
 export const webhooksPerAccountMax = 25
@@ -177,6 +187,8 @@ assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below whe
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
 assert(historyScanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'what is told of a whale is stored')
+assert(passwordWaitMsMax < accountWorkMsMax, 'who waits for a hash is refused before it times out')
+assert(accountWorkMsMax < requestDeadlineMs, 'a late sign-up is refused before it times out')
 assert(pastAskMsMax < requestDeadlineMs, 'a venue that is slow is told before the request is')
 assert(attemptsPerWebhookMax < attemptsPerWebhookQuietMax, 'who is let have more when it is quiet')
 assert(walletWaitMsMax < requestDeadlineMs, 'a wallet that is slow is answered before the deadline')

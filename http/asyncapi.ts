@@ -183,7 +183,7 @@ const SECURITY_SCHEMES: JsonObject = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'The same token, where the client can set headers.',
+    description: 'The same token, or a key, where the client can set headers.',
   },
 }
 

@@ -1,8 +1,10 @@
-// Credentials of a request → who is asking. Every route takes `X-API-Key` or `Authorization: Bearer`;
-// routes about keys and the account take the login token only. Not for: quotas (handle.ts).
-// Upholds AUTH1 and AUTH2 (no credential reaches a log line or an error body).
+// Credentials of a request → who is asking. Every route takes a key (`X-API-Key`, or `Authorization:
+// Bearer` as clients of other interfaces send theirs) or a login token (`Authorization: Bearer`); routes
+// about keys and the account take the login token only. Not for: quotas (handle.ts).
+// Upholds AUTH1, AUTH2 (no credential reaches a log line or an error body), AUTH9.
 
 import type { AccountsView, Caller } from '../actors/views.ts'
+import { isKeyLike } from '../engine/account.ts'
 
 /** What a request carried; '' where it carried nothing. */
 export interface Credentials {
@@ -20,16 +22,20 @@ export interface Identity {
 
 const NOBODY: Identity = { caller: null, isTokenHolder: false }
 
-/** The identity; `needsToken`: look at the token even when the key is good. */
+/** The identity; `prefersToken`: look at the token even when the key is good. */
 export function identify(
   accounts: AccountsView,
   credentials: Credentials,
-  needsToken: boolean,
+  prefersToken: boolean,
 ): Identity {
   const byKey = credentials.key === '' ? null : accounts.callerOfKey(credentials.key)
-  if (byKey !== null && !needsToken) return { caller: byKey, isTokenHolder: false }
-  const token = bearerToken(credentials.authorization)
-  const byToken = token === null ? null : accounts.callerOfToken(token)
+  if (byKey !== null && !prefersToken) return { caller: byKey, isTokenHolder: false }
+  const bearer = bearerToken(credentials.authorization)
+  if (bearer === null || isKeyLike(bearer)) {
+    const caller = byKey ?? (bearer === null ? null : accounts.callerOfKey(bearer))
+    return caller === null ? NOBODY : { caller, isTokenHolder: false }
+  }
+  const byToken = accounts.callerOfToken(bearer)
   if (byToken !== null) return { caller: byToken, isTokenHolder: true }
   return byKey === null ? NOBODY : { caller: byKey, isTokenHolder: false }
 }

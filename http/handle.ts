@@ -17,7 +17,7 @@ import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
 import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
 import type { RequestHead } from './request-head.ts'
-import type { RequestFacts } from './route.ts'
+import type { RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import { SyncTimes } from './sync-times.ts'
 
@@ -122,6 +122,8 @@ class Exchange {
   isLocal = false
   #allowedOrigin: string | null = null
   #quota: Quota | null = null
+  /** Its budget is looked at when it is answered, since its owner takes from it. */
+  #isSignIn = false
   #path = ''
   #stopDeadline: StopTimer | null = null
   #gone: AbortController | null = null
@@ -149,9 +151,8 @@ class Exchange {
     head.read(req)
     const match = router.match(method, this.#path)
     if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
-    const needsToken = match.kind === 'route' && match.route.access === 'token'
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
-    const identity = identify(accounts, head, needsToken)
+    const identity = identify(accounts, head, prefersToken(match))
     if (needsAddress(match, identity, head)) {
       this.address = peers.of(this.#res, head)
       this.isLocal = peers.isLocal(this.#res, head)
@@ -178,7 +179,13 @@ class Exchange {
         this.#closes = true
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
       }
-      this.#owner.resume(() => this.#settle(this.#run(match, queryText, identity, bytes)))
+      this.#owner.resume(() => {
+        const { caller } = identity
+        // A head and its body may be seconds apart: what the head named may have been revoked since.
+        if (caller === null || this.#owner.parts.accounts.isGood(caller)) {
+          this.#settle(this.#run(match, queryText, identity, bytes))
+        } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
+      })
     } catch (error) {
       this.fail(error)
     }
@@ -211,7 +218,7 @@ class Exchange {
 
   /**
    * Takes the request from its quota and answers what needs no handler, in the order of
-   * decisions.md section 4: the address's 429, 404 and 405, 401, the account's 429.
+   * decisions.md section 4: the address's 429, 404 and 405, 401, 403, the account's 429.
    */
   #admit(match: Match, identity: Identity): Answer | null {
     const { accounts } = this.#owner.parts
@@ -220,10 +227,12 @@ class Exchange {
       this.#quota = accounts.peekAddress(this.address)
       return null
     }
-    const quota =
-      caller === null
-        ? accounts.takeAddressRequest(this.address)
-        : accounts.takeAccountRequest(caller.accountId)
+    if (match.kind === 'route' && match.route.budget === 'signIn') {
+      this.#isPrivate = match.route.isPrivate
+      this.#isSignIn = true
+      return null
+    }
+    const quota = this.#take(match, identity)
     this.#quota = quota
     if (caller === null && !quota.isAllowed) return tooMany(quota)
     if (match.kind === 'missing') return failure('NOT_FOUND', 'no such path')
@@ -236,9 +245,19 @@ class Exchange {
     }
     if (match.kind === 'options') return preflight(match.allow)
     this.#isPrivate = match.route.isPrivate
-    const refused = unauthorized(match.route.access, identity)
+    const refused = unauthorized(match.route.access, identity) ?? forbidden(match.route, identity)
     if (refused !== null) return refused
     return quota.isAllowed ? null : tooMany(quota)
+  }
+
+  /** Takes the request from the budget that it belongs to. */
+  #take(match: Match, { caller, isTokenHolder }: Identity): Quota {
+    const { accounts } = this.#owner.parts
+    if (caller === null) return accounts.takeAddressRequest(this.address)
+    const isManagement = match.kind === 'route' && match.route.budget === 'management'
+    return isManagement && isTokenHolder
+      ? accounts.takeManagementRequest(caller.accountId)
+      : accounts.takeAccountRequest(caller.accountId)
   }
 
   #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
@@ -262,7 +281,9 @@ class Exchange {
   answer(answer: Answer): void {
     if (this.#isOver) return
     const { accounts, clock } = this.#owner.parts
-    const quota = this.#quota ?? accounts.peekAddress(this.address)
+    const quota = this.#isSignIn
+      ? accounts.peekSignIn(this.address)
+      : (this.#quota ?? accounts.peekAddress(this.address))
     const nowMs = clock.nowMs()
     this.#owner.answeredAtMs = nowMs
     this.#finish()
@@ -354,6 +375,19 @@ class Facts implements RequestFacts {
   get signal(): () => AbortSignal {
     return () => this.#exchange.signal()
   }
+}
+
+/** Whether a token is looked for although the key is good: no key may spend what it manages with. */
+function prefersToken(match: Match): boolean {
+  return (
+    match.kind === 'route' &&
+    (match.route.access === 'token' || match.route.budget === 'management')
+  )
+}
+
+function forbidden({ scope }: Route, { caller }: Identity): Answer | null {
+  if (caller === null || caller.scopes.includes(scope)) return null
+  return failure('FORBIDDEN', `this key lacks the scope \`${scope}\``)
 }
 
 function unauthorized(access: 'public' | 'caller' | 'token', identity: Identity): Answer | null {

@@ -18,7 +18,7 @@ export interface DocumentedAnswer {
 
 /** Every status that a route can answer, ascending. */
 export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
-  const { document, access, isCounted, hasBody } = route
+  const { document, access, isCounted, scope, hasBody } = route
   const { refusals = {} } = document
   const conditions = new Map<number, string[]>()
   const add = (status: number, condition: string | undefined) => {
@@ -31,6 +31,7 @@ export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   add(400, badRequest(route))
   add(401, unauthorized(access))
   add(401, refusals[401])
+  if (scope !== 'read') add(403, `an API key without the scope \`${scope}\``)
   add(404, refusals[404])
   add(405, 'another method than the path has; `Allow` names them')
   if (hasBody) add(413, `a body of more than ${bodyBytesMax} bytes`)

@@ -81,7 +81,8 @@ const SECURITY_SCHEMES: JsonObject = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'The `access_token` of `/v1/auth/login` or `/v1/auth/signup`.',
+    description:
+      'The `access_token` of `/v1/auth/login` or `/v1/auth/signup`. Where `X-API-Key` is taken, a key is taken here as well.',
   },
 }
 

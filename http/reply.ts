@@ -55,6 +55,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   302: '302 Found',
   400: '400 Bad Request',
   401: '401 Unauthorized',
+  403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   413: '413 Payload Too Large',

@@ -4,6 +4,7 @@
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller, CatalogView } from '../actors/views.ts'
+import type { KeyScope } from '../engine/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { withAliases } from './aliases.ts'
 import type { JsonObject } from './openapi-schemas.ts'
@@ -16,6 +17,14 @@ export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
 /** `public`: anybody. `caller`: key or token. `token`: login token only. */
 export type Access = 'public' | 'caller' | 'token'
+
+/**
+ * What a counted request is taken from. `data`: the minute of the account, or without a good credential
+ * of the address. `management`: with a login token the account's minute for managing, which no key can
+ * spend; otherwise as `data`. `signIn`: whatever it carries, nothing but the address's attempts to sign
+ * up and in, which the owner of accounts takes.
+ */
+export type Budget = 'data' | 'management' | 'signIn'
 
 /** What every handler may read of its request. */
 export interface RequestFacts {
@@ -50,6 +59,9 @@ export interface Route {
   readonly access: Access
   /** Whether the request counts against a quota. */
   readonly isCounted: boolean
+  readonly budget: Budget
+  /** What a key needs; a login token may all. */
+  readonly scope: KeyScope
   /** Its answers must not be stored on the way. */
   readonly isPrivate: boolean
   /** Scripts of other origins may read its answers (CORS_ORIGINS). */
@@ -101,7 +113,7 @@ export interface RouteDocument {
   readonly contentType?: string
   /**
    * Refusals of the handler itself, each with its condition. The wrapper's own (401, 404 of the
-   * path, 405, 413, 422, 429, 500) are added by the document.
+   * path, 403, 405, 413, 422, 429, 500) are added by the document.
    */
   readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 503, string>>>
   /** Headers that a successful answer may carry besides those on every answer, with their meaning. */
@@ -116,6 +128,8 @@ interface RouteBasics {
   readonly path?: TObject
   readonly access?: Access
   readonly isCounted?: boolean
+  readonly budget?: Budget
+  readonly scope?: KeyScope
   readonly isPrivate?: boolean
   readonly isCrossOrigin?: boolean
 }
@@ -233,6 +247,8 @@ function defaults(basics: RouteBasics) {
     document: basics.document,
     access: basics.access ?? 'caller',
     isCounted: basics.isCounted ?? true,
+    budget: basics.budget ?? 'data',
+    scope: basics.scope ?? 'read',
     isPrivate: basics.isPrivate ?? false,
     isCrossOrigin: basics.isCrossOrigin ?? true,
   }

@@ -3,6 +3,7 @@
 // Upholds MARKETS2.
 
 import { type TSchema, Type } from '@sinclair/typebox'
+import { KEY_SCOPES } from '../engine/account.ts'
 import { MARKET_STATUSES } from '../engine/market.ts'
 
 /** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
@@ -298,6 +299,7 @@ export const MeSchema = Type.Object({
 export const KeySchema = Type.Object({
   id: Type.String(),
   label: Type.String(),
+  scopes: Type.Array(choice(KEY_SCOPES), { minItems: 1 }),
   prefix: Type.String(),
   created_at: Type.Integer(),
   last_used_at: nullable(Type.Integer()),

@@ -19,6 +19,9 @@ const CREATE = `${FILTERS} The answer shows the secret, this once; with it every
 Webhooks 1.0.0. \`price.changed\` compares with the price last sent to this webhook; the first one seen is
 only remembered. At most 25 webhooks an account.`
 
+const TO_READERS =
+  'To a key without the scope `webhooks` the path and query of its `url` are shown as `…`.'
+
 const UNKNOWN = 'the account has no such webhook'
 
 /** By what a route does. */
@@ -36,11 +39,13 @@ export function webhookDocuments(names: VenueNames) {
     list: {
       group: 'Webhooks',
       summary: "The account's webhooks, oldest first",
+      description: TO_READERS,
       answer: WebhooksSchema,
     },
     read: {
       group: 'Webhooks',
       summary: 'A webhook, with the counts of its deliveries',
+      description: TO_READERS,
       answer: WebhookSchema,
       refusals: { 404: UNKNOWN },
     },

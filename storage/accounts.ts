@@ -1,30 +1,37 @@
-// The table of accounts and keys: every change is on the platter before its promise resolves, and
+// The tables of accounts, keys and ended tokens: every change is on the platter before its promise resolves, and
 // every record carries a checksum; a damaged one is reported and never served.
 // Not for: who may do what (engine/account.ts). Upholds STORE8, R31, R32, R38.
 
-import { TIER_NAMES } from '../engine/account.ts'
+import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../engine/account.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
 import { timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { textKey } from './keys.ts'
 import { chunkedRows } from './markets.ts'
 import type { FieldReader } from './records.ts'
-import type { AccountRecord, AccountTable, KeyRecord } from './storage.ts'
+import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './storage.ts'
 import type { Schemas, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const KEY_SCHEMA = 1
-/** 2 since accounts can be disabled. */
-const ACCOUNT_SCHEMA = 2
+/** 2 since keys have scopes. */
+const KEY_SCHEMA = 2
+/** 2 since accounts can be disabled, 3 since all tokens of an account can be ended. */
+const ACCOUNT_SCHEMA = 3
+const ENDED_TOKEN_SCHEMA = 1
 /** How long the disk may take before the user is told that it failed. */
 const TIMEOUT_MS = 5_000
 
 const accountSchemas: Schemas<AccountRecord> = {
-  1: (fields) => ({ ...readAccount(fields), isDisabled: false }),
-  2: (fields) => ({ ...readAccount(fields), isDisabled: fields.boolean() }),
+  1: (fields) => ({ ...readAccount(fields), isDisabled: false, tokenGeneration: 0 }),
+  2: (fields) => ({ ...readAccount(fields), isDisabled: fields.boolean(), tokenGeneration: 0 }),
+  3: (fields) => ({
+    ...readAccount(fields),
+    isDisabled: fields.boolean(),
+    tokenGeneration: fields.number(),
+  }),
 }
 
-function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled'> {
+function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled' | 'tokenGeneration'> {
   return {
     id: accountId(fields.text()),
     email: fields.text(),
@@ -37,7 +44,12 @@ function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled'> {
 }
 
 const keySchemas: Schemas<KeyRecord> = {
-  1: (fields) => ({
+  1: (fields) => ({ ...readKey(fields), scopes: KEY_SCOPES }),
+  2: (fields) => ({ ...readKey(fields), scopes: readScopes(fields) }),
+}
+
+function readKey(fields: FieldReader): Omit<KeyRecord, 'scopes'> {
+  return {
     id: keyId(fields.text()),
     accountId: accountId(fields.text()),
     hash: fields.text(),
@@ -45,6 +57,20 @@ const keySchemas: Schemas<KeyRecord> = {
     label: fields.text(),
     createdAtMs: timeMs(fields.number()),
     lastUsedAtMs: fields.orNull(timeMs),
+  }
+}
+
+/** As text, comma-separated. A scope that nobody knows gives nothing. */
+function readScopes(fields: FieldReader): KeyRecord['scopes'] {
+  const names = fields.text().split(',')
+  return scopesOf(KEY_SCOPES.filter((scope) => names.includes(scope)))
+}
+
+const endedTokenSchemas: Schemas<EndedToken> = {
+  1: (fields) => ({
+    tokenId: fields.text(),
+    accountId: accountId(fields.text()),
+    expiresAtMs: timeMs(fields.number()),
   }),
 }
 
@@ -52,11 +78,13 @@ export class Accounts implements AccountTable {
   readonly #environment: Environment
   readonly #accounts: Table
   readonly #keys: Table
+  readonly #endedTokens: Table
 
   constructor(environment: Environment) {
     this.#environment = environment
     this.#accounts = environment.table(TABLES.accounts)
     this.#keys = environment.table(TABLES.keys)
+    this.#endedTokens = environment.table(TABLES.endedTokens)
   }
 
   accounts(): Iterable<AccountRecord> {
@@ -67,10 +95,15 @@ export class Accounts implements AccountTable {
     return records(this.#keys, keySchemas)
   }
 
+  endedTokens(): Iterable<EndedToken> {
+    return records(this.#endedTokens, endedTokenSchemas)
+  }
+
   putAccount(record: AccountRecord): Promise<void> {
     const { id, email, passwordHash, tier, requestsPerMinute, socketsMax, createdAtMs } = record
     const limits = [tier, requestsPerMinute, socketsMax]
-    const fields = [id, email, passwordHash, ...limits, createdAtMs, record.isDisabled]
+    const { isDisabled, tokenGeneration } = record
+    const fields = [id, email, passwordHash, ...limits, createdAtMs, isDisabled, tokenGeneration]
     const key = textKey(id)
     return this.#put(this.#accounts, key, this.#accounts.encode(key, ACCOUNT_SCHEMA, fields))
   }
@@ -81,13 +114,25 @@ export class Accounts implements AccountTable {
 
   putKey(record: KeyRecord): Promise<void> {
     const { id, accountId: owner, hash, prefix, label, createdAtMs, lastUsedAtMs } = record
-    const fields = [id, owner, hash, prefix, label, createdAtMs, lastUsedAtMs]
+    const scopes = record.scopes.join(',')
+    const fields = [id, owner, hash, prefix, label, createdAtMs, lastUsedAtMs, scopes]
     const key = textKey(id)
     return this.#put(this.#keys, key, this.#keys.encode(key, KEY_SCHEMA, fields))
   }
 
   removeKey(id: KeyId): Promise<void> {
     return this.#remove(this.#keys, id)
+  }
+
+  putEndedToken({ tokenId, accountId: owner, expiresAtMs }: EndedToken): Promise<void> {
+    const key = textKey(tokenId)
+    const fields = [tokenId, owner, expiresAtMs]
+    const row = this.#endedTokens.encode(key, ENDED_TOKEN_SCHEMA, fields)
+    return this.#put(this.#endedTokens, key, row)
+  }
+
+  removeEndedToken(tokenId: string): Promise<void> {
+    return this.#remove(this.#endedTokens, tokenId)
   }
 
   #put(table: Table, key: Buffer, value: Buffer): Promise<void> {

@@ -26,6 +26,7 @@ import type {
   AccountTable,
   Checkpoint,
   CheckpointTable,
+  EndedToken,
   EventSummary,
   EventTable,
   HourTicks,
@@ -275,6 +276,7 @@ class MemoryMarks implements MarkTable {
 class MemoryAccounts implements AccountTable {
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #keys = new Map<KeyId, KeyRecord>()
+  readonly #endedTokens = new Map<string, EndedToken>()
 
   accounts(): Iterable<AccountRecord> {
     return [...this.#accounts.values()]
@@ -282,6 +284,10 @@ class MemoryAccounts implements AccountTable {
 
   keys(): Iterable<KeyRecord> {
     return [...this.#keys.values()]
+  }
+
+  endedTokens(): Iterable<EndedToken> {
+    return [...this.#endedTokens.values()]
   }
 
   async putAccount(record: AccountRecord): Promise<void> {
@@ -298,6 +304,14 @@ class MemoryAccounts implements AccountTable {
 
   async removeKey(id: KeyId): Promise<void> {
     this.#keys.delete(id)
+  }
+
+  async putEndedToken(record: EndedToken): Promise<void> {
+    this.#endedTokens.set(record.tokenId, record)
+  }
+
+  async removeEndedToken(tokenId: string): Promise<void> {
+    this.#endedTokens.delete(tokenId)
   }
 }
 

@@ -26,7 +26,8 @@ export interface MigrationStep {
  * The steps that releases have needed so far. Format 3 added tables (webhooks, the outbox) and a field
  * of accounts, for which nothing is rewritten: its number keeps older programs from taking accounts
  * that they cannot read for damaged ones. Format 4 added the tables of wallets;
- * nothing is rewritten.
+ * nothing is rewritten. Format 5 added ended tokens and a field of accounts and of keys: an older program
+ * would serve tokens that were ended, and give every key that it writes all scopes.
  */
 export const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },

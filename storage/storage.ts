@@ -5,6 +5,7 @@
 // contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20,
 // STORE22 to STORE28.
 
+import type { KeyScope } from '../engine/account.ts'
 import type { Bar, BarSize } from '../engine/candle.ts'
 import type { Level, Trade } from '../engine/events.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'
@@ -311,6 +312,8 @@ export interface AccountRecord {
   readonly createdAtMs: TimeMs
   /** Set by the operator: no credential of it is good while it lasts. */
   readonly isDisabled: boolean
+  /** Counts up when all login tokens are ended: a token names the generation that it was issued in. */
+  readonly tokenGeneration: number
 }
 
 export interface KeyRecord {
@@ -321,8 +324,19 @@ export interface KeyRecord {
   /** The first characters, for display. */
   readonly prefix: string
   readonly label: string
+  /** What it may; keys from before there were scopes may all. */
+  readonly scopes: readonly KeyScope[]
   readonly createdAtMs: TimeMs
   readonly lastUsedAtMs: TimeMs | null
+}
+
+/** A login token that was logged out before it expired. */
+export interface EndedToken {
+  /** Its `jti`, 1 to 128 characters. */
+  readonly tokenId: string
+  readonly accountId: AccountId
+  /** When it would have expired: from then on there is nothing to remember. */
+  readonly expiresAtMs: TimeMs
 }
 
 /** Every put and remove resolves once it is on the platter, and rejects when that fails in 5 s. */
@@ -330,10 +344,13 @@ export interface AccountTable {
   accounts(): Iterable<AccountRecord>
   keys(): Iterable<KeyRecord>
   putAccount(record: AccountRecord): Promise<void>
-  /** Removes the account alone; its keys and webhooks are the caller's to remove before. */
+  endedTokens(): Iterable<EndedToken>
+  /** Removes the account alone; its keys, ended tokens and webhooks are the caller's to remove before. */
   removeAccount(id: AccountId): Promise<void>
   putKey(record: KeyRecord): Promise<void>
   removeKey(id: KeyId): Promise<void>
+  putEndedToken(record: EndedToken): Promise<void>
+  removeEndedToken(tokenId: string): Promise<void>
 }
 
 /** What retention keeps, and how many rows one call may remove. */

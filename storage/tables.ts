@@ -5,7 +5,7 @@
 // Upholds STORE10 (fixed layout), R42.
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 4
+export const FORMAT_VERSION = 5
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
@@ -44,6 +44,8 @@ export const TABLES = {
   accounts: table('accounts', 'accounts', { isChecked: true }),
   /** key id → KeyRecord */
   keys: table('accounts', 'keys', { isChecked: true }),
+  /** id of a login token → EndedToken */
+  endedTokens: table('accounts', 'endedTokens', { isChecked: true }),
   /** webhook number → Webhook */
   webhooks: table('accounts', 'webhooks', { isChecked: true }),
   /** name → number; `last_webhook_number` is the webhook table's own */

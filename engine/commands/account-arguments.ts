@@ -10,6 +10,7 @@ export const ACCOUNT_USAGE = `npm run account -- ACTION
   set-tier EMAIL TIER [--rpm N] [--sockets N]         TIER: free, pro, enterprise; limits with enterprise only
   disable EMAIL                                       its requests are refused, its streams end, its webhooks are silent
   enable EMAIL                                        its keys and webhooks work again
+  log-out EMAIL                                       all its login tokens end; its keys and webhooks go on
   delete EMAIL                                        the account, its keys and its webhooks, for good
 The engine of DATA_DIR is asked when it runs; otherwise its data folder is opened.`
 
@@ -48,6 +49,7 @@ function read(words: readonly string[]): AccountArguments {
       return { kind: 'command', command: 'account.list', request: {} }
     case 'disable':
     case 'enable':
+    case 'log-out':
     case 'delete':
       if (email === undefined || tier !== undefined) return problem(`${action} takes one EMAIL`)
       return { kind: 'command', command: `account.${action}`, request: { email } }
@@ -59,7 +61,9 @@ function read(words: readonly string[]): AccountArguments {
     case undefined:
       return problem('an ACTION is missing')
     default:
-      return problem(`no action ${action}; it is list, set-tier, disable, enable or delete`)
+      return problem(
+        `no action ${action}; it is list, set-tier, disable, enable, log-out or delete`,
+      )
   }
 }
 

@@ -1,4 +1,4 @@
-// `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables and deletes them.
+// `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables, logs out and deletes them.
 // Asks the engine that holds the data folder over its socket; without one it opens the folder itself.
 // Exit codes: 0 done, 1 refused or not possible now, 2 for a bad request or setting.
 // Upholds ACCOUNTCMD1 to ACCOUNTCMD4.
@@ -116,6 +116,8 @@ async function change(ask: Ask, command: string, request: AdminRequest): Promise
   const [email, tier, requests, sockets, keys, state] = cells(row)
   if (command === 'account.delete')
     return say(`${email}: deleted, with its keys (${keys}) and webhooks`)
+  if (command === 'account.log-out')
+    return say(`${email}: logged out everywhere; its keys (${keys}) go on`)
   say(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
 }
 

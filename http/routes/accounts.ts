@@ -1,17 +1,18 @@
-// Sign-up, log-in and keys. The rules of accounts (throttling, hashing, limits) are the owner's;
-// here are only shapes. Upholds ACCOUNTS1 to ACCOUNTS4.
+// Sign-up, log-in, log-out, the password, deletion, and keys. The rules of accounts (throttling,
+// hashing, limits) are the owner's; here are only shapes. Upholds ACCOUNTS1 to ACCOUNTS9.
 
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
+import { KEY_SCOPES } from '../../engine/account.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
-import { labelCharactersMax } from '../../engine/limits.ts'
+import { endedTokensPerAccountMax, labelCharactersMax } from '../../engine/limits.ts'
 import { toSeconds } from '../../engine/units.ts'
 import { echo } from '../echo.ts'
 import type { Problem } from '../parameter.ts'
 import { json, nothing } from '../reply.ts'
 import { bodyRoute, type Route, type RouteDocument, route } from '../route.ts'
-import { CreatedKeySchema, KeysSchema, MeSchema, SessionSchema } from '../schemas.ts'
+import { CreatedKeySchema, choice, KeysSchema, MeSchema, SessionSchema } from '../schemas.ts'
 import { lengthProblem } from '../validate.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
@@ -21,15 +22,18 @@ const PASSWORD_BYTES_MIN = 8
 const PASSWORD_BYTES_MAX = 1_024
 
 const Credentials = Type.Object({ email: Type.String(), password: Type.String() })
-const Label = Type.Object({
+const NewKey = Type.Object({
   label: Type.String({ minLength: 1, maxLength: labelCharactersMax }),
+  scopes: Type.Optional(Type.Array(choice(KEY_SCOPES), { minItems: 1, maxItems: 16 })),
 })
+const Passwords = Type.Object({ current_password: Type.String(), new_password: Type.String() })
+const Password = Type.Object({ password: Type.String() })
 const NoQuery = Type.Object({})
 
 /** The routes under /v1/auth and /v1/keys. */
 export function accountRoutes(accounts: AccountsView): readonly Route[] {
-  const bearer = { access: 'token', isPrivate: true } as const
-  const open = { access: 'public', isPrivate: true } as const
+  const bearer = { access: 'token', budget: 'management', isPrivate: true } as const
+  const open = { access: 'public', budget: 'signIn', isPrivate: true } as const
   const documents = accountDocuments
   return [
     bodyRoute(
@@ -48,12 +52,13 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
         method: 'GET',
         pattern: '/v1/auth/me',
         document: documents.me,
+        ...bearer,
         access: 'caller',
-        isPrivate: true,
       },
       NoQuery,
       ({ caller }) => json(meRecord(known(caller))),
     ),
+    ...tokenRoutes(accounts, bearer),
     route(
       { method: 'GET', pattern: '/v1/keys', document: documents.keys, ...bearer },
       NoQuery,
@@ -64,9 +69,10 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
     ),
     bodyRoute(
       { method: 'POST', pattern: '/v1/keys', document: documents.createKey, ...bearer },
-      { schema: Label, className: 'Key' },
+      { schema: NewKey, className: 'Key' },
       async ({ caller, body }) => {
-        const { view, key } = await accounts.createKey(known(caller).accountId, body.label)
+        const { accountId } = known(caller)
+        const { view, key } = await accounts.createKey(accountId, body.label, body.scopes)
         return json({ ...keyRecord(view), key }, 201)
       },
     ),
@@ -88,25 +94,92 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
   ]
 }
 
+/** What ends tokens: of one log-in, of all, of the whole account. */
+function tokenRoutes(
+  accounts: AccountsView,
+  bearer: { access: 'token'; budget: 'management'; isPrivate: true },
+): readonly Route[] {
+  const documents = accountDocuments
+  return [
+    route(
+      { method: 'POST', pattern: '/v1/auth/logout', document: documents.logOut, ...bearer },
+      NoQuery,
+      async ({ caller }) => {
+        await accounts.logOut(known(caller))
+        return nothing()
+      },
+    ),
+    bodyRoute(
+      { method: 'POST', pattern: '/v1/auth/password', document: documents.password, ...bearer },
+      {
+        schema: Passwords,
+        className: 'PasswordChange',
+        refine: (value) => passwordProblems('new_password', value.new_password),
+      },
+      async ({ caller, body }) => {
+        const change = { current: body.current_password, next: body.new_password }
+        return json(sessionRecord(await accounts.changePassword(known(caller), change)))
+      },
+    ),
+    bodyRoute(
+      { method: 'DELETE', pattern: '/v1/auth/me', document: documents.deleteMe, ...bearer },
+      { schema: Password, className: 'Deletion' },
+      async ({ caller, body }) => {
+        await accounts.deleteAccount(known(caller), body.password)
+        return nothing()
+      },
+    ),
+  ]
+}
+
+const BUSY = 'too many passwords are being checked, or the disk is late'
+
 const accountDocuments = {
   signUp: {
     group: 'Auth',
     summary: 'Create an account and log in',
     answer: SessionSchema,
     status: 201,
-    refusals: { 400: 'the e-mail has an account already' },
+    refusals: { 400: 'the e-mail has an account already', 503: BUSY },
   },
   logIn: {
     group: 'Auth',
     summary: 'Log in',
     answer: SessionSchema,
-    refusals: { 401: 'wrong e-mail or password' },
+    refusals: { 401: 'wrong e-mail or password', 503: BUSY },
   },
   me: { group: 'Auth', summary: 'The account of the credential', answer: MeSchema },
+  logOut: {
+    group: 'Auth',
+    summary: 'Log out: this token is good for nothing any more, and its streams end',
+    description: `More than ${endedTokensPerAccountMax} log-outs of an account within a day end all of its tokens.`,
+    answer: null,
+    status: 204,
+    refusals: { 503: BUSY },
+  },
+  password: {
+    group: 'Auth',
+    summary: 'Change the password: every token issued before is ended, keys stay',
+    description:
+      'The answer has a new token, as a log-in has. Wrong current passwords wait as at the log-in, each token for itself.',
+    answer: SessionSchema,
+    refusals: { 401: 'wrong current password', 503: BUSY },
+  },
+  deleteMe: {
+    group: 'Auth',
+    summary:
+      'Delete the account, its keys, its webhooks and what they have not delivered, for good',
+    description: 'Its streams end, and its e-mail can sign up again.',
+    answer: null,
+    status: 204,
+    refusals: { 401: 'wrong password', 503: BUSY },
+  },
   keys: { group: 'Auth', summary: "The account's API keys", answer: KeysSchema },
   createKey: {
     group: 'Auth',
     summary: 'Create an API key; it is shown this once',
+    description:
+      '`read` asks for data and lists webhooks, `webhooks` makes, changes and deletes them as well; every key reads. A new key has `read` unless it asks for more.',
     answer: CreatedKeySchema,
     status: 201,
     refusals: { 400: 'the account has as many keys as it may' },
@@ -148,13 +221,15 @@ function refineCredentials(value: { email: string; password: string }): readonly
       ctx: { reason },
     })
   }
+  return [...problems, ...passwordProblems('password', password)]
+}
+
+function passwordProblems(field: string, password: string): readonly Problem[] {
   const bytes = Buffer.byteLength(password)
-  if (bytes < PASSWORD_BYTES_MIN || bytes > PASSWORD_BYTES_MAX) {
-    const isShort = bytes < PASSWORD_BYTES_MIN
-    const limit = isShort ? PASSWORD_BYTES_MIN : PASSWORD_BYTES_MAX
-    problems.push(lengthProblem({ loc: ['body', 'password'], input: '[redacted]', isShort, limit }))
-  }
-  return problems
+  if (bytes >= PASSWORD_BYTES_MIN && bytes <= PASSWORD_BYTES_MAX) return []
+  const isShort = bytes < PASSWORD_BYTES_MIN
+  const limit = isShort ? PASSWORD_BYTES_MIN : PASSWORD_BYTES_MAX
+  return [lengthProblem({ loc: ['body', field], input: '[redacted]', isShort, limit })]
 }
 
 function known(caller: Caller | null): Caller {
@@ -190,6 +265,7 @@ function keyRecord(key: KeyView) {
   return {
     id: key.id,
     label: key.label,
+    scopes: [...key.scopes],
     prefix: key.prefix,
     created_at: toSeconds(key.createdAtMs),
     last_used_at: key.lastUsedAtMs === null ? null : toSeconds(key.lastUsedAtMs),

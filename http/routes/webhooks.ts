@@ -1,10 +1,11 @@
 // An account's webhooks: make, list, read, change, delete, test, re-key, and what came of their
 // deliveries. Whose they are, how many there may be and what is sent is the owner's; here are only
-// shapes. Another account's webhook is as unknown as one that never was. Upholds HOOKROUTE1 to HOOKROUTE7.
+// shapes. Another account's webhook is as unknown as one that never was. A key that only reads may look,
+// but for what an URL may hide. Upholds HOOKROUTE1 to HOOKROUTE7, HOOKROUTE10, HOOKROUTE11.
 
 import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
-import type { WebhooksView } from '../../actors/webhook-views.ts'
+import type { WebhooksView, WebhookView } from '../../actors/webhook-views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { AccountId, VenueNames } from '../../engine/ids.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
@@ -43,8 +44,13 @@ export function webhookRoutes(parts: WebhookParts): readonly Route[] {
 
 type Documents = ReturnType<typeof webhookDocuments>
 
+const WebhookPath = Type.Object({ webhook_id: Type.String({ pattern: '^wh_[0-9A-Za-z]{1,64}$' }) })
+
+/** Whoever only looks needs no more than `read`. */
 function basics(method: Method, pattern: string, document: RouteDocument) {
-  return { method, pattern, document, isPrivate: true }
+  const scope = method === 'GET' ? 'read' : 'webhooks'
+  const rules = { scope, budget: 'management', isPrivate: true } as const
+  return { method, pattern, document, path: WebhookPath, ...rules }
 }
 
 const COLLECTION = '/v1/webhooks'
@@ -63,12 +69,12 @@ function collectionRoutes(parts: WebhookParts, documents: Documents): readonly R
       },
     ),
     route(basics('GET', COLLECTION, documents.list), NoQuery, ({ caller }) => {
-      const rows = webhooks.list(accountOf(caller)).map((row) => webhookRecord(row, names))
+      const rows = webhooks.list(accountOf(caller)).map((row) => shownTo(caller, row, names))
       return json({ webhooks: rows, total: rows.length })
     }),
     route(basics('GET', ONE, documents.read), NoQuery, ({ caller, path }) => {
       const webhook = found(webhooks.get(accountOf(caller), path('webhook_id')))
-      return json(webhookRecord(webhook, names))
+      return json(shownTo(caller, webhook, names))
     }),
     bodyRoute(
       basics('PATCH', ONE, documents.change),
@@ -150,6 +156,13 @@ function deliveriesPage(
     cursor: last === undefined ? null : String(last.number),
     has_more: last !== undefined,
   })
+}
+
+/** The path and the query of an URL are often what lets somebody post there: not for keys that only read. */
+function shownTo(caller: Caller | null, webhook: WebhookView, names: VenueNames) {
+  const record = webhookRecord(webhook, names)
+  if (caller?.scopes.includes('webhooks') === true) return record
+  return { ...record, url: `${new URL(record.url).origin}/…` }
 }
 
 function found<T>(value: T | null): T {

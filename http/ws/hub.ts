@@ -111,6 +111,9 @@ export class Hub implements Watcher, Desk {
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
     engine.accounts.watch({
       onRevoked: (key) => this.#endThose(({ keyId }) => keyId === key),
+      onTokenEnded: (id) => this.#endThose(({ token }) => token?.id === id),
+      onTokensEnded: (account) =>
+        this.#endThose(({ accountId, token }) => accountId === account && token !== null),
       onAccountGone: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.#endBeyond(account, socketsMax),
     })

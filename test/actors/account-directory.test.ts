@@ -121,6 +121,9 @@ function heldTable(table: AccountTable) {
   const holding: AccountTable = {
     accounts: () => table.accounts(),
     keys: () => table.keys(),
+    endedTokens: () => table.endedTokens(),
+    putEndedToken: (record) => held(table.putEndedToken(record)),
+    removeEndedToken: (id) => held(table.removeEndedToken(id)),
     putAccount: (record) => held(table.putAccount(record)),
     putKey: (record) => held(table.putKey(record)),
     removeKey: (id) => held(table.removeKey(id)),

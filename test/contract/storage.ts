@@ -217,6 +217,28 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
+  test('[STORE8] ended tokens, scopes of keys and generations of tokens come back as they were put', async () => {
+    let storage = await open()
+    const ended = (tokenId: string) => {
+      return { tokenId, accountId: account('one').id, expiresAtMs: timeMs(NOON_MS) }
+    }
+    await Promise.all([
+      storage.accounts.putAccount(account('one', { tokenGeneration: 3 })),
+      storage.accounts.putKey(key('k1', { scopes: ['read'] })),
+      storage.accounts.putKey(key('k2')),
+      storage.accounts.putEndedToken(ended('t1')),
+      storage.accounts.putEndedToken(ended('t2')),
+    ])
+    storage = await settle(storage)
+    await storage.accounts.removeEndedToken('t1')
+    await storage.accounts.removeEndedToken('never')
+    storage = await settle(storage)
+    assert.deepEqual([...storage.accounts.endedTokens()], [ended('t2')])
+    assert.deepEqual([...storage.accounts.accounts()], [account('one', { tokenGeneration: 3 })])
+    assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read'] }), key('k2')])
+    await storage.close()
+  })
+
   test('[STORE31] an account is disabled and removed; its keys are left to whoever removes it', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))

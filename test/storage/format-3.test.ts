@@ -1,5 +1,5 @@
 // A data folder of format 2, which is made here: this program's own without the tables that came with
-// format 3, and with accounts of the older schema.
+// format 3, and with an account and a key of the oldest schemas.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -42,7 +42,6 @@ function open(dataDir: string): Promise<Storage> {
 async function olderFolder(): Promise<string> {
   const dataDir = join(folder, 'data')
   const storage = await open(dataDir)
-  await storage.accounts.putKey(key('k1'))
   storage.trades.put(traded(1), trade('t1'))
   await storage.close()
   const side = JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
@@ -56,6 +55,11 @@ async function olderFolder(): Promise<string> {
       const fields = [id, email, passwordHash, tier, null, null, createdAtMs]
       const row = { key: textKey(id), schema: 1, fields }
       openTable(root, TABLES.accounts).putSync(row.key, encodeRecord(TABLES.accounts, row))
+      const { id: keyId, accountId, hash, prefix, label, createdAtMs: madeAtMs } = key('k1')
+      const older = [keyId, accountId, hash, prefix, label, madeAtMs, null]
+      const keyRow = { key: textKey(keyId), schema: 1, fields: older }
+      openTable(root, TABLES.keys).putSync(keyRow.key, encodeRecord(TABLES.keys, keyRow))
+      openTable(root, TABLES.endedTokens).dropSync()
     }
     putFormatVersion(root, checkSentinel(root, { dataDir, name, side }), 2)
     await root.close()
@@ -63,13 +67,14 @@ async function olderFolder(): Promise<string> {
   return dataDir
 }
 
-test('[STORE32] a folder of format 2 opens without webhooks, its accounts enabled, and takes both', async () => {
+test('[STORE32] a folder of format 2 opens without webhooks, its accounts enabled, its keys with all scopes, and takes them', async () => {
   const dataDir = await olderFolder()
   let storage = await open(dataDir)
   assert.deepEqual([...storage.webhooks.all()], [])
   assert.deepEqual([...storage.outbox.webhooks()], [])
   assert.deepEqual([...storage.accounts.accounts()], [account('old')])
-  assert.deepEqual([...storage.accounts.keys()], [key('k1')])
+  assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read', 'webhooks'] })])
+  assert.deepEqual([...storage.accounts.endedTokens()], [])
   assert.equal(storage.trades.count(), 1)
   await storage.accounts.putAccount(account('old', { isDisabled: true }))
   const made = await storage.webhooks.create(webhook('first'))

@@ -60,14 +60,19 @@ function cursorOf({ headers, body }: RawAnswer): string | null {
 }
 
 async function credentials(client: RouteClient): Promise<void> {
-  const { access, isCounted, document } = client.route
+  const { access, budget, isCounted, scope, document } = client.route
   const success = document.status ?? 200
   const wanted = (isGood: boolean) => (isGood ? (success === 101 ? 400 : success) : 401)
   await client.expect(wanted(access === 'public'), { credential: 'none' }, 'nobody')
   await client.expect(wanted(access === 'public'), { credential: 'wrong' }, 'a wrong credential')
   await client.expect(wanted(access !== 'token'), { credential: 'key' }, 'a key')
   await client.expect(wanted(true), { credential: 'token' }, 'a token')
-  await client.expect(isCounted ? 429 : success, { credential: 'poor' }, 'a used-up quota')
+  // What signs up and in has attempts of its own, whatever it carries.
+  const hasQuota = isCounted && budget !== 'signIn'
+  await client.expect(hasQuota ? 429 : success, { credential: 'poor' }, 'a used-up quota')
+  if (access !== 'caller') return
+  const asReader = scope === 'read' ? wanted(true) : 403
+  await client.expect(asReader, { credential: 'reader' }, 'a key that only reads')
 }
 
 async function methods(client: RouteClient, face: DescribedFace): Promise<void> {

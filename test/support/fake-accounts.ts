@@ -1,16 +1,19 @@
-// Accounts for tests of the face, without disk or hashing: an account has one key and one token whose
-// names follow from its own. Not for: real quotas and windows (actors/accounts.ts).
+// Accounts for tests of the face, without disk or hashing: an account has one key, a second that only
+// reads, and one token, whose names follow from its own; what would end them ends nothing.
+// Not for: real quotas, windows and endings (actors/accounts.ts).
 
 import type { AccountWatcher } from '../../actors/account-directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../actors/views.ts'
+import { KEY_SCOPES, type KeyScope, scopesOf } from '../../engine/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'
-import { toSeconds } from '../../engine/units.ts'
+import { DAY_MS, timeMs, toSeconds } from '../../engine/units.ts'
 
 interface FakeAccount {
   readonly caller: Caller
   usedCount: number
+  managedCount: number
   socketCount: number
 }
 
@@ -19,6 +22,7 @@ export class FakeAccounts implements AccountsView {
   readonly accounts = new Map<AccountId, FakeAccount>()
   readonly keyRows = new Map<string, { accountId: AccountId; view: KeyView }>()
   readonly tokens = new Map<string, AccountId>()
+  readonly readers = new Map<string, AccountId>()
   readonly #addresses = new Map<string, number>()
   /** For tests to tell of what happens to accounts. */
   readonly watchers: AccountWatcher[] = []
@@ -29,7 +33,7 @@ export class FakeAccounts implements AccountsView {
     this.#clock = clock
   }
 
-  /** An account with one key `<name>-key` and one token `<name>-token`. */
+  /** An account with the keys `<name>-key` and `<name>-reader`, and the token `<name>-token`. */
   make(name: string, set: Partial<Caller> = {}): void {
     const caller: Caller = {
       accountId: accountId(`acc_${name}`),
@@ -39,17 +43,27 @@ export class FakeAccounts implements AccountsView {
       requestsPerMinute: 60,
       socketsMax: 2,
       keyId: null,
+      token: { id: name, generation: 0, expiresAtMs: timeMs(this.#clock.nowMs() + DAY_MS) },
+      scopes: KEY_SCOPES,
       ...set,
     }
-    this.accounts.set(caller.accountId, { caller, usedCount: 0, socketCount: 0 })
+    const counts = { usedCount: 0, managedCount: 0, socketCount: 0 }
+    this.accounts.set(caller.accountId, { caller, ...counts })
     this.tokens.set(`${name}-token`, caller.accountId)
-    this.#addKey(caller.accountId, `${name}-key`, 'first')
+    this.readers.set(`${name}-reader`, caller.accountId)
+    this.#addKey(caller.accountId, `${name}-key`, 'first', KEY_SCOPES)
   }
 
-  #addKey(account: AccountId, key: string, label: string): KeyView {
+  #addKey(
+    account: AccountId,
+    key: string,
+    label: string,
+    scopes: readonly KeyScope[] = ['read'],
+  ): KeyView {
     const view = {
       id: keyId(`key_${this.keyRows.size + 1}`),
       label,
+      scopes: scopesOf(scopes),
       prefix: key.slice(0, 4),
       createdAtMs: this.#clock.nowMs(),
       lastUsedAtMs: null,
@@ -59,16 +73,25 @@ export class FakeAccounts implements AccountsView {
   }
 
   callerOfKey(key: string): Caller | null {
+    const reader = this.accounts.get(this.readers.get(key) ?? accountId(''))
+    if (reader !== undefined) {
+      return { ...reader.caller, keyId: keyId('key_reader'), token: null, scopes: ['read'] }
+    }
     const row = this.keyRows.get(key)
     const account = row === undefined ? undefined : this.accounts.get(row.accountId)
     return row === undefined || account === undefined
       ? null
-      : { ...account.caller, keyId: row.view.id }
+      : { ...account.caller, keyId: row.view.id, token: null, scopes: row.view.scopes }
   }
 
   callerOfToken(token: string): Caller | null {
     const account = this.tokens.get(token)
     return account === undefined ? null : (this.accounts.get(account)?.caller ?? null)
+  }
+
+  isGood({ keyId: id, accountId: account }: Caller): boolean {
+    const isKnown = id === null || [...this.keyRows.values()].some(({ view }) => view.id === id)
+    return this.accounts.has(account) && (isKnown || id === 'key_reader')
   }
 
   #quota(limit: number, used: number): Quota {
@@ -82,6 +105,17 @@ export class FakeAccounts implements AccountsView {
     if (account === undefined) throw new Error('no such account')
     account.usedCount += 1
     return this.#quota(account.caller.requestsPerMinute, account.usedCount)
+  }
+
+  takeManagementRequest(id: AccountId): Quota {
+    const account = this.accounts.get(id)
+    if (account === undefined) throw new Error('no such account')
+    account.managedCount += 1
+    return this.#quota(account.caller.requestsPerMinute, account.managedCount)
+  }
+
+  peekSignIn(): Quota {
+    return this.#quota(20, 0)
   }
 
   takeAddressRequest(address: string): Quota {
@@ -114,6 +148,7 @@ export class FakeAccounts implements AccountsView {
 
   async signUp(request: { email: string; password: string }): Promise<Session> {
     const name = request.email.split('@')[0] ?? ''
+    if (name === 'hasty') throw new EngineError('RATE_LIMITED', 'too many attempts')
     if (this.accounts.has(accountId(`acc_${name}`))) {
       throw new EngineError('BAD_REQUEST', 'this e-mail has an account already')
     }
@@ -123,11 +158,23 @@ export class FakeAccounts implements AccountsView {
 
   async logIn(request: { email: string; password: string }): Promise<Session> {
     const name = request.email.split('@')[0] ?? ''
+    if (name === 'hasty') throw new EngineError('RATE_LIMITED', 'too many attempts')
     const account = this.accounts.get(accountId(`acc_${name}`))
     if (account === undefined || request.password === 'wrong') {
       throw new EngineError('UNAUTHORIZED', 'wrong e-mail or password')
     }
     return { caller: account.caller, accessToken: `${name}-token`, expiresInSeconds: 86_400 }
+  }
+
+  async logOut(): Promise<void> {}
+
+  async changePassword(caller: Caller, { current }: { current: string }): Promise<Session> {
+    await this.deleteAccount(caller, current)
+    return this.logIn({ email: caller.email, password: '' })
+  }
+
+  async deleteAccount(_: Caller, password: string): Promise<void> {
+    if (password === 'wrong') throw new EngineError('UNAUTHORIZED', 'the password is wrong')
   }
 
   keys(account: AccountId): readonly KeyView[] {
@@ -136,9 +183,9 @@ export class FakeAccounts implements AccountsView {
       .map((row) => row.view)
   }
 
-  async createKey(account: AccountId, label: string) {
+  async createKey(account: AccountId, label: string, scopes?: readonly KeyScope[]) {
     const key = `pmk_${this.keyRows.size + 1}`
-    return { view: this.#addKey(account, key, label), key }
+    return { view: this.#addKey(account, key, label, scopes), key }
   }
 
   async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {

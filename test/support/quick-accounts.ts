@@ -11,6 +11,7 @@ export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 
 /** Hashes at once; counts what it is asked, since equal work is what hides unknown e-mails. */
 export class QuickPasswords implements PasswordPool {
+  readonly nobodys = 'of nobody'
   hashed = 0
   verified = 0
   /** Set it to have the next ones fail, as a full queue does. */

@@ -128,6 +128,7 @@ export class RouteClient {
       ]
     if (credential === 'poor')
       return access === 'token' ? [token(POOR_ACCOUNT)] : [key(POOR_ACCOUNT)]
+    if (credential === 'reader') return [['X-API-Key', `${ACCOUNT}-reader`]]
     if (credential === 'token') return [token(ACCOUNT)]
     if (credential === 'key') return [key(ACCOUNT)]
     return access === 'token' ? [token(ACCOUNT)] : [key(ACCOUNT)]

@@ -15,7 +15,7 @@ import type { FakeEngine } from './fake-engine.ts'
 import { fakeAddress, randomWallet } from './fake-wallets.ts'
 
 /** Whose credential a request carries. */
-export type Credential = 'own' | 'key' | 'token' | 'none' | 'wrong' | 'poor'
+export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
 
 /** A request of a route; what is left out is as a good one has it. */
 export interface Ask {
@@ -84,6 +84,13 @@ const whales = (method: 'history' | 'historyOfMarket') => ({
   method,
 })
 const venueTrades = { owner: (engine: FakeEngine) => engine.catalog, method: 'venueTrades' }
+
+const accountsOf = (method: keyof FakeEngine['accounts']) => ({
+  owner: (engine: FakeEngine) => engine.accounts,
+  method,
+})
+
+const noWebhook = { 404: { path: { webhook_id: 'wh_none' } } }
 
 let signUps = 0
 
@@ -193,10 +200,28 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
   },
   'POST /v1/auth/signup': {
     body: () => ({ email: `new${++signUps}@example.com`, password: 'a long password' }),
+    reach: {
+      400: { body: `{"email":"${ACCOUNT}@example.com","password":"a long password"}` },
+      429: { body: '{"email":"hasty@example.com","password":"a long password"}' },
+    },
+    unavailable: accountsOf('signUp'),
   },
   'POST /v1/auth/login': {
     body: () => ({ email: `${ACCOUNT}@example.com`, password: 'a long password' }),
-    reach: { 401: { body: `{"email":"${ACCOUNT}@example.com","password":"wrong"}` } },
+    reach: {
+      401: { body: `{"email":"${ACCOUNT}@example.com","password":"wrong"}` },
+      429: { body: '{"email":"hasty@example.com","password":"wrong"}' },
+    },
+    unavailable: accountsOf('logIn'),
+  },
+  'POST /v1/auth/logout': { unavailable: accountsOf('logOut') },
+  'POST /v1/auth/password': {
+    body: () => ({ current_password: 'a long password', new_password: 'another password' }),
+    unavailable: accountsOf('changePassword'),
+  },
+  'DELETE /v1/auth/me': {
+    body: () => ({ password: 'a long password' }),
+    unavailable: accountsOf('deleteAccount'),
   },
   'POST /v1/webhooks': {
     body: () => ({
@@ -207,14 +232,26 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
       description: 'a bot',
     }),
   },
-  'GET /v1/webhooks/{webhook_id}': { path: ownWebhook },
-  'PATCH /v1/webhooks/{webhook_id}': { path: ownWebhook, body: () => ({ active: false }) },
-  'DELETE /v1/webhooks/{webhook_id}': { path: ownWebhook },
-  'POST /v1/webhooks/{webhook_id}/rotate-secret': { path: ownWebhook, body: () => ({}) },
-  'POST /v1/webhooks/{webhook_id}/test': { path: ownWebhook },
-  'GET /v1/webhooks/{webhook_id}/deliveries': { path: ownWebhook, query: { cursor: '3' } },
+  'GET /v1/webhooks/{webhook_id}': { path: ownWebhook, reach: noWebhook },
+  'PATCH /v1/webhooks/{webhook_id}': {
+    path: ownWebhook,
+    body: () => ({ active: false }),
+    reach: noWebhook,
+  },
+  'DELETE /v1/webhooks/{webhook_id}': { path: ownWebhook, reach: noWebhook },
+  'POST /v1/webhooks/{webhook_id}/rotate-secret': {
+    path: ownWebhook,
+    body: () => ({}),
+    reach: noWebhook,
+  },
+  'POST /v1/webhooks/{webhook_id}/test': { path: ownWebhook, reach: noWebhook },
+  'GET /v1/webhooks/{webhook_id}/deliveries': {
+    path: ownWebhook,
+    query: { cursor: '3' },
+    reach: noWebhook,
+  },
   'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': { path: ownWebhook },
-  'POST /v1/keys': { body: () => ({ label: 'bot' }) },
+  'POST /v1/keys': { body: () => ({ label: 'bot', scopes: ['read', 'webhooks'] }) },
   'DELETE /v1/keys/{key_id}': {
     path: async (engine) => {
       const { view } = await engine.accounts.createKey(ownAccount(engine), 'to be revoked')

@@ -168,6 +168,7 @@ export function account(id: string, changes: Partial<AccountRecord> = {}): Accou
     socketsMax: null,
     createdAtMs: timeMs(NOON_MS),
     isDisabled: false,
+    tokenGeneration: 0,
     ...changes,
   }
 }
@@ -179,6 +180,7 @@ export function key(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
     hash: 'ab'.repeat(32),
     prefix: 'pmk_abcd',
     label: 'laptop',
+    scopes: ['read', 'webhooks'],
     createdAtMs: timeMs(NOON_MS),
     lastUsedAtMs: null,
     ...changes,

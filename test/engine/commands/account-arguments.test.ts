@@ -11,6 +11,7 @@ test('[ACCOUNTCMD1] each action becomes its command', () => {
     ['list', 'account.list', {}],
     ['disable a@b', 'account.disable', { email: 'a@b' }],
     ['enable a@b', 'account.enable', { email: 'a@b' }],
+    ['log-out a@b', 'account.log-out', { email: 'a@b' }],
     ['delete a@b', 'account.delete', { email: 'a@b' }],
     ['set-tier a@b pro', 'account.set-tier', { email: 'a@b', tier: 'pro' }],
     [
@@ -33,7 +34,7 @@ test('[ACCOUNTCMD1] each action becomes its command', () => {
 test('[ACCOUNTCMD1] anything else is told what is accepted', () => {
   const cases = [
     ['', /ACTION is missing/],
-    ['lists', /no action lists; it is list, set-tier, disable, enable or delete/],
+    ['lists', /no action lists; it is list, set-tier, disable, enable, log-out or delete/],
     ['list a@b', /list takes nothing more/],
     ['list --rpm 5', /go with set-tier/],
     ['disable', /disable takes one EMAIL/],

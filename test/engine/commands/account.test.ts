@@ -67,11 +67,22 @@ test('[ACCOUNTCMD2] without an engine the data folder is changed, and the next e
     out: '',
     error: 'no account has the e-mail nobody@example.com\n',
   })
+  assert.deepEqual(await run(dataDir, 'log-out', 'ann@example.com'), {
+    code: 0,
+    out: 'ann@example.com: logged out everywhere; its keys (1) go on\n',
+    error: '',
+  })
   const second = await openFolder(dataDir)
   const kept = second.directory.findByEmail('ann@example.com')
   assert.deepEqual(
-    [kept?.tier, kept?.requestsPerMinute, kept?.socketsMax, kept?.isDisabled],
-    ['enterprise', 9, null, true],
+    [
+      kept?.tier,
+      kept?.requestsPerMinute,
+      kept?.socketsMax,
+      kept?.isDisabled,
+      kept?.tokenGeneration,
+    ],
+    ['enterprise', 9, null, true, 1],
   )
   await second.storage.close()
   const listed = await run(dataDir, 'list')

@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SignJWT } from 'jose'
-import { hashKey, keyPrefix, makeKey, TIERS } from '../../../engine/account.ts'
+import { hashKey, KEY_SCOPES, keyPrefix, makeKey, TIERS } from '../../../engine/account.ts'
 import { accountId, keyId } from '../../../engine/ids.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/storage.ts'
@@ -39,9 +39,11 @@ async function addAccounts(storage: Storage, tier: 'free' | 'pro' | 'enterprise'
       requestsPerMinute: null,
       socketsMax: null,
       isDisabled: false,
+      tokenGeneration: 0,
     }
     await storage.accounts.putAccount({ id, email: `${name}@x.org`, tier, createdAtMs, ...rest })
-    const shown = { prefix: keyPrefix(key), label: name, createdAtMs, lastUsedAtMs }
+    const scopes = KEY_SCOPES
+    const shown = { prefix: keyPrefix(key), label: name, scopes, createdAtMs, lastUsedAtMs }
     await storage.accounts.putKey({
       ...{ id: keyId(`key_${name}`), accountId: id, hash: hashKey(key) },
       ...shown,
