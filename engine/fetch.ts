@@ -24,17 +24,25 @@ export class FetchError extends Error {
   readonly status?: number
   /** What a 429 or 503 asked for, in ms. */
   readonly retryAfterMs?: number
+  /** No answer came from it, for the log (log.ts). */
+  readonly unreachableHost?: string
 
   constructor(
     kind: FetchFailure,
     message: string,
-    more: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+    more: {
+      status?: number
+      retryAfterMs?: number
+      unreachableHost?: string
+      cause?: unknown
+    } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause })
     this.name = 'FetchError'
     this.kind = kind
     if (more.status !== undefined) this.status = more.status
     if (more.retryAfterMs !== undefined) this.retryAfterMs = more.retryAfterMs
+    if (more.unreachableHost !== undefined) this.unreachableHost = more.unreachableHost
   }
 }
 
@@ -208,6 +216,7 @@ export class HttpClient {
   /** One request and its whole answer as text; settles exactly once, whatever happens in between. */
   #exchange(attempt: Attempt, signal: AbortSignal): Promise<string> {
     const { clock, timeoutMs } = this.#options
+    const { host: unreachableHost } = attempt.url
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(new FetchError('aborted', 'aborted before it was sent'))
       const request = this.#request(attempt)
@@ -220,10 +229,14 @@ export class HttpClient {
       }
       const abort = () => settle(new FetchError('aborted', 'aborted by the caller'))
       const stopTimer = clock.after(timeoutMs, () =>
-        settle(new FetchError('timeout', `no whole answer within ${timeoutMs} ms`)),
+        settle(
+          new FetchError('timeout', `no whole answer within ${timeoutMs} ms`, { unreachableHost }),
+        ),
       )
       signal.addEventListener('abort', abort, { once: true })
-      request.on('error', (cause) => settle(new FetchError('network', cause.message, { cause })))
+      request.on('error', (cause) => {
+        settle(new FetchError('network', cause.message, { unreachableHost, cause }))
+      })
       request.on('response', (response) => this.#read(response, settle))
       request.end(attempt.body ?? undefined)
     })

@@ -1,8 +1,9 @@
 // The root of all logs (pino). Everything else receives a `Log` and makes children of it.
 // Not for: the banner, which goes to stdout and alone may show a key. Secrets are redacted by field
-// name here, once. Upholds LOG1 (no secret reaches a log line).
+// name here, once; a host that cannot be reached is told of once a minute. Upholds LOG1 (no secret reaches a log line), LOG5.
 
-import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { type Clock, systemClock } from './clock.ts'
 
 /** A logger; `child({ part })` names the speaker. */
 export type Log = Logger
@@ -24,14 +25,58 @@ export const REDACTION = {
   censor: '[redacted]',
 }
 
-/** Opens the root log on stderr: readable on a terminal, JSON lines otherwise. */
-export function openLog(level: string): Log {
-  const options = {
+const HOST_TOLD_EVERY_MS = 60_000
+
+/** How every line of ours is made, wherever it goes. */
+export function logOptions(level: string, clock: Clock): LoggerOptions {
+  const hosts = new UnreachableHosts(clock)
+  return {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     redact: REDACTION,
+    // An answer that did not come is no bug of ours, and its stack says nothing but that we asked.
+    serializers: {
+      err: (error) => (hostOf(error) === null ? stdSerializers.err(error) : error.message),
+    },
+    hooks: {
+      logMethod(line, write) {
+        const [fields] = line
+        const host = hostOf(fields) ?? hostOf(Reflect.get(Object(fields), 'err'))
+        if (host === null || hosts.admit(host)) write.apply(this, line)
+      },
+    },
   }
+}
+
+/** The host that a line's fields or an error name as out of reach; null for none. */
+function hostOf(value: unknown): string | null {
+  const host: unknown = Reflect.get(Object(value), 'unreachableHost')
+  return typeof host === 'string' ? host : null
+}
+
+/** Without a network all that asks a host fails again and again: one line a host and minute says it. */
+class UnreachableHosts {
+  readonly #clock: Clock
+  /** By host, of which there are a few; monotonic. */
+  readonly #toldAtMs = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  admit(host: string): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const toldAtMs = this.#toldAtMs.get(host) ?? Number.NEGATIVE_INFINITY
+    if (nowMs - toldAtMs < HOST_TOLD_EVERY_MS) return false
+    this.#toldAtMs.set(host, nowMs)
+    return true
+  }
+}
+
+/** Opens the root log on stderr: readable on a terminal, JSON lines otherwise. */
+export function openLog(level: string): Log {
+  const options = logOptions(level, systemClock)
   if (process.stderr.isTTY === true) {
     const transport = pino.transport({
       target: 'pino-pretty',

@@ -240,7 +240,8 @@ export class SocketFeed {
     if (lifeMs >= LIFE_GOOD_MS) this.#failuresInRow = 0
     const counted = wasOpen ? this.#losses : this.#failedAttempts
     counted.inc()
-    log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
+    if (wasOpen) log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
+    else log.warn({ stream, reason, unreachableHost: hostOf(socket) }, 'no connection')
     if (wasOpen) this.#guard(() => onDown(reason))
     this.#retryLater()
   }
@@ -282,6 +283,11 @@ export class SocketFeed {
 function textOf(data: RawData): string {
   if (Buffer.isBuffer(data)) return data.toString('utf8')
   return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString('utf8')
+}
+
+/** Without path and query, which may be signed. */
+function hostOf(socket: WebSocket | null): string {
+  return socket === null ? 'unknown' : new URL(socket.url).host
 }
 
 /** Says goodbye if it can and drops the connection at once; late errors go nowhere. */

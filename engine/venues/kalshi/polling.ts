@@ -152,9 +152,11 @@ export class PollingFeed implements VenueFeed {
 
   health(): FeedHealth {
     const { books, trades } = this.#states
+    // Without a market that trades no book is polled, and the trades alone tell whether the venue answers.
+    const hasBooks = this.#ring.length > 0
     return {
-      connectionsOpen: Number(books.isUp) + Number(trades.isUp),
-      connectionsWanted: 2,
+      connectionsOpen: Number(hasBooks && books.isUp) + Number(trades.isUp),
+      connectionsWanted: hasBooks ? 2 : 1,
       lastDataAtMs: this.#lastDataAtMs,
       lastSignAtMs: this.#lastDataAtMs,
       bookDelayMs: this.#roundMs(),
@@ -165,18 +167,19 @@ export class PollingFeed implements VenueFeed {
   async #loop(
     stream: PolledStream,
     everyMs: () => number,
-    poll: () => Promise<void>,
+    poll: () => Promise<'answered' | 'idle'>,
   ): Promise<void> {
     const { clock, tally } = this.#parts
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        await poll()
-        if (!signal.aborted) this.#noteGood(stream)
+        const outcome = await poll()
+        // A poll that had nothing to ask says nothing about the venue.
+        if (!signal.aborted && outcome === 'answered') this.#noteGood(stream)
       } catch (error) {
         if (signal.aborted) return
         const reason = error instanceof Error ? error.message : 'unknown'
-        tally.trouble(`poll_${stream}`, { reason })
+        tally.trouble(`poll_${stream}`, { err: error })
         this.#noteBad(stream, reason)
       }
       await pause(clock, everyMs(), signal)
@@ -189,7 +192,7 @@ export class PollingFeed implements VenueFeed {
     return Math.max(BOOKS_EVERY_MS, ROUND_MS_MIN / batches)
   }
 
-  async #pollTrades(): Promise<void> {
+  async #pollTrades(): Promise<'answered'> {
     const { clock, trades, emit } = this.#parts
     const nowMs = clock.nowMs()
     const isLate = nowMs - this.#tradesFromMs > STREAM_AGE_MAX_MS
@@ -201,7 +204,7 @@ export class PollingFeed implements VenueFeed {
       source: isLate ? ('backfill' as const) : ('stream' as const),
     }
     const answer = await trades.fetchRange(range, this.#stopping.signal)
-    if (this.#stopping.signal.aborted) return
+    if (this.#stopping.signal.aborted) return 'answered'
     for (const trade of answer.trades) {
       if (!this.#isNew(trade.nativeId)) continue
       const ticker = tickerOf(trade.outcome)
@@ -213,12 +216,13 @@ export class PollingFeed implements VenueFeed {
       emit(trade)
     }
     this.#tradesFromMs = nowMs
+    return 'answered'
   }
 
-  async #pollBooks(): Promise<void> {
+  async #pollBooks(): Promise<'answered' | 'idle'> {
     const { http, tap, clock } = this.#parts
     const tickers = this.#nextBatch()
-    if (tickers.length === 0) return
+    if (tickers.length === 0) return 'idle'
     let answer: unknown
     try {
       const options = { signal: this.#stopping.signal }
@@ -233,6 +237,7 @@ export class PollingFeed implements VenueFeed {
       tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
     }
     for (const row of rowsOf(answer, 'orderbooks')) this.#takeBook(row, receivedAtMs)
+    return 'answered'
   }
 
   #takeBook(row: unknown, receivedAtMs: TimeMs): void {

@@ -82,6 +82,24 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 
+  it('[KPOLL6] a venue of which nothing is known and nothing is heard is down, not half up', async () => {
+    const bench = await open(false)
+    const { feed } = bench.venue
+    bench.isRestUp = false
+    feed.start()
+    await until(bench, () => bench.requests.length >= 3)
+    const { connectionsOpen, lastDataAtMs } = feed.health()
+    assert.deepEqual({ connectionsOpen, lastDataAtMs }, { connectionsOpen: 0, lastDataAtMs: null })
+    bench.isRestUp = true
+    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
+    const up = feed.health()
+    assert.equal(up.connectionsOpen, up.connectionsWanted, 'without markets the trades tell')
+    feed.watch([watched('A')])
+    await until(bench, () => count(bench, 'bookSnapshot') > 0)
+    const whole = feed.health()
+    assert.deepEqual([whole.connectionsOpen, whole.connectionsWanted], [2, 2])
+  })
+
   it('[KPOLL5] health says how long a round of all books takes', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
