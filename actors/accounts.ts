@@ -10,7 +10,9 @@ import { EngineError } from '../engine/errors.ts'
 import { type AccountId, accountId, type KeyId } from '../engine/ids.ts'
 import {
   accountWorkMsMax,
+  addressFileBytesPerMinute,
   addressRequestsPerMinute,
+  fileAnswerBytes,
   managementRequestsPerMinute,
 } from '../engine/limits.ts'
 import type { PasswordPool } from '../engine/passwords/passwords.ts'
@@ -38,6 +40,7 @@ export class AccountsActor implements AccountsView {
   readonly #accountQuotas: Quotas<AccountId>
   readonly #managementQuotas: Quotas<AccountId>
   readonly #addressQuotas: Quotas<string>
+  readonly #fileQuotas: Quotas<string>
   readonly #throttle: LoginThrottle
 
   constructor(parts: {
@@ -56,6 +59,7 @@ export class AccountsActor implements AccountsView {
     this.#accountQuotas = new Quotas(clock)
     this.#managementQuotas = new Quotas(clock)
     this.#addressQuotas = new Quotas(clock)
+    this.#fileQuotas = new Quotas(clock)
     this.#throttle = new LoginThrottle(clock)
   }
 
@@ -107,6 +111,10 @@ export class AccountsActor implements AccountsView {
 
   takeAddressRequest(address: string): Quota {
     return this.#addressQuotas.take(address, addressRequestsPerMinute)
+  }
+
+  takeAddressFile(address: string, byteCount: number): Quota {
+    return this.#fileQuotas.take(address, addressFileBytesPerMinute, byteCount + fileAnswerBytes)
   }
 
   peekAddress(address: string): Quota {

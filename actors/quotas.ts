@@ -15,8 +15,8 @@ export class Quotas<Key> {
     this.#clock = clock
   }
 
-  /** Takes one request from the key's window, if it may. */
-  take(key: Key, limit: number): Quota {
+  /** Takes one request, or so many bytes, from the key's window, if it may. */
+  take(key: Key, limit: number, amount = 1): Quota {
     let window = this.#windows.get(key)
     if (window === undefined) {
       window = new QuotaWindow()
@@ -24,7 +24,7 @@ export class Quotas<Key> {
       if (this.#windows.size > WINDOWS_MAX) this.#forget()
     }
     const nowMs = this.#clock.monotonicMs()
-    return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit) })
+    return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit, amount) })
   }
 
   /** The window as it stands. */

@@ -272,6 +272,8 @@ export interface AccountsView {
   /** Of what the account's tokens manage: apart from its minute, so that no key can spend it. */
   takeManagementRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
+  /** A document, script or page of so many bytes, from a window of bytes; the quota is in bytes. */
+  takeAddressFile(address: string, byteCount: number): Quota
   /** The address's quota without taking from it (for answers that are not counted). */
   peekAddress(address: string): Quota
   /** The address's attempts to sign up and in, which these take themselves. */

@@ -88,17 +88,17 @@ export function keyPrefix(key: string): string {
 
 export const WINDOW_MS = 60_000
 
-/** A fixed window of 60 s that starts with its first request; refused requests do not count. */
+/** A fixed window of 60 s, of requests or bytes, that starts with the first; refused requests do not count. */
 export class QuotaWindow {
   #startedAtMs = Number.NEGATIVE_INFINITY
   #used = 0
 
-  /** Takes one request at `nowMs` when the limit allows it. */
-  take(nowMs: number, limit: number): boolean {
+  /** Takes `amount` at `nowMs` when anything is left of the limit; the last that takes may go beyond it. */
+  take(nowMs: number, limit: number, amount = 1): boolean {
     this.#roll(nowMs)
     if (this.#used >= limit) return false
     if (this.#used === 0) this.#startedAtMs = nowMs
-    this.#used += 1
+    this.#used += amount
     return true
   }
 

@@ -52,6 +52,16 @@ export const lossesOfRunMax = 10_000
 export const bodyBytesMax = 16_384
 export const requestDeadlineMs = 5_000
 export const queryBytesMax = 32_768
+/** Bytes of answers that their clients have not read yet, of all connections; full: the largest is cut. */
+export const unsentBytesMax = 67_108_864
+/** An answer must be read within so long, and a second more for so many bytes of it. */
+export const unsentMsMin = 10_000
+export const unsentBytesPerSecondMin = 16_384
+/** Bytes of documents, scripts and pages that an address may have in a minute; what each answer counts besides. */
+export const addressFileBytesPerMinute = 67_108_864
+export const fileAnswerBytes = 1_024
+/** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
+export const addressRequestsPerTurnMax = 1_024
 /** Reading a history for rows that pass rare filters ends after this, before the deadline does. */
 export const historyScanMsMax = 4_000
 /** Past prices asked of the venues: few at once, since live traffic shares the venue's quota. */

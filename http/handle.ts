@@ -13,13 +13,23 @@ import type { Count, Metrics } from '../engine/metrics.ts'
 import { toSeconds } from '../engine/units.ts'
 import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
+import { Bursts } from './bursts.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
-import { type Answer, failure, nothing, refusal, withHeader, writeAnswer } from './reply.ts'
+import {
+  type Answer,
+  failure,
+  nothing,
+  refusal,
+  retryAfter,
+  withHeader,
+  writeAnswer,
+} from './reply.ts'
 import type { RequestHead } from './request-head.ts'
 import type { RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import { SyncTimes } from './sync-times.ts'
+import type { UnsentAnswers } from './unsent.ts'
 
 /** What the wrapper needs of the house. */
 export interface HandlerParts {
@@ -32,6 +42,7 @@ export interface HandlerParts {
   readonly peers: PeerAddresses
   /** Read anew for every request; one for the whole server. */
   readonly head: RequestHead
+  readonly unsent: UnsentAnswers
 }
 
 /** All HTTP requests of a server. */
@@ -39,6 +50,7 @@ export class RequestHandler {
   readonly parts: HandlerParts
   readonly samples = new LogSampler()
   readonly #times: SyncTimes
+  readonly #bursts = new Bursts()
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
   inFlightCount = 0
@@ -59,6 +71,10 @@ export class RequestHandler {
 
   /** For `app.any`: never throws. */
   readonly handle = (res: HttpResponse, req: HttpRequest): void => {
+    if (!this.#bursts.admits(() => this.#addressOf(res, req))) {
+      res.close()
+      return
+    }
     this.#times.begin()
     const exchange = new Exchange(this, res)
     try {
@@ -68,6 +84,12 @@ export class RequestHandler {
     }
     exchange.leaveHandler()
     this.#times.end()
+  }
+
+  #addressOf(res: HttpResponse, req: HttpRequest): string {
+    const { head, peers } = this.parts
+    head.read(req)
+    return peers.of(res, head)
   }
 
   /** Runs what comes after a wait, and counts how long it held the loop. */
@@ -114,6 +136,8 @@ class Exchange {
   #isOver = false
   #isInHandler = true
   #isHead = false
+  /** HEAD or OPTIONS. */
+  #isBodiless = false
   #isPrivate = false
   #closes = false
   /** Against whom a request without a caller counts; read only where somebody asks for it. */
@@ -148,12 +172,13 @@ class Exchange {
     this.#path = req.getUrl()
     const queryText: string | undefined = req.getQuery()
     this.#isHead = method === 'HEAD'
+    this.#isBodiless = this.#isHead || method === 'OPTIONS'
     head.read(req)
     const match = router.match(method, this.#path)
     if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
     const identity = identify(accounts, head, prefersToken(match))
-    if (needsAddress(match, identity, head)) {
+    if (this.#isBodiless || needsAddress(match, identity, head)) {
       this.address = peers.of(this.#res, head)
       this.isLocal = peers.isLocal(this.#res, head)
     }
@@ -278,25 +303,48 @@ class Exchange {
   }
 
   /** Answers once; does nothing when the peer has gone or was answered. */
-  answer(answer: Answer): void {
+  answer(given: Answer): void {
     if (this.#isOver) return
-    const { accounts, clock } = this.#owner.parts
+    const { accounts, clock, unsent } = this.#owner.parts
     const quota = this.#isSignIn
       ? accounts.peekSignIn(this.address)
       : (this.#quota ?? accounts.peekAddress(this.address))
     const nowMs = clock.nowMs()
+    const nowSeconds = toSeconds(nowMs)
+    const answer = this.#countBytes(given, nowSeconds)
+    if (answer === null) return this.#cut()
     this.#owner.answeredAtMs = nowMs
     this.#finish()
     this.#owner.countAnswer(answer.status)
     writeAnswer(this.#res, answer, {
       quota,
-      nowSeconds: toSeconds(nowMs),
+      nowSeconds,
       allowedOrigin: this.#allowedOrigin,
       isHead: this.#isHead,
       isPrivate: this.#isPrivate,
       closes: this.#closes || this.#owner.isDraining,
       isCorked: this.#isInHandler,
+      unsent,
     })
+  }
+
+  /**
+   * Counts files, and answers to HEAD and OPTIONS, against the address's bytes: the library keeps what has no body in
+   * memory without telling whether the client reads. The answer, or what is said beyond the bound; null: nothing can be.
+   */
+  #countBytes(answer: Answer, nowSeconds: number): Answer | null {
+    if (answer.isFile !== true && !this.#isBodiless) return answer
+    const byteCount = this.#isBodiless ? 0 : (answer.body?.length ?? 0)
+    const quota = this.#owner.parts.accounts.takeAddressFile(this.address, byteCount)
+    if (quota.isAllowed) return answer
+    if (this.#isBodiless) return null
+    const detail = `at most ${quota.limit} bytes of files a minute`
+    return retryAfter(failure('RATE_LIMITED', detail), quota.resetSeconds - nowSeconds)
+  }
+
+  #cut(): void {
+    this.#finish()
+    this.#res.close()
   }
 
   /** An owner's refusal is answered as it says; anything else is our bug: 500, logged by sample. */

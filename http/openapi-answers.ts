@@ -37,6 +37,7 @@ export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   if (hasBody) add(413, `a body of more than ${bodyBytesMax} bytes`)
   if (canBeInvalid(route)) add(422, 'parameters or fields that fail validation, all of them listed')
   if (isCounted) add(429, 'a quota is used up; `Retry-After` says when to come back')
+  add(429, refusals[429])
   add(500, 'our fault')
   add(503, refusals[503])
   return [...conditions]

@@ -6,6 +6,8 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Quota } from '../actors/views.ts'
 import { type EngineError, type ErrorCode, errorCatalogue } from '../engine/errors.ts'
+import { addressFileBytesPerMinute } from '../engine/limits.ts'
+import type { UnsentAnswers } from './unsent.ts'
 
 /** What a handler wants said. */
 export interface Answer {
@@ -18,6 +20,8 @@ export interface Answer {
   readonly retryAfterSeconds: number | null
   /** Called once the body was taken over; never for an answer that found its client gone. */
   readonly whenTaken?: () => void
+  /** The body is bytes that never change, of a file that many answers give; it counts by its bytes. */
+  readonly isFile?: boolean
 }
 
 /** What the wrapper adds to an answer. */
@@ -33,11 +37,13 @@ export interface Frame {
   readonly closes: boolean
   /** Written within the library's own call of the handler, where all is corked already. */
   readonly isCorked: boolean
+  /** Takes over what the socket does not take at once. */
+  readonly unsent: UnsentAnswers
 }
 
 /** Of every quota (actors/quotas.ts). */
 const WINDOW_SECONDS = 60
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
 const EXPOSED =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Unknown-Parameters'
@@ -92,6 +98,23 @@ export function plainText(body: string, contentType: string): Answer {
   return { status: 200, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
+/** For the specification document. */
+export const fileRefusals = {
+  429: `the address has had ${addressFileBytesPerMinute / 2 ** 20} MiB of files within a minute`,
+}
+
+/** A document, script or page: text that never changes while the service runs. */
+export function file(text: string, contentType: string): Answer {
+  return {
+    status: 200,
+    body: Buffer.from(text),
+    contentType,
+    headers: NO_HEADERS,
+    retryAfterSeconds: null,
+    isFile: true,
+  }
+}
+
 /** 302 to an address, from that of the request; a client that does not follow is told where to go. */
 export function redirect(address: string): Answer {
   const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
@@ -123,29 +146,54 @@ export function withHeader(answer: Answer, name: string, value: string): Answer 
   return { ...answer, headers: [...answer.headers, [name, value]] }
 }
 
-/** Writes and ends a response that is neither aborted nor answered. */
+/** Writes and ends a response that is neither aborted nor answered; who calls may not touch it any more. */
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
   if (frame.isCorked) write(res, answer, frame)
   else res.cork(() => write(res, answer, frame))
-  // The library has sent the body, or keeps a copy of what the socket did not take.
+  // What the socket did not take has been copied.
   answer.whenTaken?.()
 }
+
+/** Answers up to so many bytes that end their connection are copied by the library. */
+const CLOSING_BYTES_MAX = 65_536
 
 function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   // The library writes status and header values as they are, so the head goes in one call: nine of them were
   // a tenth of what a request took.
   res.writeStatus(headText(answer, frame))
-  if (answer.body !== null && !frame.isHead) {
-    res.end(answer.body, frame.closes)
+  const { body } = answer
+  if (body === null || frame.isHead) {
+    // The library is never told a length: with one (undefined too, in front of `closes`) it counts the
+    // answer as unfinished, and ends the connection at its next request without a word.
+    if (frame.closes) res.writeHeader('Connection', 'close')
+    if (body !== null) res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+    res.endWithoutBody()
     return
   }
-  // The library is never told a length: with one (undefined too, in front of `closes`) it counts the
-  // answer as unfinished, and ends the connection at its next request without a word.
-  if (frame.closes) res.writeHeader('Connection', 'close')
-  if (answer.body !== null) {
-    res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)))
+  if (frame.closes) {
+    if (body.length <= CLOSING_BYTES_MAX) {
+      res.end(body, true)
+      return
+    }
+    res.writeHeader('Connection', 'close')
   }
-  res.endWithoutBody()
+  // With 0 the library takes the chunk for all there is.
+  const [, isOver] = res.tryEnd(body, 0)
+  if (!isOver) holdRest(res, answer, body, frame.unsent)
+}
+
+function holdRest(
+  res: HttpResponse,
+  { isFile: isShared = false }: Answer,
+  body: string | Uint8Array,
+  unsent: UnsentAnswers,
+): void {
+  const sentCount = res.getWriteOffset()
+  const whole = typeof body === 'string' ? Buffer.from(body) : body
+  const rest = whole.subarray(sentCount)
+  // A text's bytes are ours alone; those of an answer may be used again once it was taken.
+  const bytes = isShared || typeof body === 'string' ? rest : Buffer.from(rest)
+  unsent.hold(res, { bytes, sentCount, length: whole.length, isShared })
 }
 
 /** Status and headers, without a line's end after the last. Nothing of a user's is in it but through `headerValue`. */

@@ -115,7 +115,7 @@ export interface RouteDocument {
    * Refusals of the handler itself, each with its condition. The wrapper's own (401, 404 of the
    * path, 403, 405, 413, 422, 429, 500) are added by the document.
    */
-  readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 503, string>>>
+  readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 429 | 503, string>>>
   /** Headers that a successful answer may carry besides those on every answer, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
 }

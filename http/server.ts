@@ -15,6 +15,7 @@ import { RequestHandler } from './handle.ts'
 import { PeerAddresses } from './peer-address.ts'
 import { RequestHead } from './request-head.ts'
 import { Router } from './router.ts'
+import { UnsentAnswers } from './unsent.ts'
 import { closeCodes } from './ws/close-codes.ts'
 import { Hub } from './ws/hub.ts'
 import { streamBehavior } from './ws/upgrade.ts'
@@ -70,7 +71,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { isMetricsPublic, webhookPolicy } = options
   const router = new Router(api({ engine, clock, metrics, isMetricsPublic, webhookPolicy }))
   const { accounts } = engine
-  const shared = { accounts, clock, log, corsOrigins, peers, head: new RequestHead() }
+  const unsent = new UnsentAnswers({ clock, metrics })
+  const shared = { accounts, clock, log, corsOrigins, peers, head: new RequestHead(), unsent }
   const requests = new RequestHandler({ ...shared, router, metrics })
   let isDraining = false
   const stream = streamBehavior({ ...shared, hub, isDraining: () => isDraining })
@@ -92,7 +94,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       closeListener()
       const isBusy = clock.nowMs() - requests.answeredAtMs < KEEP_ALIVE_MS
       const ticksMin = isBusy ? DRAIN_TICKS_BUSY : 0
-      await endStreams({ hub, clock, ticksMin, inFlightCount: () => requests.inFlightCount })
+      await endStreams({
+        hub,
+        clock,
+        ticksMin,
+        inFlightCount: () => requests.inFlightCount + unsent.count,
+      })
     },
     async stop() {
       isDraining = true

@@ -1,10 +1,10 @@
-// The client of the stream for browsers: `import { connect } from '/client/connect.js'`. No key, not
-// counted. All texts are made once, when the routes are. Upholds SHIP1, SHIP2.
+// The client of the stream for browsers: `import { connect } from '/client/connect.js'`. No key, counted
+// by their bytes. All texts are made once, when the routes are. Upholds SHIP1, SHIP2.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
 import { type ClientFile, readClientFiles } from '../client-files.ts'
-import { type Answer, plainText, withHeader } from '../reply.ts'
+import { type Answer, file, fileRefusals, withHeader } from '../reply.ts'
 import { type Route, route } from '../route.ts'
 
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -29,7 +29,7 @@ export function clientFileRoutes(): readonly Route[] {
             'With `v`, the hash of its content, caches may keep it for ever. Modules ask for each other that way, so that those of two versions never meet.',
           answer: null,
           contentType: 'text/javascript',
-          refusals: { 404: 'no such file, or another content than `v` names' },
+          refusals: { ...fileRefusals, 404: 'no such file, or another content than `v` names' },
           headers: { 'Cache-Control': 'how long a cache may keep the answer' },
         },
         access: 'public',
@@ -52,5 +52,5 @@ export function clientFileRoutes(): readonly Route[] {
 const KEPT = 'public, max-age=31536000, immutable'
 
 function answer({ text }: ClientFile, caching: string): Answer {
-  return withHeader(plainText(text, SCRIPT), 'Cache-Control', caching)
+  return withHeader(file(text, SCRIPT), 'Cache-Control', caching)
 }

@@ -1,11 +1,11 @@
-// The dashboard: the page, its files, and the way to it from the root. No key, not counted. All texts are made once,
+// The dashboard: the page, its files, and the way to it from the root. No key, counted by their bytes. All texts are made once,
 // when the routes are. Upholds DASH1, DASH9, DASH10.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
 import { readClientFiles } from '../client-files.ts'
 import { DASHBOARD_POLICY, readDashboard } from '../dashboard-files.ts'
-import { type Answer, plainText, redirect, withHeader } from '../reply.ts'
+import { type Answer, file, fileRefusals, redirect, withHeader } from '../reply.ts'
 import { type Route, type RouteDocument, route } from '../route.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -21,7 +21,7 @@ export function dashboardRoutes(): readonly Route[] {
   const kept = new Map(
     [...files].map(([name, { text, contentType }]) => [
       name,
-      withHeader(plainText(text, contentType), 'Cache-Control', KEPT),
+      withHeader(file(text, contentType), 'Cache-Control', KEPT),
     ]),
   )
   return [
@@ -54,6 +54,7 @@ const PAGE: RouteDocument = {
     'Content-Security-Policy': 'what the page may load: only our own files',
     'Referrer-Policy': 'what other hosts hear of the page: nothing',
   },
+  refusals: fileRefusals,
 }
 
 const FILE: RouteDocument = {
@@ -62,7 +63,7 @@ const FILE: RouteDocument = {
   description: 'Its name carries a hash of its content: caches may keep it for ever.',
   answer: null,
   contentType: 'text/*',
-  refusals: { 404: 'no such file' },
+  refusals: { ...fileRefusals, 404: 'no such file' },
   headers: CACHING,
 }
 
@@ -76,7 +77,7 @@ function open(pattern: string, document: RouteDocument, answer: (asset: string) 
 }
 
 function protectedPage(html: string): Answer {
-  const policed = withHeader(plainText(html, HTML), 'Content-Security-Policy', DASHBOARD_POLICY)
+  const policed = withHeader(file(html, HTML), 'Content-Security-Policy', DASHBOARD_POLICY)
   const quiet = withHeader(policed, 'Referrer-Policy', 'no-referrer')
   return withHeader(quiet, 'Cache-Control', 'no-cache')
 }

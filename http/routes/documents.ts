@@ -1,5 +1,5 @@
 // What describes the service: the specification documents of REST and of the stream, and the
-// interactive page over the former. No key, not counted. All texts are made once, when the routes are.
+// interactive page over the former. No key, counted by their bytes. All texts are made once, when the routes are.
 // Upholds DOCS1 to DOCS3, OPENAPI1, ASYNC1.
 
 import { Type } from '@sinclair/typebox'
@@ -7,7 +7,7 @@ import { EngineError } from '../../engine/errors.ts'
 import { asyncapiText } from '../asyncapi.ts'
 import { PAGE_POLICY, type PageFile, readPage } from '../docs.ts'
 import { openapiText, type SpecificationFacts } from '../openapi.ts'
-import { type Answer, jsonText, plainText, withHeader } from '../reply.ts'
+import { type Answer, file, fileRefusals, JSON_TYPE, withHeader } from '../reply.ts'
 import { type Route, route } from '../route.ts'
 import { clientFileRoutes } from './client-files.ts'
 
@@ -21,7 +21,7 @@ export function documentRoutes(
   others: readonly Route[],
   facts: SpecificationFacts,
 ): readonly Route[] {
-  const stream = fresh(jsonText(asyncapiText(facts)))
+  const stream = fresh(file(asyncapiText(facts), JSON_TYPE))
   const own = [
     ...clientFileRoutes(),
     documentRoute('/openapi.json', 'This document', () => specification),
@@ -29,7 +29,7 @@ export function documentRoutes(
     ...pageRoutes(),
   ]
   // After `own`, which it describes too; no request comes before this function returns.
-  const specification = fresh(jsonText(openapiText([...others, ...own], facts)))
+  const specification = fresh(file(openapiText([...others, ...own], facts), JSON_TYPE))
   return own
 }
 
@@ -44,6 +44,7 @@ function documentRoute(pattern: string, summary: string, answer: () => Answer): 
         summary,
         answer: Type.Record(Type.String(), Type.Unknown()),
         headers: CACHING,
+        refusals: fileRefusals,
       },
       ...OPEN,
     },
@@ -68,6 +69,7 @@ function pageRoutes(): readonly Route[] {
           answer: null,
           contentType: 'text/html',
           headers: { ...CACHING, ...POLICY },
+          refusals: fileRefusals,
         },
         ...OPEN,
       },
@@ -83,7 +85,7 @@ function pageRoutes(): readonly Route[] {
           summary: 'A file of the interactive page',
           answer: null,
           contentType: 'text/*',
-          refusals: { 404: 'no such file' },
+          refusals: { ...fileRefusals, 404: 'no such file' },
           headers: CACHING,
         },
         ...OPEN,
@@ -99,7 +101,7 @@ function pageRoutes(): readonly Route[] {
 }
 
 function protectedPage({ text, contentType }: PageFile): Answer {
-  const policed = withHeader(plainText(text, contentType), 'Content-Security-Policy', PAGE_POLICY)
+  const policed = withHeader(file(text, contentType), 'Content-Security-Policy', PAGE_POLICY)
   return fresh(withHeader(policed, 'Referrer-Policy', 'no-referrer'))
 }
 
@@ -110,6 +112,6 @@ function fresh(answer: Answer): Answer {
 
 /** Never to change under its name. */
 function kept({ text, contentType }: PageFile): Answer {
-  const answer = plainText(text, contentType)
+  const answer = file(text, contentType)
   return withHeader(answer, 'Cache-Control', 'public, max-age=31536000, immutable')
 }

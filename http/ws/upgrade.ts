@@ -22,6 +22,7 @@ import type { PeerAddresses } from '../peer-address.ts'
 import { parseQuery } from '../query.ts'
 import { type Answer, failure, json, retryAfter, writeAnswer } from '../reply.ts'
 import type { RequestHead } from '../request-head.ts'
+import type { UnsentAnswers } from '../unsent.ts'
 import { FORM_OF, type Form } from './channels.ts'
 import { closeCodes } from './close-codes.ts'
 import type { Hub } from './hub.ts'
@@ -47,6 +48,7 @@ export interface UpgradeParts {
   readonly corsOrigins: readonly string[]
   readonly peers: PeerAddresses
   readonly head: RequestHead
+  readonly unsent: UnsentAnswers
   isDraining(): boolean
 }
 
@@ -229,6 +231,7 @@ class Handshake {
       isPrivate: true,
       closes: this.#closes,
       isCorked: false,
+      unsent: this.#parts.unsent,
     })
   }
 

@@ -110,3 +110,18 @@ test('[QUOTA4] a quota is its account’s, over all its keys and tokens', async 
   assert.equal(passed, 60)
   assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
 })
+
+test('[QUOTA6] a window of bytes takes the one that goes beyond it, and the next after its minute', () => {
+  const clock = new ManualClock()
+  const quotas = new Quotas<string>(clock)
+  assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })
+  assert.deepEqual(take(70), { isAllowed: true, remaining: 0 })
+  assert.deepEqual(take(1), { isAllowed: false, remaining: 0 })
+  clock.advance(60_000)
+  assert.deepEqual(take(1), { isAllowed: true, remaining: 99 })
+
+  function take(byteCount: number) {
+    const { isAllowed, remaining } = quotas.take('address', 100, byteCount)
+    return { isAllowed, remaining }
+  }
+})

@@ -14,6 +14,7 @@ import { headerValue, json, jsonBytes } from '../../http/reply.ts'
 import { RequestHead } from '../../http/request-head.ts'
 import { bodyRoute, type Route, route } from '../../http/route.ts'
 import { Router } from '../../http/router.ts'
+import { UnsentAnswers } from '../../http/unsent.ts'
 import { FakeAccounts } from '../support/fake-engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -92,6 +93,7 @@ const requests = new RequestHandler({
   corsOrigins: ['https://good.example'],
   head: new RequestHead(),
   peers: new PeerAddresses([]),
+  unsent: new UnsentAnswers({ clock, metrics }),
 })
 let origin = ''
 let port = 0

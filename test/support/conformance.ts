@@ -22,6 +22,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export async function conform(client: RouteClient, face: DescribedFace): Promise<void> {
   await succeed(client)
   await credentials(client)
+  await files(client, face)
   await methods(client, face)
   await encodings(client)
   await pathParameters(client)
@@ -73,6 +74,14 @@ async function credentials(client: RouteClient): Promise<void> {
   if (access !== 'caller') return
   const asReader = scope === 'read' ? wanted(true) : 403
   await client.expect(asReader, { credential: 'reader' }, 'a key that only reads')
+}
+
+async function files(client: RouteClient, { engine }: DescribedFace): Promise<void> {
+  if (client.route.document.refusals?.[429] === undefined) return
+  const { accounts } = engine
+  accounts.fileLimit = 0
+  await client.expect(429, {}, 'as many bytes of files as an address may have')
+  accounts.fileLimit = Number.MAX_SAFE_INTEGER
 }
 
 async function methods(client: RouteClient, face: DescribedFace): Promise<void> {

@@ -24,10 +24,12 @@ export class FakeAccounts implements AccountsView {
   readonly tokens = new Map<string, AccountId>()
   readonly readers = new Map<string, AccountId>()
   readonly #addresses = new Map<string, number>()
+  readonly #fileBytes = new Map<string, number>()
   /** For tests to tell of what happens to accounts. */
   readonly watchers: AccountWatcher[] = []
   readonly #clock: Clock
   addressLimit = 600
+  fileLimit = Number.MAX_SAFE_INTEGER
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -121,6 +123,12 @@ export class FakeAccounts implements AccountsView {
   takeAddressRequest(address: string): Quota {
     this.#addresses.set(address, (this.#addresses.get(address) ?? 0) + 1)
     return this.peekAddress(address)
+  }
+
+  takeAddressFile(address: string, byteCount: number): Quota {
+    const used = (this.#fileBytes.get(address) ?? 0) + byteCount
+    this.#fileBytes.set(address, used)
+    return this.#quota(this.fileLimit, used)
   }
 
   peekAddress(address: string): Quota {

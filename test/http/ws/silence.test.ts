@@ -7,8 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../../engine/clock.ts'
 import { socketIdleSeconds } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
 import { PeerAddresses } from '../../../http/peer-address.ts'
 import { RequestHead } from '../../../http/request-head.ts'
+import { UnsentAnswers } from '../../../http/unsent.ts'
 import { streamBehavior } from '../../../http/ws/upgrade.ts'
 import { openFace } from '../../support/face.ts'
 import { RawReader } from '../../support/raw-reader.ts'
@@ -27,6 +29,7 @@ test('[WS25] the library is told to ping, and to cut who is silent for a minute'
       peers: new PeerAddresses([]),
       isDraining: () => false,
     },
+    unsent: new UnsentAnswers({ clock: systemClock, metrics: new Metrics() }),
   })
   assert.equal(socketIdleSeconds, 60)
   assert.equal(behavior.idleTimeout, socketIdleSeconds)
