@@ -10,6 +10,11 @@ const CATALOGUE = {
   METHOD_NOT_ALLOWED: { status: 405, retry: false, means: 'the path exists, the method does not' },
   BODY_TOO_LARGE: { status: 413, retry: false, means: 'request body above its limit' },
   INVALID: { status: 422, retry: false, means: 'a parameter or field fails validation' },
+  UPGRADE_REQUIRED: {
+    status: 426,
+    retry: false,
+    means: 'the path speaks WebSocket, the request no handshake',
+  },
   RATE_LIMITED: { status: 429, retry: true, means: 'a quota is used up' },
   INTERNAL: { status: 500, retry: true, means: 'our bug' },
   TIMED_OUT: { status: 500, retry: true, means: 'an answer was not ready within its deadline' },

@@ -4,11 +4,11 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
-import { EngineError } from '../engine/errors.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { HotAnswers } from './hot-answers.ts'
 import { MarketRecords } from './market-records.ts'
+import { failure } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { bookHistoryRoutes } from './routes/book-history.ts'
@@ -28,6 +28,7 @@ import { tradeRoutes } from './routes/trades.ts'
 import { walletRoutes } from './routes/wallets.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { whaleRoutes } from './routes/whales.ts'
+import { upgradeRequired } from './ws/upgrade-required.ts'
 
 /** What the routes need of the house. */
 export interface ApiParts {
@@ -81,11 +82,12 @@ const streamHint: Route = route(
       summary: 'The realtime stream; connect with a WebSocket upgrade',
       answer: null,
       status: 101,
-      refusals: { 400: 'the request is no upgrade' },
+      refusals: { 426: 'a request that is no WebSocket handshake; the detail says what it lacks' },
     },
+    access: 'upgrade',
   },
   Type.Object({}),
-  () => {
-    throw new EngineError('BAD_REQUEST', 'this path speaks WebSocket: connect with an upgrade')
-  },
+  // A whole handshake comes here as HEAD only.
+  ({ header }) =>
+    upgradeRequired(header) ?? failure('UPGRADE_REQUIRED', 'a WebSocket handshake is a GET'),
 )

@@ -26,7 +26,7 @@ import {
   writeAnswer,
 } from './reply.ts'
 import type { RequestHead } from './request-head.ts'
-import type { RequestFacts, Route } from './route.ts'
+import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import { SyncTimes } from './sync-times.ts'
 import type { UnsentAnswers } from './unsent.ts'
@@ -132,6 +132,8 @@ function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead
 class Exchange {
   readonly #owner: RequestHandler
   readonly #res: HttpResponse
+  /** The library's, gone with its call of the handler. */
+  #req: HttpRequest | null = null
   /** Answered or aborted: the response may not be touched any more. */
   #isOver = false
   #isInHandler = true
@@ -162,6 +164,7 @@ class Exchange {
   /** The library's call ends: whoever was not answered in it needs a guard, or the library aborts the process. */
   leaveHandler(): void {
     this.#isInHandler = false
+    this.#req = null
     if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
@@ -183,6 +186,7 @@ class Exchange {
       this.isLocal = peers.isLocal(this.#res, head)
     }
     if (head.fault !== null) return this.#refuse(head.fault)
+    this.#req = req
     const early = this.#admit(match, identity)
     if (early !== null) this.answer(early)
     else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
@@ -361,6 +365,11 @@ class Exchange {
     }
   }
 
+  header(name: string): string {
+    if (this.#req === null) throw new Error('headers are gone after the first await')
+    return this.#req.getHeader(name)
+  }
+
   /** Made only for the handlers that ask: most answers are there before anybody could leave. */
   signal(): AbortSignal {
     this.#gone ??= new AbortController()
@@ -420,6 +429,10 @@ class Facts implements RequestFacts {
     }
   }
 
+  get header(): (name: string) => string {
+    return (name) => this.#exchange.header(name)
+  }
+
   get signal(): () => AbortSignal {
     return () => this.#exchange.signal()
   }
@@ -438,8 +451,8 @@ function forbidden({ scope }: Route, { caller }: Identity): Answer | null {
   return failure('FORBIDDEN', `this key lacks the scope \`${scope}\``)
 }
 
-function unauthorized(access: 'public' | 'caller' | 'token', identity: Identity): Answer | null {
-  if (access === 'public') return null
+function unauthorized(access: Access, identity: Identity): Answer | null {
+  if (access === 'public' || access === 'upgrade') return null
   if (access === 'token') {
     if (identity.isTokenHolder) return null
     return failure('UNAUTHORIZED', 'this path needs `Authorization: Bearer` with a login token')

@@ -39,6 +39,7 @@ export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   if (isCounted) add(429, 'a quota is used up; `Retry-After` says when to come back')
   add(429, refusals[429])
   add(500, 'our fault')
+  add(426, refusals[426])
   add(503, refusals[503])
   return [...conditions]
     .sort(([one], [two]) => one - two)
@@ -82,6 +83,7 @@ export const HEADERS = {
   'X-RateLimit-Remaining': integer('Requests left in this window.'),
   'X-RateLimit-Reset': integer('Unix seconds at which the window ends.'),
   'Retry-After': integer('Seconds after which to come back, at least 1.'),
+  Upgrade: { description: 'The protocol that the path speaks.', schema: { type: 'string' } },
   Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
   'X-Unknown-Parameters': {
     description:
@@ -130,6 +132,7 @@ function headersOf({ document, hasBody }: Route, status: number): JsonObject {
   const names: (keyof typeof HEADERS)[] = [...ON_EVERY_ANSWER]
   if (status === 429 || status === 503) names.push('Retry-After')
   if (status === 405) names.push('Allow')
+  if (status === 426) names.push('Upgrade')
   // An upgraded connection answers no more in HTTP.
   if (status === 101) return {}
   const isSuccess = status < 400

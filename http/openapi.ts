@@ -90,6 +90,7 @@ const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
   public: [],
   caller: [{ ApiKey: [] }, { Bearer: [] }],
   token: [{ Bearer: [] }],
+  upgrade: [{ ApiKey: [] }, { Bearer: [] }],
 }
 
 function operationOf(

@@ -66,6 +66,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   405: '405 Method Not Allowed',
   413: '413 Payload Too Large',
   422: '422 Unprocessable Entity',
+  426: '426 Upgrade Required',
   429: '429 Too Many Requests',
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',

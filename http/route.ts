@@ -15,8 +15,11 @@ import { compileBody, compilePath, compileQuery } from './validate.ts'
 
 export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
-/** `public`: anybody. `caller`: key or token. `token`: login token only. */
-export type Access = 'public' | 'caller' | 'token'
+/**
+ * `public`: anybody. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the
+ * upgrade, which comes to another door (ws/upgrade.ts); what comes to the route is none, and needs nothing.
+ */
+export type Access = 'public' | 'caller' | 'token' | 'upgrade'
 
 /**
  * What a counted request is taken from. `data`: the minute of the account, or without a good credential
@@ -36,6 +39,8 @@ export interface RequestFacts {
   readonly isLocal: boolean
   /** A decoded path parameter; throws when the pattern has no such name (our bug). */
   readonly path: (name: string) => string
+  /** A header by its name in lower case, '' for none; only before the first await, and not on routes with a body. */
+  readonly header: (name: string) => string
   /** Aborted once nobody waits for the answer any more: the client has gone, or was answered. */
   readonly signal: () => AbortSignal
 }
@@ -115,7 +120,7 @@ export interface RouteDocument {
    * Refusals of the handler itself, each with its condition. The wrapper's own (401, 404 of the
    * path, 403, 405, 413, 422, 429, 500) are added by the document.
    */
-  readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 429 | 503, string>>>
+  readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 426 | 429 | 503, string>>>
   /** Headers that a successful answer may carry besides those on every answer, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -285,6 +290,10 @@ class Request<Q, B> implements ValidRequest<Q, B> {
   /** A function of its own, so that handlers may take it out of the request. */
   get path(): (name: string) => string {
     return this.#facts.path
+  }
+
+  get header(): (name: string) => string {
+    return this.#facts.header
   }
 
   get signal(): () => AbortSignal {

@@ -1,5 +1,5 @@
 // The handshake of the stream: credential, quota, a free place, then the upgrade. Refusals are HTTP
-// answers with the rate headers: 401, 422, 429, 503. The place is taken synchronously right before
+// answers with the rate headers: 401, 422, 426, 429, 503. The place is taken synchronously right before
 // the upgrade, so that any number of simultaneous handshakes cannot exceed the limit.
 // Upholds WS11 to WS14.
 
@@ -27,6 +27,7 @@ import { FORM_OF, type Form } from './channels.ts'
 import { closeCodes } from './close-codes.ts'
 import type { Hub } from './hub.ts'
 import { Session } from './session.ts'
+import { upgradeRequired } from './upgrade-required.ts'
 
 /** A place comes back when a connection ends, not when the quota's window does. */
 const PLACE_RETRY_SECONDS = 5
@@ -155,7 +156,8 @@ class Handshake {
     const form = formOf(encoding)
     const fault = head.fault ?? (head.hasBody ? 'a handshake has no body' : null)
     if (fault !== null) return this.#refuse(fault)
-    const refused = query === null ? malformed() : this.#refusal(caller)
+    const isNone = upgradeRequired((name) => req.getHeader(name))
+    const refused = query === null ? malformed() : this.#refusal(caller, isNone)
     if (refused !== null) this.#answer(refused)
     else if (form === null) this.#answer(unknownEncoding(encoding))
     else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
@@ -172,7 +174,7 @@ class Handshake {
   }
 
   /** Counts the attempt as one request, and says why it may not connect; null when it may. */
-  #refusal(caller: Caller | null): Answer | null {
+  #refusal(caller: Caller | null, isNone: Answer | null): Answer | null {
     const { accounts } = this.#parts
     if (this.#isOver) return null
     const quota =
@@ -181,6 +183,7 @@ class Handshake {
         : accounts.takeAccountRequest(caller.accountId)
     this.#quota = quota
     if (!quota.isAllowed) return tooMany(quota)
+    if (isNone !== null) return isNone
     if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
     if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
     return null

@@ -121,9 +121,18 @@ describe('the frame of every answer', () => {
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })
 
-  test('[HTTP9] a plain GET of the stream says what the path speaks', async () => {
-    const got = await face.get('/v1/ws')
-    assert.equal(got.status, 400)
-    assert.match(String(got.body.detail), /WebSocket/)
+  test('[HTTP9] a plain GET of the stream is 426 and says what it lacks, with a key and without one', async () => {
+    for (const headers of [{}, { 'x-api-key': 'ann-key' }, { 'x-api-key': 'nobody' }]) {
+      const got = await face.get('/v1/ws?api_key=ann-key', { headers })
+      assert.equal(got.status, 426)
+      assert.equal(got.headers.get('upgrade'), 'websocket')
+      assert.deepEqual(got.body, {
+        detail:
+          'this path speaks WebSocket: the request lacks `Upgrade: websocket`, ' +
+          '`Sec-WebSocket-Version: 13`, `Sec-WebSocket-Key` of 16 bytes in base64',
+      })
+    }
+    assert.equal((await face.get('/v1/ws', { method: 'HEAD' })).status, 426)
+    assert.equal((await face.get('/v1/ws', { method: 'POST' })).status, 405)
   })
 })

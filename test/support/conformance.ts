@@ -63,9 +63,10 @@ function cursorOf({ headers, body }: RawAnswer): string | null {
 async function credentials(client: RouteClient): Promise<void> {
   const { access, budget, isCounted, scope, document } = client.route
   const success = document.status ?? 200
-  const wanted = (isGood: boolean) => (isGood ? (success === 101 ? 400 : success) : 401)
-  await client.expect(wanted(access === 'public'), { credential: 'none' }, 'nobody')
-  await client.expect(wanted(access === 'public'), { credential: 'wrong' }, 'a wrong credential')
+  const wanted = (isGood: boolean) => (isGood ? (success === 101 ? 426 : success) : 401)
+  const isOpen = access === 'public' || access === 'upgrade'
+  await client.expect(wanted(isOpen), { credential: 'none' }, 'nobody')
+  await client.expect(wanted(isOpen), { credential: 'wrong' }, 'a wrong credential')
   await client.expect(wanted(access !== 'token'), { credential: 'key' }, 'a key')
   await client.expect(wanted(true), { credential: 'token' }, 'a token')
   // What signs up and in has attempts of its own, whatever it carries.
@@ -279,6 +280,7 @@ async function statusFrom({ route }: RouteClient, address: string): Promise<numb
       signal: () => new AbortController().signal,
       address,
       isLocal: false,
+      header: () => '',
       path: () => '',
     }
     return (await route.respond(facts, new Map(), new Uint8Array(0))).status

@@ -76,6 +76,12 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   webhook_id: 'wh_1',
 }
 
+const HANDSHAKE = [
+  ['Connection', 'Upgrade'],
+  ['Upgrade', 'websocket'],
+  ['Sec-WebSocket-Version', '13'],
+  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+] as const
 const SEARCH: Ask = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
 const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0') ?? engine
@@ -187,16 +193,7 @@ export const SEEDS: Readonly<Record<string, Seed>> = {
     unavailable: { owner: market, method: 'snapshots' },
   },
   'GET /v1/ws': {
-    reach: {
-      101: {
-        headers: [
-          ['Connection', 'Upgrade'],
-          ['Upgrade', 'websocket'],
-          ['Sec-WebSocket-Version', '13'],
-          ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-        ],
-      },
-    },
+    reach: { 101: { headers: HANDSHAKE }, 401: { credential: 'none', headers: HANDSHAKE } },
   },
   'POST /v1/auth/signup': {
     body: () => ({ email: `new${++signUps}@example.com`, password: 'a long password' }),

@@ -64,7 +64,14 @@ async function get(pattern: string, query = '', sport = 'nfl'): Promise<Answer> 
   }
   const signal = () => new AbortController().signal
   return route.respond(
-    { caller: null, signal, address: '127.0.0.1', isLocal: true, path: () => sport },
+    {
+      caller: null,
+      signal,
+      address: '127.0.0.1',
+      isLocal: true,
+      header: () => '',
+      path: () => sport,
+    },
     raw,
     new Uint8Array(),
   )

@@ -54,6 +54,7 @@ async function get(sport: string, query = ''): Promise<Answer> {
     signal: () => new AbortController().signal,
     address: '127.0.0.1',
     isLocal: true,
+    header: () => '',
     path: () => sport,
   }
   return route.respond(facts, raw, new Uint8Array())

@@ -8,6 +8,7 @@ import { WebSocket } from 'ws'
 import type { AccountWatcher } from '../../../actors/account-directory.ts'
 import { accountId } from '../../../engine/ids.ts'
 import { type Face, openFace } from '../../support/face.ts'
+import { RawConnection } from '../../support/raw-http.ts'
 import { refusedUpgrade, StreamClient } from '../../support/stream-client.ts'
 
 let face: Face
@@ -117,6 +118,62 @@ describe('the handshake', () => {
     const refused = await refusedUpgrade(face.port, 'api_key=few-key')
     assert.equal(refused.status, 429)
     assert.equal(refused.headers['x-ratelimit-limit'], '2')
+  })
+
+  test('[WS28] a handshake that lacks a part is 426 and told which, before any key is asked for; what the library takes is let in', async () => {
+    const key = 'dGhlIHNhbXBsZSBub25jZQ=='
+    const whole = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': key,
+    }
+    const noUpgrade = /lacks `Upgrade: websocket`$/
+    const noVersion = /lacks `Sec-WebSocket-Version: 13`$/
+    const noKey = /lacks `Sec-WebSocket-Key` of 16 bytes in base64$/
+    const cases: readonly (readonly [Record<string, string | null>, number, RegExp?])[] = [
+      [{}, 101],
+      [{ Upgrade: 'h2c, WebSocket' }, 101],
+      // The library takes any 24 characters for a key, and does not ask for Connection.
+      [{ 'Sec-WebSocket-Key': 'x'.repeat(24) }, 101],
+      [{ Connection: null }, 101],
+      [{ Connection: 'keep-alive' }, 101],
+      [{ Upgrade: null }, 426, noUpgrade],
+      [{ Upgrade: 'h2c' }, 426, noUpgrade],
+      [{ 'Sec-WebSocket-Version': null }, 426, noVersion],
+      [{ 'Sec-WebSocket-Version': '8' }, 426, noVersion],
+      [{ 'Sec-WebSocket-Version': '13, 8' }, 426, noVersion],
+      [{ 'Sec-WebSocket-Key': null }, 426, noKey],
+      [{ 'Sec-WebSocket-Key': 'short' }, 426, noKey],
+      [{ 'Sec-WebSocket-Key': `${key}=` }, 426, noKey],
+      [
+        { Upgrade: null, 'Sec-WebSocket-Key': null },
+        426,
+        /`Upgrade: websocket`, `Sec-WebSocket-Key`/,
+      ],
+    ]
+    for (const apiKey of ['ann-key', 'nobody']) {
+      for (const [changed, status, detail] of cases) {
+        const given = Object.entries<string | null>({ ...whole, ...changed })
+        const headers = given.flatMap(([name, value]) =>
+          value === null ? [] : [[name, value] as const],
+        )
+        const shown = JSON.stringify(changed)
+        const connection = new RawConnection(face.port)
+        const request = { method: 'GET', target: `/v1/ws?api_key=${apiKey}`, headers }
+        const answer = await connection.exchange(request)
+        connection.close()
+        assert.ok(answer !== null)
+        const { headers: answered, body } = answer
+        assert.equal(answer.status, status === 101 && apiKey === 'nobody' ? 401 : status, shown)
+        if (detail === undefined) continue
+        assert.match(body, /^{"detail":"/)
+        assert.match(JSON.parse(body).detail, detail, shown)
+        assert.equal(answered.get('upgrade'), 'websocket')
+        assert.equal(answered.get('sec-websocket-version'), '13')
+        assert.match(answered.get('x-ratelimit-remaining') ?? '', /^\d+$/)
+      }
+    }
   })
 
   test('[WS13] one of the offered subprotocols is chosen', async () => {
