@@ -43,6 +43,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
   /** A token or an API key; the tab's own token unless given, null for none. */
   readonly token?: string | null
+  /** The request has a password in it: a 401 need not mean that the token is no longer good. */
+  readonly asksPassword?: boolean
 }
 
 let tokenOfTab: string | null = null
@@ -97,7 +99,8 @@ async function accepted(path: string, options: RequestOptions): Promise<Response
   })
   onFacts(factsOf(response.headers))
   if (response.ok) return response
-  if (response.status === 401 && token !== null && token === tokenOfTab) onRefused()
+  const isOfToken = token !== null && token === tokenOfTab && options.asksPassword !== true
+  if (response.status === 401 && isOfToken) onRefused()
   throw await errorOf(response)
 }
 

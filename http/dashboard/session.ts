@@ -1,7 +1,7 @@
 // Who is logged in, in this tab: the token is kept where no other tab sees it and is gone when the tab is closed.
 // Not for: the forms (pages/account.ts). Upholds DASH3.
 
-import { request, useToken } from './api.ts'
+import { ApiError, request, useToken } from './api.ts'
 import { recall, remember } from './browser.ts'
 import type { Me, Session } from './records.ts'
 import { Signal } from './signal.ts'
@@ -10,7 +10,7 @@ import { endStream, setStreamToken } from './stream.ts'
 const NAME = 'twinbook.token'
 
 /** Why nobody is logged in. */
-export type Ending = 'never' | 'left' | 'expired'
+export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 
 export type SessionState =
   | { readonly kind: 'out'; readonly ending: Ending }
@@ -37,7 +37,40 @@ export const signUp = (email: string, password: string): Promise<void> =>
 export const whoAmI = (signal?: AbortSignal): Promise<Me> =>
   request<Me>('/v1/auth/me', signal === undefined ? {} : { signal })
 
-export const logOut = (): void => end('left')
+/** Forgets the token at once, and has the server end it; where it cannot be asked, the token ends by its time. */
+export function logOut(): void {
+  const { value: state } = session
+  end('left')
+  if (state.kind === 'out') return
+  request('/v1/auth/logout', { method: 'POST', token: state.token }).catch(() => undefined)
+}
+
+/** Ends every other session of the account, and goes on with a new token. Rejects with ApiError. */
+export async function changePassword(current: string, next: string): Promise<void> {
+  const body = { current_password: current, new_password: next }
+  const { access_token: token } = await withPassword(() =>
+    request<Session>('/v1/auth/password', { method: 'POST', body, asksPassword: true }),
+  )
+  remember(NAME, token)
+  begin(token)
+}
+
+/** Deletes the account with all that it has. Rejects with ApiError. */
+export async function deleteAccount(password: string): Promise<void> {
+  const body = { password }
+  await withPassword(() => request('/v1/auth/me', { method: 'DELETE', body, asksPassword: true }))
+  end('deleted')
+}
+
+/** A 401 may be of the token as well as of the password: which one, an answer without a password says. */
+async function withPassword<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) await whoAmI()
+    throw error
+  }
+}
 
 async function enter(path: string, email: string, password: string): Promise<void> {
   const { access_token: token } = await request<Session>(path, {

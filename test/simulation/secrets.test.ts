@@ -115,7 +115,8 @@ async function useSecrets(origin: string, used: Used): Promise<{ keyHash: string
   const keys: string[] = []
   const ids: string[] = []
   for (const label of ['one', 'two', 'three']) {
-    const { status, body } = await send('POST', '/v1/keys', { label }, bearer)
+    const scopes = ['read', 'webhooks']
+    const { status, body } = await send('POST', '/v1/keys', { label, scopes }, bearer)
     assert.equal(status, 201)
     keys.push(used.add(`key ${label}`, body.key))
     ids.push(String(body.id))

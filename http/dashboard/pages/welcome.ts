@@ -8,6 +8,7 @@ import type { Ending } from '../session.ts'
 const WORDS: Readonly<Record<Ending, string | null>> = {
   never: null,
   left: 'You have logged out. This tab no longer holds anything of your account.',
+  deleted: 'Your account is deleted, with its keys and its webhooks.',
   expired: 'Your session is over: log in again, and the page you were on comes back.',
 }
 

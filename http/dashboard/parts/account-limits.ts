@@ -1,5 +1,5 @@
-// Who is logged in, what the account may ask for, and how much of it is left in the present minute, as the last answer
-// said. Upholds DASH28.
+// Who is logged in, what the account's keys may ask for, and how much is left in the present minute of what this page
+// asks, which is a budget of its own, as the last answer said. Upholds DASH28.
 
 import { useEffect, useState } from 'preact/hooks'
 import { type AnswerFacts, watchFacts } from '../api.ts'
@@ -29,6 +29,7 @@ export function AccountLimits() {
 }
 
 interface Left {
+  readonly limit: number
   readonly requests: number
   readonly atMs: number
 }
@@ -36,18 +37,17 @@ interface Left {
 function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
   const { user, limits } = me
   const { requests_per_minute: limit, websocket_connections: connections } = limits
-  const requests = left === null ? limit : Math.min(left.requests, limit)
   return html`<dl class="account-facts">
     <div><dt>E-mail</dt><dd class="email">${user.email}</dd></div>
     <div><dt>Tier</dt><dd><span class="tag">${user.tier}</span></dd></div>
     <div><dt>Since</dt><dd><${Time} atMs=${user.created_at * 1_000} style="day" /></dd></div>
     <div><dt>Requests a minute</dt><dd>${limitText(limit)}</dd></div>
-    <div><dt>Left in this minute</dt><dd>${
-      limit >= UNLIMITED
-        ? limitText(limit)
-        : html`<meter min="0" max=${limit} low=${limit / 5} value=${requests} aria-label="Requests left"
-            >${requests}</meter> <span data-left>${countText(requests)}</span>
-            ${left === null ? null : html`<small class="muted"> as of${' '}<${Time} atMs=${left.atMs} style="clock" /></small>`}`
+    <div><dt>Left for managing, in this minute</dt><dd>${
+      left === null
+        ? html`<span class="muted">all</span>`
+        : html`<meter min="0" max=${left.limit} low=${left.limit / 5} value=${left.requests} aria-label="Requests left for managing"
+            >${left.requests}</meter> <span data-left>${countText(left.requests)}</span>
+            <small class="muted"> as of${' '}<${Time} atMs=${left.atMs} style="clock" /></small>`
     }</dd></div>
     <div><dt>Stream connections</dt><dd>${limitText(connections)}</dd></div>
   </dl>`
@@ -65,10 +65,10 @@ function useLeft(): Left | null {
   const [left, setLeft] = useState<Left | null>(null)
   useEffect(() => {
     let stop: () => void = () => undefined
-    watchFacts(({ remaining }: AnswerFacts) => {
-      if (remaining === null) return
+    watchFacts(({ limit, remaining }: AnswerFacts) => {
+      if (limit === null || remaining === null) return
       stop()
-      setLeft({ requests: remaining, atMs: nowMs() })
+      setLeft({ limit, requests: remaining, atMs: nowMs() })
       stop = after(WINDOW_MS, () => setLeft(null))
     })
     return () => {

@@ -20,20 +20,36 @@ export type Entry = 'log-in' | 'sign-up'
 export function entryRefusal(error: unknown, entry: Entry): Refusal {
   if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
   if (error.status === 401) return { ...NOTHING, form: 'The e-mail or the password is wrong.' }
-  if (error.status === 429) {
-    const waitSeconds = error.retryAfterSeconds ?? 1
-    return { ...NOTHING, form: `${sentence(error.message)} Wait ${waitSeconds} s.`, waitSeconds }
-  }
+  if (error.status === 429) return waiting(error)
   if (error.status === 400 && entry === 'sign-up') {
     return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another e-mail.` }
   }
-  const { form, fields } = refusalOf(error, ['email', 'password'])
-  const password = error.fields.get('password')
-  if (password === undefined) return { ...NOTHING, form, fields }
-  const words = /at most/.test(password)
+  return withLength(refusalOf(error, ['email', 'password']), error, 'password')
+}
+
+/** Of a form with the password that there is in the field `current`, and perhaps a new one in `next`. */
+export function passwordRefusal(error: unknown, current: string, next: string): Refusal {
+  if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
+  if (error.status === 401) {
+    return { ...NOTHING, fields: new Map([[current, 'The password is wrong.']]) }
+  }
+  if (error.status === 429) return waiting(error)
+  return withLength(refusalOf(error, [current, next]), error, next)
+}
+
+function waiting(error: ApiError): Refusal {
+  const waitSeconds = error.retryAfterSeconds ?? 1
+  return { ...NOTHING, form: `${sentence(error.message)} Wait ${waitSeconds} s.`, waitSeconds }
+}
+
+/** The same in words for a person, where it is about the length of a password. */
+function withLength(refusal: Refusal, error: ApiError, name: string): Refusal {
+  const said = error.fields.get(name)
+  if (said === undefined) return refusal
+  const words = /at most/.test(said)
     ? 'This password is too long: it may have 1024 bytes.'
     : 'This password is too short: it needs 8 characters or more.'
-  return { ...NOTHING, form, fields: new Map([...fields, ['password', words]]) }
+  return { ...refusal, fields: new Map([...refusal.fields, [name, words]]) }
 }
 
 /** Of any form with these fields: what is about none of them stands beside the form. */

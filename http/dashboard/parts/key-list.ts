@@ -62,11 +62,13 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (form.current === null) return
-    const label = String(new FormData(form.current).get('label') ?? '').trim()
+    const said = new FormData(form.current)
+    const label = String(said.get('label') ?? '').trim()
+    const scopes = said.has('webhooks') ? ['read', 'webhooks'] : ['read']
     setEmpty(label === '')
     if (label === '') return
     action.run(async () => {
-      onMade(await request<CreatedKey>('/v1/keys', { method: 'POST', body: { label } }))
+      onMade(await request<CreatedKey>('/v1/keys', { method: 'POST', body: { label, scopes } }))
       form.current?.reset()
     })
   }
@@ -81,6 +83,7 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
         </button>
       </span>
     <//>
+    <label class="row"><input type="checkbox" name="webhooks" /> It may change webhooks, too</label>
     ${(refusal?.form ?? null) === null ? null : html`<p class="error" role="alert">${refusal?.form}</p>`}
   </form>`
 }
@@ -95,7 +98,7 @@ function KeyTable({ keys, onRevoked }: KeyTableProps) {
   return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of your keys">
     <table class="list keys stacked">
       <thead><tr>
-        <th scope="col">Name</th><th scope="col">Begins with</th><th scope="col">Made</th>
+        <th scope="col">Name</th><th scope="col">May</th><th scope="col">Begins with</th><th scope="col">Made</th>
         <th scope="col">Last used</th><th scope="col"><span class="visually-hidden">Revoke</span></th>
       </tr></thead>
       <tbody>
@@ -111,7 +114,7 @@ interface KeyRowProps {
 }
 
 function KeyRow({ row, onRevoked }: KeyRowProps) {
-  const { id, label, prefix, created_at: created, last_used_at: used } = row
+  const { id, label, scopes, prefix, created_at: created, last_used_at: used } = row
   const action = useAction()
   const revoke = () =>
     action.run(async () => {
@@ -120,6 +123,7 @@ function KeyRow({ row, onRevoked }: KeyRowProps) {
     })
   return html`<tr data-key=${id}>
     <th scope="row" class="label">${label}</th>
+    <td data-label="May">${scopes.includes('webhooks') ? 'read, change webhooks' : 'read'}</td>
     <td data-label="Begins with"><code>${prefix}…</code></td>
     <td data-label="Made"><${Time} atMs=${created * 1_000} style="day" /></td>
     <td data-label="Last used">${used === null ? html`<span class="muted">never</span>` : html`<${Time} atMs=${used * 1_000} />`}</td>

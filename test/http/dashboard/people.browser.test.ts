@@ -268,3 +268,95 @@ test('[DASH21] what is asked for twice before the first answer is asked once, an
   assert.equal(await page.getByLabel('Name of a new key').inputValue(), 'one')
   await tab.close()
 })
+
+test('[DASH72] a new password is asked for with the present one, keeps this tab in and no other, and says what is wrong beside its field', async () => {
+  const email = 'changer@example.com'
+  const token = await signUp(email)
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  const current = page.getByLabel('Current password')
+  const next = page.getByLabel('New password')
+  const change = page.getByRole('button', { name: 'Change the password' })
+  await current.fill('something else')
+  await next.fill('battery staple')
+  await change.click()
+  await page.getByText('The password is wrong.').waitFor()
+  assert.equal(await current.evaluate((input) => input === document.activeElement), true)
+  assert.equal((await ask(token, '/v1/auth/me')).status, 200, 'the session goes on')
+  await current.fill(PASSWORD)
+  await next.fill('short')
+  await change.click()
+  await page.getByText('This password is too short').waitFor()
+  await next.fill('battery staple')
+  await change.click()
+  await page.getByText('The password is changed.').waitFor()
+  assert.deepEqual([await current.inputValue(), await next.inputValue()], ['', ''])
+  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await page.reload()
+  await page.getByRole('region', { name: 'You' }).getByText(email).waitFor()
+  const [before, after] = [PASSWORD, 'battery staple'].map((one) => enterFrom('login', email, one))
+  assert.deepEqual([(await before)?.status, (await after)?.status], [401, 200])
+  await tab.close()
+})
+
+test('[DASH73] the account is deleted after its password, which Keep and Escape and a wrong one do not, and the page says so', async () => {
+  const email = 'goer@example.com'
+  const token = await signUp(email)
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  const begin = page.getByRole('button', { name: 'Delete the account' })
+  const password = page.getByLabel('Your password')
+  for (const leave of ['Escape', 'Keep']) {
+    await begin.click()
+    await password.waitFor()
+    if (leave === 'Escape') await page.keyboard.press(leave)
+    else await page.getByRole('button', { name: leave }).click()
+    await begin.waitFor()
+    assert.equal(await begin.evaluate((button) => button === document.activeElement), true, leave)
+  }
+  await begin.click()
+  await password.fill('something else')
+  await page.getByRole('button', { name: 'Delete it for good' }).click()
+  await page.getByText('The password is wrong.').waitFor()
+  assert.equal((await ask(token, '/v1/auth/me')).status, 200)
+  await password.fill(PASSWORD)
+  await password.press('Enter')
+  await page.getByText('Your account is deleted').waitFor()
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('twinbook.token')), null)
+  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await enter(page, 'Sign up', email, PASSWORD)
+  await page.getByText('No keys yet').waitFor()
+  await tab.close()
+})
+
+test('[DASH74] a key reads unless the box is ticked, and says what it may; logging out ends the token at the server, too', async () => {
+  const token = await signUp('scoped@example.com')
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  for (const label of ['reader', 'changer']) {
+    await page.getByLabel('Name of a new key').fill(label)
+    if (label === 'changer') await page.getByLabel('It may change webhooks, too').check()
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.locator('tr[data-key]', { hasText: label }).waitFor()
+  }
+  const { keys } = JSON.parse((await ask(token, '/v1/keys')).text)
+  const scopes = new Map(
+    keys.map((key: { label: string; scopes: string[] }) => [key.label, key.scopes]),
+  )
+  assert.deepEqual([scopes.get('reader'), scopes.get('changer')], [['read'], ['read', 'webhooks']])
+  await page
+    .locator('tr[data-key]', { hasText: 'changer' })
+    .getByText('read, change webhooks')
+    .waitFor()
+  assert.equal(
+    await page.getByLabel('It may change webhooks, too').isChecked(),
+    false,
+    'anew each time',
+  )
+  const ended = page.waitForResponse('**/v1/auth/logout')
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByText('You have logged out.').waitFor()
+  assert.equal((await ended).status(), 204)
+  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await tab.close()
+})
