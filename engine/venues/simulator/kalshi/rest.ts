@@ -10,6 +10,7 @@ import {
   renderEvent,
   renderEventMetadata,
   renderSeries,
+  renderSportFilters,
   renderTags,
   SeriesTable,
 } from './events.ts'
@@ -65,6 +66,9 @@ export class KalshiRest {
       return found === undefined ? notFound() : json({ structured_target: found.json })
     })
     rest.get(`${prefix}/search/tags_by_categories`, () => json(renderTags(this.#world.events('b'))))
+    rest.get(`${prefix}/search/filters_by_sport`, () =>
+      json(renderSportFilters(this.#world.events('b'))),
+    )
   }
 
   #listSeries({ query }: RestRequest): RestAnswer {

@@ -73,6 +73,14 @@ test('[SIMK5] events, series, trades, books, milestones and the rest have the re
   assertShape((await venue.get('/exchange/status')).body, golden('exchange_status'))
   const tags = await venue.get('/search/tags_by_categories')
   assert.deepEqual(record(tags.body.tags_by_categories).Sports, ['Football'])
+  const filters = (await venue.get('/search/filters_by_sport')).body
+  assertShape(filters, golden('filters_by_sport'))
+  const game = { competition: 'Pro Football', competition_scope: 'Game' }
+  assert.deepEqual(record(events[0]?.product_metadata), game)
+  assert.deepEqual(filters.filters_by_sports, {
+    'All sports': { competitions: {}, scopes: ['Game'] },
+    Football: { competitions: { 'Pro Football': { scopes: ['Game'] } }, scopes: ['Game'] },
+  })
   const book = record(record(fixture(t, 'kalshi/market_single.json')).orderbook)
   assertShape((await venue.get(`/markets/${det.listing.nativeId}/orderbook`)).body, book)
 })
