@@ -78,7 +78,10 @@ export const LIVE_URLS = {
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = {
   HOST: { default: '127.0.0.1', means: 'address to listen on' },
   PORT: { default: '8080', means: 'port to listen on; 0 takes a free one and prints it' },
-  DATA_DIR: { default: './data', means: 'both databases, the local key and the secrets' },
+  DATA_DIR: {
+    default: './data',
+    means: 'both databases, the simulated world, the local key and the secrets',
+  },
   VENUES: { default: 'sim', means: '`sim`, `live` or `replay:FILE`' },
   VENUE_A_NAME: { default: 'venue_a', means: "Polymarket's name in ids, paths and `platform`" },
   VENUE_B_NAME: { default: 'venue_b', means: "Kalshi's name in ids, paths and `platform`" },

@@ -4,6 +4,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { accountHandlers } from '../actors/account-admin.ts'
 import { matchHandlers } from '../actors/match-admin.ts'
 import { walletHandlers } from '../actors/wallet-admin.ts'
@@ -38,7 +39,12 @@ async function openVenueSource(
     const { file } = config.venues
     return { open: (parts) => openReplay(file, parts), stop: async () => undefined }
   }
-  const { addresses, stop } = await openSource(config, { clock: systemClock, onLost })
+  const { addresses, stop } = await openSource(config, {
+    clock: systemClock,
+    onLost,
+    // Beside the databases, whose lock keeps others away.
+    worldFolder: resolve(config.dataDir, 'sim-world'),
+  })
   const { polymarket, kalshi } = addresses
   log.info({ polymarket, kalshi: { ...kalshi, privateKeyPem: undefined } }, 'venues are at')
   return { open: (parts) => openVenues(parts, addresses), stop }

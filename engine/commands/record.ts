@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env)
   if (config.venues.kind === 'replay') throw new Error('a replay cannot be recorded again')
   const onLost = (reason: string) => process.stderr.write(`the simulated venues ended: ${reason}\n`)
-  const source = await openSource(config, { clock: systemClock, onLost })
+  const source = await openSource(config, { clock: systemClock, onLost, worldFolder: null })
   // Clock timers keep no process alive, and an unreachable venue leaves no socket to do it.
   const { port1: anchor } = new MessageChannel()
   anchor.ref()

@@ -2,6 +2,7 @@
 // of engine/config.ts (SIM_MARKETS, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_PORT, DATA_DIR, LOG_LEVEL).
 // The private key of Kalshi key id `sim` is written to sim-kalshi.pem in DATA_DIR, and kept there.
 
+import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
 import { ConfigError, loadConfig } from '../config.ts'
 import { openLog } from '../log.ts'
@@ -20,6 +21,8 @@ async function main(): Promise<void> {
     log: openLog(config.logLevel),
     kalshiPublicKeyPem: key.publicKeyPem,
     host: '127.0.0.1',
+    // Of these ports, so that two such commands never share one.
+    worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })
   const { urls } = simulator
   const lines = [

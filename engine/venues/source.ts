@@ -19,7 +19,12 @@ export interface VenueSource {
  */
 export async function openSource(
   config: Config,
-  parts: { clock: Clock; onLost: (reason: string) => void },
+  parts: {
+    clock: Clock
+    onLost: (reason: string) => void
+    /** Where the simulator keeps its world; null: nowhere. */
+    worldFolder: string | null
+  },
 ): Promise<VenueSource> {
   if (config.venues.kind === 'live') {
     const kalshi = { ...LIVE_URLS.kalshi, keyId: null, privateKeyPem: null }

@@ -98,6 +98,10 @@ export class StubWorld implements World {
     this.startedMs = clock.nowMs()
   }
 
+  tradesFromMs(): TimeMs {
+    return this.startedMs
+  }
+
   nowMs(): TimeMs {
     return this.#clock.nowMs()
   }

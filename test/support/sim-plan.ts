@@ -66,6 +66,10 @@ export function planOf(
       later
         .filter(({ listing }) => listing.createdMs > fromMs && listing.createdMs <= toMs)
         .map(planEvent),
+    eventNumbered: (venue, number) =>
+      [...markets, ...later]
+        .map(planEvent)
+        .find(({ event }) => event.venue === venue && event.number === number) ?? null,
     teams: () => [],
   }
 }

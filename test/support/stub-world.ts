@@ -122,6 +122,10 @@ export class StubWorld implements World {
     return this.events(venue).find((each) => each.nativeId === nativeId) ?? null
   }
 
+  tradesFromMs(): TimeMs {
+    return this.startedMs
+  }
+
   trades(venue: VenueKey): readonly SimTrade[] {
     return venue === 'a' ? this.#trades : []
   }

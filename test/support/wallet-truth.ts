@@ -111,6 +111,7 @@ function hastened(
   return {
     eventsAt: (atMs) => calendar.eventsAt(atMs).map(hasten),
     createdBetween: (from, to) => calendar.createdBetween(from, to),
+    eventNumbered: (venue, number) => calendar.eventNumbered(venue, number),
     teams: () => calendar.teams(),
   }
 }

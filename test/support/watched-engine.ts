@@ -80,7 +80,11 @@ export async function startWatchedEngine(
   const [clock, metrics, log] = [systemClock, new Metrics(), openLog(config.logLevel)]
   const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
   await prepare(storage)
-  const { addresses } = await openSource(config, { clock, onLost: () => undefined })
+  const { addresses } = await openSource(config, {
+    clock,
+    onLost: () => undefined,
+    worldFolder: null,
+  })
   const engine = createEngine(
     { ...config, jwtSecret, secretsKey: jwtSecret },
     {

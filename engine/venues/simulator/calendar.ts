@@ -10,6 +10,7 @@ import {
   type Numbering,
   type PlannedEvent,
   planCycle,
+  slotOfNumber,
 } from './questions/planning.ts'
 import { createdOf, presentFrom } from './questions/slot-times.ts'
 import { planSlots, type Slot } from './questions/slots.ts'
@@ -74,6 +75,16 @@ export class Calendar {
       planCycle(this.#numbering, next.slot, next.cycle, (venue) => venue === next.venue, events)
     }
     return inCreationOrder(events)
+  }
+
+  /** The event of a number, past, present or coming; null when the venue has none of that number. */
+  eventNumbered(venue: VenueKey, number: number): PlannedEvent | null {
+    const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
+    const slot = this.#slots[ordinal]
+    if (slot === undefined) return null
+    const events: PlannedEvent[] = []
+    planCycle(this.#numbering, slot, cycle, (wanted) => wanted === venue, events)
+    return events.find(({ event }) => event.number === number) ?? null
   }
 
   /** Every league's teams and players. */

@@ -17,6 +17,7 @@ const childOptions = Type.Object({
   host: Text,
   kalshiPublicKeyPem: Type.Union([Type.String(), Type.Null()]),
   logLevel: Text,
+  worldFolder: Type.Union([Text, Type.Null()]),
 })
 
 const readyMessage = Type.Object({

@@ -253,7 +253,7 @@ export interface SimMarket {
   readonly book: SimBook
   /** The fair price at any time of the market's life: a pure function of seed and time. */
   fairPrice(atMs: TimeMs): PriceMicros
-  /** Newest last; the world keeps at least the last 20,000 a venue and all of this run up to 2 million. */
+  /** Newest last; at most 2 million a venue, and less in a world that is kept on disk (world-record.ts). */
   readonly trades: readonly SimTrade[]
 }
 
@@ -310,8 +310,10 @@ export interface World {
   /** Venue a only: the market of a token id and which outcome it is. */
   marketOfToken(token: string): { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 } | null
   event(venue: VenueKey, nativeId: string): SimEvent | null
-  /** All trades of a venue in this run, oldest first. */
+  /** All kept trades of a venue, oldest first. */
   trades(venue: VenueKey): readonly SimTrade[]
+  /** All trades of the venue since then are kept; before it, figures come from the fair price. */
+  tradesFromMs(venue: VenueKey): TimeMs
   /** Every league's teams, for venue a's /teams. */
   teams(): readonly { readonly league: string; readonly team: SimTeam }[]
   /** Calls `listener` for each change from now on; returns how to stop. */

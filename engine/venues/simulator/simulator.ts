@@ -3,6 +3,7 @@
 // Upholds SIMRUN1 and SIMRUN2.
 
 import { generateKeyPairSync } from 'node:crypto'
+import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Random, seededRandom } from '../../random.ts'
@@ -13,6 +14,7 @@ import type { SimFault, SimWallets, World } from './model.ts'
 import { startPolymarketServer } from './polymarket-server.ts'
 import { worldState } from './state.ts'
 import { WalletLedgers } from './world/wallet-ledgers.ts'
+import { WorldRecord } from './world/world-record.ts'
 import { type Plan, SimulatedWorld } from './world.ts'
 
 const STEP_MS = 20
@@ -37,6 +39,8 @@ export interface SimulatorOptions {
   /** The public key of key id `sim`; null makes a pair. */
   readonly kalshiPublicKeyPem: string | null
   readonly host?: string
+  /** Where the world is kept, in a folder of its own for each seed and size; null: a restart forgets it. */
+  readonly worldFolder?: string | null
 }
 
 /** Where everything listens; what the connectors' settings take as they are. */
@@ -63,20 +67,12 @@ export interface Simulator {
 
 /** Starts both venues. Rejects when a port is taken; nothing is then left listening. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { seed, clock, log, basePort } = options
+  const { clock, log, basePort } = options
   const host = options.host ?? '127.0.0.1'
   const streams = randomStreams(options)
   const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`))
   const keys = keyPair(options.kalshiPublicKeyPem)
-  const world = new SimulatedWorld({
-    seed,
-    messagesPerSecond: options.messagesPerSecond,
-    plan: options.plan ?? new Calendar({ seed, marketsPerVenue: options.marketsPerVenue }),
-    faults: faults('world'),
-    clock,
-    random: streams('world'),
-  })
-  const wallets = new WalletLedgers({ world })
+  const { world, wallets, record } = openWorld(options, streams)
   const polymarket = await startPolymarketServer({
     world,
     wallets,
@@ -106,6 +102,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await polymarket.stop()
     throw error
   })
+  // Only now: one who finds the ports taken leaves the files of the other alone.
+  record?.begin()
   const stopStepping = clock.every(STEP_MS, () => world.step())
   return {
     urls: urlsOf(host, polymarket.ports, kalshi.port),
@@ -116,8 +114,42 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     async stop() {
       stopStepping()
       wallets.stop()
+      record?.stop()
       await Promise.all([polymarket.stop(), kalshi.stop()])
     },
+  }
+}
+
+interface OpenWorld {
+  readonly world: SimulatedWorld
+  readonly wallets: WalletLedgers
+  readonly record: WorldRecord | null
+}
+
+/** The world of before where there is one, else a new one; a record that cannot be read is let go, and said so. */
+function openWorld(options: SimulatorOptions, streams: (name: string) => Random): OpenWorld {
+  const { seed, marketsPerVenue, messagesPerSecond, clock, log } = options
+  const plan = options.plan ?? new Calendar({ seed, marketsPerVenue })
+  const open = (record: WorldRecord | null): OpenWorld => {
+    const earlier = record?.earlier ?? null
+    const faults = new Faults(options.faults, streams('world faults'))
+    const random = streams('world')
+    const parts = { seed, messagesPerSecond, plan, faults, clock, random, earlier }
+    const world = new SimulatedWorld(parts)
+    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
+    record?.restore(world, wallets)
+    record?.follow(world, wallets)
+    return { world, wallets, record }
+  }
+  if (options.worldFolder === undefined || options.worldFolder === null) return open(null)
+  const folder = join(options.worldFolder, `${seed}-${marketsPerVenue}`)
+  const record = new WorldRecord({ folder, log })
+  try {
+    return open(record)
+  } catch (error) {
+    log.warn({ err: error, folder }, 'the recorded world cannot be read: it begins anew')
+    record.clear()
+    return open(record)
   }
 }
 

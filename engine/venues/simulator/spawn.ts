@@ -22,6 +22,8 @@ export interface SpawnOptions {
   readonly basePort?: number
   readonly host?: string
   readonly kalshiPublicKeyPem?: string | null
+  /** Where the child keeps its world; null, the default: nowhere. */
+  readonly worldFolder?: string | null
   /** Called when the child ends without having been asked to, after it was ready. */
   readonly onLost?: (reason: string) => void
 }
@@ -68,7 +70,7 @@ export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator>
   })
 }
 
-const DEFAULTS = { basePort: 0, host: '127.0.0.1', kalshiPublicKeyPem: null }
+const DEFAULTS = { basePort: 0, host: '127.0.0.1', kalshiPublicKeyPem: null, worldFolder: null }
 
 async function end(child: ChildProcess, ended: Promise<string>, clock: Clock): Promise<void> {
   child.kill('SIGTERM')

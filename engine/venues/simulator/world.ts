@@ -2,15 +2,15 @@
 // happens to, and how often. Everything is told to listeners synchronously, in order; the clock and
 // the random stream come from outside, so that a seed, a start and a clock replay a run.
 // Not for: words (calendar.ts), prices (fair-price.ts), orders (order-flow.ts), wire forms (servers).
-// Upholds SIMWORLD5 to SIMWORLD9 and SIMWORLD11.
+// Upholds SIMWORLD5 to SIMWORLD9, SIMWORLD11 and SIMKEEP3.
 
 import type { Clock } from '../../clock.ts'
 import type { VenueKey } from '../../ids.ts'
 import type { Random } from '../../random.ts'
-import type { TimeMs } from '../../units.ts'
+import { type TimeMs, timeMs } from '../../units.ts'
 import type { Calendar, PlannedEvent } from './calendar.ts'
 import type { Faults } from './faults.ts'
-import type { SimEvent, SimMarket, SimTrade, World, WorldChange } from './model.ts'
+import type { SimEvent, SimMarket, SimTrade, SimWallet, World, WorldChange } from './model.ts'
 import { ActivityTree } from './world/activity-tree.ts'
 import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './world/book-faults.ts'
 import { DueList } from './world/due-list.ts'
@@ -35,12 +35,22 @@ type Due =
   | { readonly kind: 'drop'; readonly event: SimEvent }
 
 /** What the world needs of the calendar. */
-export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'teams'>
+export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'>
+
+/** The runs of the world before this one. */
+export interface EarlierRuns {
+  readonly bornMs: TimeMs
+  readonly lastStartedMs: TimeMs
+}
 
 /** The world behind both simulated venues. `step` must be called, every 20 ms or so. */
 export class SimulatedWorld implements World {
   readonly seed: number
   readonly startedMs: TimeMs
+  /** The world's first start; this run's unless there were others. */
+  readonly bornMs: TimeMs
+  /** All wallets of the world, by number. */
+  readonly wallets: readonly SimWallet[]
   readonly #clock: Clock
   readonly #random: Random
   readonly #plan: Plan
@@ -57,6 +67,8 @@ export class SimulatedWorld implements World {
     a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
     b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
   } = { a: null, b: null }
+  /** Markets of trades that are kept longer than the market is listed. */
+  readonly #unlisted = new Map<string, LiveMarket>()
   readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
   #listeners: readonly ((change: WorldChange) => void)[] = []
   #messagesDue = 0
@@ -74,29 +86,37 @@ export class SimulatedWorld implements World {
     faults: Faults
     clock: Clock
     random: Random
+    earlier?: EarlierRuns | null
   }) {
     const { seed, clock, random } = options
+    const earlier = options.earlier ?? null
     this.seed = seed
     this.#clock = clock
     this.#random = random
     this.#plan = options.plan
     this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
-    this.startedMs = clock.nowMs()
-    this.#flowedToMs = this.startedMs
-    this.#plannedToMs = this.startedMs
-    this.#sweptSecond = Math.floor(this.startedMs / SECOND_MS)
+    const nowMs = clock.nowMs()
+    // Ids carry the start: two runs never share one, even when the clock was set back.
+    this.startedMs = timeMs(Math.max(nowMs, (earlier?.lastStartedMs ?? 0) + 1))
+    this.bornMs = earlier?.bornMs ?? this.startedMs
+    this.#flowedToMs = nowMs
+    this.#plannedToMs = nowMs
+    this.#sweptSecond = Math.floor(nowMs / SECOND_MS)
     const forget = (market: SimMarket, count: number): void => {
       const { venue, nativeId } = market.listing
-      this.#markets[venue].get(nativeId)?.forgetTrades(count)
+      const live = this.#markets[venue].get(nativeId) ?? this.#unlisted.get(nativeId)
+      live?.forgetTrades(count)
     }
     this.#tapes = { a: new TradeTape({ forget }), b: new TradeTape({ forget }) }
     const ids = new RunIds({ seed, startedMs: this.startedMs })
-    const wallets = new WalletPool({ ids, random })
+    const bornIds = new RunIds({ seed, startedMs: this.bornMs })
+    const wallets = new WalletPool({ ids: bornIds, random })
+    this.wallets = wallets.all
     const tell = (change: WorldChange): void => this.#tell(change)
     const trading = new Trading({ random, wallets, ids, tell })
     this.#flow = new OrderFlow({ random, trading, tell })
     this.#faults = new BookFaults({ faults: options.faults, tell })
-    const planned = options.plan.eventsAt(this.startedMs).toSorted(byCreation)
+    const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
     for (const event of planned) this.#admit(event, null)
   }
 
@@ -172,6 +192,44 @@ export class SimulatedWorld implements World {
   /** How many of the venue's oldest trades of this run are no longer kept. */
   forgottenTradeCount(venue: VenueKey): number {
     return this.#tapes[venue].forgottenCount
+  }
+
+  /** All trades of the venue since then are kept. */
+  tradesFromMs(venue: VenueKey): TimeMs {
+    const oldest = this.forgottenTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
+    return oldest?.atMs ?? this.bornMs
+  }
+
+  /** A market of the world, also one that is no longer listed: its event is then planned again. Null: never was. */
+  marketOf(at: { venue: VenueKey; nativeId: string; eventNumber: number }): LiveMarket | null {
+    const listed = this.#markets[at.venue].get(at.nativeId) ?? this.#unlisted.get(at.nativeId)
+    if (listed !== undefined) return listed
+    const planned = this.#plan.eventNumbered(at.venue, at.eventNumber)
+    if (planned === null) return null
+    const markets: LiveMarket[] = []
+    const event: SimEvent = { ...planned.event, markets }
+    for (const plan of planned.markets) {
+      const market = new LiveMarket({ planned: plan, event, around: this })
+      markets.push(market)
+      this.#unlisted.set(plan.listing.nativeId, market)
+    }
+    return this.#unlisted.get(at.nativeId) ?? null
+  }
+
+  /** Takes in a trade of before, without telling anybody. */
+  restoreTrade(market: LiveMarket, trade: SimTrade): void {
+    market.addTrade(trade)
+    this.#tapes[market.listing.venue].add(trade)
+  }
+
+  /** Lets the oldest `count` trades of a venue go. */
+  forgetTrades(venue: VenueKey, count: number): void {
+    this.#tapes[venue].drop(count)
+  }
+
+  /** Counts trades of earlier runs that are no longer kept. */
+  skipTrades(venue: VenueKey, count: number): void {
+    this.#tapes[venue].skip(count)
   }
 
   teams(): ReturnType<World['teams']> {

@@ -94,7 +94,7 @@ function readCandles(
       endSeconds,
       period: period ?? 1,
       nowMs: world.nowMs(),
-      runStartedMs: world.startedMs,
+      tradesFromMs: world.tradesFromMs('b'),
       hasLatestBefore,
     },
   }

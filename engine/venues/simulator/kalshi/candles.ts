@@ -1,4 +1,4 @@
-// Candles of venue b: from this run's trades, and from the fair price for the time before it.
+// Candles of venue b: from the world's trades, and from the fair price for the time before it.
 // A candle covers (end − period, end]; days end at midnight in New York, as recorded answers show.
 // Not for: parameters and limits (rest.ts). Upholds SIMK16, SIMK17.
 
@@ -28,8 +28,8 @@ export interface CandleRequest {
   readonly endSeconds: number
   readonly period: PeriodMinutes
   readonly nowMs: TimeMs
-  /** Before this the world had no trades. */
-  readonly runStartedMs: TimeMs
+  /** Before this no trades are kept. */
+  readonly tradesFromMs: TimeMs
   /**
    * Puts a candle without prices at the range's first boundary when it has none of its own: it
    * carries the last price before the range.
@@ -39,11 +39,11 @@ export interface CandleRequest {
 
 /** The candles of a market, oldest first; none outside its trading hours. */
 export function candlesOf(market: SimMarket, request: CandleRequest): Record<string, unknown>[] {
-  const { period, runStartedMs, nowMs } = request
+  const { period, tradesFromMs, nowMs } = request
   const ends = candleEnds(market, request)
   const boundaryMs = periodEnd(request.startSeconds * 1000, period)
   let beginMs = periodBefore(ends[0] ?? boundaryMs, period)
-  let previous = priceAt(market, { atMs: beginMs, runStartedMs })
+  let previous = priceAt(market, { atMs: beginMs, tradesFromMs })
   const candles: Record<string, unknown>[] = []
   if (request.hasLatestBefore && previous !== null && ends[0] !== boundaryMs) {
     candles.push(renderCandle(market, { nowMs, beginMs, endMs: boundaryMs, fills: [], previous }))
@@ -51,7 +51,7 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
   let position = firstAfter(market.trades, beginMs)
   for (const endMs of ends) {
     const fills: Fill[] = []
-    if (endMs <= runStartedMs) fills.push(...inventedFills(market, { beginMs, endMs }))
+    if (endMs <= tradesFromMs) fills.push(...inventedFills(market, { beginMs, endMs }))
     for (let trade = market.trades[position]; trade !== undefined && trade.atMs <= endMs; ) {
       fills.push({ price: yesPrice(trade), size: trade.size })
       position += 1
@@ -168,11 +168,11 @@ function inventedFills(market: SimMarket, period: { beginMs: number; endMs: numb
 /** The last traded price at a time; null when there was none. */
 function priceAt(
   market: SimMarket,
-  at: { atMs: number; runStartedMs: TimeMs },
+  at: { atMs: number; tradesFromMs: TimeMs },
 ): PriceMicros | null {
   const trade = market.trades[firstAfter(market.trades, at.atMs) - 1]
   if (trade !== undefined) return yesPrice(trade)
-  const beforeMs = Math.min(at.atMs, at.runStartedMs)
+  const beforeMs = Math.min(at.atMs, at.tradesFromMs)
   if (beforeMs <= market.listing.openMs) return null
   return onTick(market, market.fairPrice(timeMs(beforeMs)))
 }

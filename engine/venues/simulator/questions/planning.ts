@@ -87,6 +87,18 @@ export function planCycle(
   }
 }
 
+/** Which slot and which of its cycles an event's number names. */
+export function slotOfNumber(
+  { slotCount }: Numbering,
+  number: number,
+): { readonly ordinal: number; readonly cycle: number } {
+  const eventCount = slotCount * EVENTS_PER_CYCLE
+  return {
+    ordinal: Math.floor((number % eventCount) / EVENTS_PER_CYCLE),
+    cycle: Math.floor(number / eventCount) - CYCLES_BEFORE,
+  }
+}
+
 interface Placed {
   readonly numbering: Numbering
   readonly slot: Slot

@@ -22,7 +22,7 @@ import type { SimBook, SimEvent, SimListing, SimMarket, SimStatus, SimTrade } fr
 import { FairPrice } from './fair-price.ts'
 import { bookDepth, seedBook, spreadTicks } from './quotes.ts'
 import { EMPTY_BOOK, LiveBook } from './sim-book.ts'
-import { TradedVolume } from './traded-volume.ts'
+import { TradedVolume, type VolumeSums } from './traded-volume.ts'
 
 const CENT = priceMicros(10_000)
 const TENTH_CENT = priceMicros(1_000)
@@ -127,7 +127,19 @@ export class LiveMarket implements SimMarket {
     const usd = notionalMicros({ price: trade.price, size: trade.size })
     this.#traded.add({ usd, contracts: trade.size, atMs: trade.atMs })
     this.lastTrade = trade
-    this.updatedMs = trade.atMs
+    if (trade.atMs > this.updatedMs) this.updatedMs = trade.atMs
+  }
+
+  /** Sums over all trades, those that are no longer kept too; null when nothing was traded. */
+  tradedSums(): VolumeSums | null {
+    return this.#traded?.sums() ?? null
+  }
+
+  /** Begins with the sums and the last of the trades that are no longer kept. */
+  restoreTraded(sums: VolumeSums, lastTrade: SimTrade | null): void {
+    this.#traded = new TradedVolume()
+    this.#traded.restore(sums)
+    this.lastTrade = lastTrade
   }
 
   /** Forgets the oldest `count` trades; the figures keep them. */

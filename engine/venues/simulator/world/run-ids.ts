@@ -8,9 +8,12 @@ import { hexWord, mix32 } from './mix.ts'
 
 /** Turns counters into ids; counters below 2^32. */
 export class RunIds {
+  /** The start of the run that made the ids. */
+  readonly startedMs: TimeMs
   readonly #keys: readonly number[]
 
   constructor(options: { seed: number; startedMs: TimeMs }) {
+    this.startedMs = options.startedMs
     const keys: number[] = []
     for (let word = 0; word < 24; word += 1) {
       keys.push(hash32('run', options.seed, options.startedMs, word))

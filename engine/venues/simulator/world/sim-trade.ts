@@ -18,9 +18,11 @@ export class LiveTrade implements SimTrade {
   readonly atMs: TimeMs
   readonly taker: SimWallet
   readonly makers: Makers
-  readonly #ids: RunIds
-  readonly #fillCount: number
-  readonly #orderCount: number
+  readonly ids: RunIds
+  /** Number of this fill in the run of `ids`. */
+  readonly fillCount: number
+  /** Number of the taker's order in that run; its fills share it. */
+  readonly orderCount: number
 
   constructor(fields: {
     market: SimMarket
@@ -32,9 +34,7 @@ export class LiveTrade implements SimTrade {
     taker: SimWallet
     makers: Makers
     ids: RunIds
-    /** Number of this fill in the run. */
     fillCount: number
-    /** Number of the taker's order in the run; its fills share it. */
     orderCount: number
   }) {
     this.market = fields.market
@@ -45,20 +45,20 @@ export class LiveTrade implements SimTrade {
     this.atMs = fields.atMs
     this.taker = fields.taker
     this.makers = fields.makers
-    this.#ids = fields.ids
-    this.#fillCount = fields.fillCount
-    this.#orderCount = fields.orderCount
+    this.ids = fields.ids
+    this.fillCount = fields.fillCount
+    this.orderCount = fields.orderCount
   }
 
   get id(): string {
-    return this.#ids.tradeId(this.#fillCount)
+    return this.ids.tradeId(this.fillCount)
   }
 
   get isBesideTick(): boolean {
-    return this.#ids.txDigit(this.#orderCount) === 0
+    return this.ids.txDigit(this.orderCount) === 0
   }
 
   get txHash(): string {
-    return this.#ids.txHash(this.#orderCount)
+    return this.ids.txHash(this.orderCount)
   }
 }

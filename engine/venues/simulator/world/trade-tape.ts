@@ -29,13 +29,19 @@ export class TradeTape {
     return this.#forgottenCount
   }
 
+  /** Counts trades that were let go before this tape began. */
+  skip(count: number): void {
+    this.#forgottenCount += count
+  }
+
   add(trade: SimTrade): void {
-    if (this.#trades.length >= this.#countMax) this.#dropOldest()
+    if (this.#trades.length >= this.#countMax) this.drop(Math.ceil(this.#countMax / 10))
     this.#trades.push(trade)
   }
 
-  #dropOldest(): void {
-    const dropped = this.#trades.splice(0, Math.ceil(this.#countMax / 10))
+  /** Lets the oldest `count` trades go. */
+  drop(count: number): void {
+    const dropped = this.#trades.splice(0, count)
     this.#forgottenCount += dropped.length
     const counts = new Map<SimTrade['market'], number>()
     for (const { market } of dropped) counts.set(market, (counts.get(market) ?? 0) + 1)

@@ -11,12 +11,34 @@ interface HourSum {
   contracts: number
 }
 
+/** Dollars, contracts, and [hour, dollars, contracts] of each kept hour. */
+export type VolumeSums = readonly [
+  usd: number,
+  contracts: number,
+  hours: readonly (readonly [hour: number, usd: number, contracts: number])[],
+]
+
 /** Sums in micros; the present hour and the 24 before it. */
 export class TradedVolume {
   usd = 0
   contracts = 0
   /** Oldest first, hours without trades left out; at most 25, the oldest dropped. */
   readonly #hours: HourSum[] = []
+
+  /** Everything it knows, as `restore` takes it. */
+  sums(): VolumeSums {
+    const hours = this.#hours.map(({ hour, usd, contracts }) => [hour, usd, contracts] as const)
+    return [this.usd, this.contracts, hours]
+  }
+
+  /** Begins with what was traded before. */
+  restore([usd, contracts, hours]: VolumeSums): void {
+    this.usd = usd
+    this.contracts = contracts
+    for (const [hour, hourUsd, hourContracts] of hours) {
+      this.#hours.push({ hour, usd: hourUsd, contracts: hourContracts })
+    }
+  }
 
   add(trade: { usd: UsdMicros; contracts: SizeMicros; atMs: TimeMs }): void {
     const hour = Math.floor(trade.atMs / HOUR_MS)

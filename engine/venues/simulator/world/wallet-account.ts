@@ -11,6 +11,7 @@ import {
   sizeMicros,
   TIME_ZERO,
   type TimeMs,
+  timeMs,
   toSeconds,
   USD_ZERO,
   type UsdMicros,
@@ -28,6 +29,9 @@ import type {
 /** What one contract of each outcome costs who splits or merges. */
 const HALF = 0.5
 
+/** Amount, bought, average price, realized, fees, time of the last event. */
+export type PositionFigures = readonly [number, number, number, number, number, number]
+
 /** A position as the venue counts it: a running weighted average that sales leave alone. */
 export class WalletPosition implements SimPosition {
   amount: SizeMicros = SIZE_ZERO
@@ -39,6 +43,20 @@ export class WalletPosition implements SimPosition {
   /** Acquired in the second `#freshS` and not passed on since. */
   #fresh = 0
   #freshS = 0
+
+  /** Everything but what is new in the present second, as `restore` takes it. */
+  figures(): PositionFigures {
+    return [this.amount, this.bought, this.averagePrice, this.realized, this.fees, this.lastMs]
+  }
+
+  restore([amount, bought, averagePrice, realized, fees, lastMs]: PositionFigures): void {
+    this.amount = sizeMicros(amount)
+    this.bought = sizeMicros(bought)
+    this.averagePrice = averagePrice
+    this.realized = realized
+    this.fees = fees
+    this.lastMs = timeMs(lastMs)
+  }
 
   /** What was there before the second began: rows tell seconds only, and one second's order may be read otherwise. */
   settled(atMs: TimeMs): number {

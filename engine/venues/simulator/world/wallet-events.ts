@@ -58,16 +58,16 @@ export interface Transaction {
 /** A transaction that is no trade's; the rows of one conversion share it. */
 export class OwnTransaction implements Transaction {
   readonly #ids: RunIds
-  readonly #count: number
+  /** Its number in the run. */
+  readonly count: number
 
-  /** `count`: its number in the run. */
   constructor(ids: RunIds, count: number) {
     this.#ids = ids
-    this.#count = count
+    this.count = count
   }
 
   get txHash(): string {
-    return this.#ids.txHash(this.#count)
+    return this.#ids.txHash(this.count)
   }
 }
 

@@ -1,8 +1,8 @@
 // What wallets are inclined to: how much they split, whether they merge, convert, redeem and when, what
 // the venue pays them now and then. Only chances: whether something is possible, and what it does to a
-// ledger, is wallet-ledgers.ts. Every draw comes from one seeded stream, in the order of the world's changes.
+// ledger, is wallet-ledgers.ts. Draws come from one seeded stream, in the order of the world's changes.
 
-import type { Random } from '../../../random.ts'
+import { hash32, type Random } from '../../../random.ts'
 import {
   MINUTE_MS,
   type SizeMicros,
@@ -11,6 +11,7 @@ import {
   usdMicros,
 } from '../../../units.ts'
 import type { SimWalletEventKind } from '../model.ts'
+import { mixUnit } from './mix.ts'
 
 /** A hundredth of a contract: nothing trades finer. */
 const HUNDREDTH = 10_000
@@ -31,9 +32,11 @@ const INCOME_SHARE = 0.004
 /** The chances of all wallets; one for the ledgers. */
 export class WalletHabits {
   readonly #random: Random
+  readonly #seed: number
 
-  constructor(random: Random) {
-    this.#random = random
+  constructor(options: { random: Random; seed: number }) {
+    this.#random = options.random
+    this.#seed = options.seed
   }
 
   /** How many sets a seller splits who lacks `missing`: just these, or whole lots. */
@@ -60,11 +63,15 @@ export class WalletHabits {
     return Math.floor(sets / 2 / HUNDREDTH) * HUNDREDTH
   }
 
-  /** How long after the resolution a holder redeems, in milliseconds; null: never. */
-  redeemDelayMs(isWinner: boolean): number | null {
-    const share = isWinner ? WINNER_REDEEMS_SHARE : LOSER_REDEEMS_SHARE
-    if (this.#random.next() >= share) return null
-    const wait = -Math.log(1 - this.#random.next()) * REDEEM_DELAY_MS_MEAN
+  /**
+   * How long after the resolution a holder redeems, in milliseconds; null: never. A pure function of the
+   * wallet and the market, so that a restart does not make anybody think again.
+   */
+  redeemDelayMs(holder: { address: string; nativeId: string; isWinner: boolean }): number | null {
+    const key = hash32('redeems', this.#seed, holder.address, holder.nativeId)
+    const share = holder.isWinner ? WINNER_REDEEMS_SHARE : LOSER_REDEEMS_SHARE
+    if (mixUnit(key, 0) >= share) return null
+    const wait = -Math.log(1 - mixUnit(key, 1)) * REDEEM_DELAY_MS_MEAN
     return REDEEM_DELAY_MS_MIN + Math.floor(wait)
   }
 

@@ -11,8 +11,8 @@ import {
   complement,
   type PriceMicros,
   sizeMicros,
+  TIME_ZERO,
   type TimeMs,
-  timeMs,
   toNumber,
   usdMicros,
 } from '../../../units.ts'
@@ -33,6 +33,36 @@ import { WalletAccount, WalletHolding } from './wallet-account.ts'
 import { OwnTransaction, type Transaction, WalletFill, WalletOperation } from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
+/** What a wallet does besides trading; `size` and `usd` in micros. */
+export type WalletDeed =
+  | {
+      readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE'
+      readonly account: WalletAccount
+      /** Null for what the venue pays. */
+      readonly market: SimMarket | null
+      readonly size: number
+      readonly usd: number
+      readonly atMs: TimeMs
+      readonly transaction: Transaction
+    }
+  | {
+      readonly kind: 'CONVERSION'
+      readonly account: WalletAccount
+      /** No of each of these is given. */
+      readonly given: readonly SimMarket[]
+      /** Yes of each of these comes back. */
+      readonly others: readonly SimMarket[]
+      readonly size: number
+      readonly atMs: TimeMs
+      readonly transaction: Transaction
+    }
+
+/** Told before it is done: a wallet's first appearance, and each deed. */
+export interface LedgerRecorder {
+  onAccount(account: WalletAccount): void
+  onDeed(deed: WalletDeed): void
+}
+
 /** What a wallet is about to do with its holding. */
 interface Plan {
   readonly kind: 'merge' | 'convert' | 'redeem'
@@ -43,7 +73,7 @@ interface Plan {
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world, from now on. Events are kept up to two million over all wallets; when full,
+ * All wallets of a world, from now on, or from what `restore…` and `apply` brought back. Events are kept up to two million over all wallets; when full,
  * the oldest tenth goes, each wallet counts what it lost, and with it go holdings that nobody has
  * touched since and that are empty or resolved.
  */
@@ -55,19 +85,29 @@ export class WalletLedgers implements SimWallets {
   /** At most what the fills of six seconds bring, and one redemption for each holding. */
   readonly #plans = new DueList<Plan>()
   readonly #countMax: number
+  readonly #recorder: LedgerRecorder | null
   readonly #stopListening: () => void
+  /** The owners' addresses, as the wallets' own, belong to the world and not to the run. */
+  readonly #ownerIds: RunIds
   /** Whose each kept event is, oldest first. */
   #order: WalletAccount[] = []
   #operationCount = 0
 
   constructor(options: {
     world: Pick<World, 'seed' | 'startedMs' | 'trades' | 'onChange'>
+    /** When the world was first started; its `startedMs` unless it was before. */
+    bornMs?: TimeMs
     countMax?: number
+    recorder?: LedgerRecorder | null
   }) {
     const { seed, startedMs } = options.world
     this.#countMax = options.countMax ?? EVENTS_MAX
-    this.#habits = new WalletHabits(seededRandom('wallet habits', seed, startedMs))
-    this.#ids = new RunIds({ seed: hash32('wallet operations', seed), startedMs })
+    this.#recorder = options.recorder ?? null
+    const random = seededRandom('wallet habits', seed, startedMs)
+    this.#habits = new WalletHabits({ random, seed })
+    this.#ids = new RunIds({ seed: operationSeed(seed), startedMs })
+    const bornMs = options.bornMs ?? startedMs
+    this.#ownerIds = new RunIds({ seed: operationSeed(seed), startedMs: bornMs })
     for (const trade of options.world.trades('a')) this.#trade(trade)
     this.#stopListening = options.world.onChange((change) => this.#hear(change))
   }
@@ -77,12 +117,59 @@ export class WalletLedgers implements SimWallets {
     return this.#accounts.get(key) ?? this.#owners.get(key) ?? null
   }
 
-  all(): readonly SimWalletLedger[] {
+  all(): readonly WalletAccount[] {
     return [...this.#accounts.values()]
   }
 
   holders(market: SimMarket): readonly SimHolding[] {
     return this.#holdersOf(market)
+  }
+
+  /** How many events are kept over all wallets. */
+  get eventCount(): number {
+    return this.#order.length
+  }
+
+  /** Takes a wallet in; the one it has if it is known. */
+  account(wallet: SimWallet, atMs: TimeMs): WalletAccount {
+    const known = this.#accounts.get(wallet.address)
+    if (known !== undefined) return known
+    const eoa = this.#ownerIds.address(this.#accounts.size)
+    const account = new WalletAccount({ wallet, eoa, firstMs: atMs })
+    this.#accounts.set(wallet.address, account)
+    this.#owners.set(eoa, account)
+    this.#recorder?.onAccount(account)
+    return account
+  }
+
+  /** The account of a wallet; null: never seen. */
+  accountOf(wallet: SimWallet): WalletAccount | null {
+    return this.#accounts.get(wallet.address) ?? null
+  }
+
+  /** A wallet's holding in a market; an empty one is made if there is none. */
+  holding(account: WalletAccount, market: SimMarket): WalletHolding {
+    const known = account.holdings.get(market)
+    if (known !== undefined) return known
+    const holding = new WalletHolding(account, market)
+    account.holdings.set(market, holding)
+    return holding
+  }
+
+  /** Takes in a trade of before, and what it meant to its wallets; nobody does anything because of it. */
+  restoreTrade(trade: SimTrade): void {
+    for (let participant = 0; participant <= trade.makers.length; participant += 1) {
+      this.#fill(trade, participant)
+    }
+  }
+
+  /** After everything was brought back: holders of resolved markets redeem as they had in mind. */
+  restorePlans(): void {
+    for (const { holdings } of this.#accounts.values()) {
+      for (const [market, holding] of holdings) {
+        if (market.status === 'resolved') this.#awaitRedemption(holding, market.listing.resolveMs)
+      }
+    }
   }
 
   /** Stops listening; what is known stays. */
@@ -103,28 +190,40 @@ export class WalletLedgers implements SimWallets {
   }
 
   #trade(trade: SimTrade): void {
-    const { market, outcomeIndex } = trade
-    const price = shownPrice(trade)
+    const { market, outcomeIndex, atMs } = trade
     for (let participant = 0; participant <= trade.makers.length; participant += 1) {
       const { size, isBuy } = participation(trade, participant)
-      const wallet = participant === 0 ? trade.taker : trade.makers[participant - 1]?.wallet
+      const wallet = participantOf(trade, participant)
       if (wallet === undefined) continue
-      const account = this.#account(wallet, trade.atMs)
-      const holding = this.#holding(account, market)
-      const missing = size - holding.positions[outcomeIndex].settled(trade.atMs)
-      if (!isBuy && missing > 0) this.#split(holding, missing, trade)
-      const event = new WalletFill({
-        trade,
-        participant,
-        size: sizeMicros(size),
-        usd: fillUsd(price, size),
-        fee: fillFee(trade, participant),
-      })
-      if (isBuy) account.buy(holding, outcomeIndex, event)
-      else account.sell(holding, outcomeIndex, event)
-      this.#count(account)
+      const account = this.account(wallet, atMs)
+      const holding = this.holding(account, market)
+      const missing = size - holding.positions[outcomeIndex].settled(atMs)
+      if (!isBuy && missing > 0) {
+        const lot = this.#habits.splitSize(missing)
+        const made = { kind: 'SPLIT', account, market, atMs } as const
+        this.#do({ ...made, size: lot, usd: lot, transaction: trade })
+      }
+      this.#fill(trade, participant)
       this.#afterFill(holding, trade, { isMaker: participant > 0, isBuy })
     }
+  }
+
+  #fill(trade: SimTrade, participant: number): void {
+    const { size, isBuy } = participation(trade, participant)
+    const wallet = participantOf(trade, participant)
+    if (wallet === undefined) return
+    const account = this.account(wallet, trade.atMs)
+    const holding = this.holding(account, trade.market)
+    const event = new WalletFill({
+      trade,
+      participant,
+      size: sizeMicros(size),
+      usd: fillUsd(shownPrice(trade), size),
+      fee: fillFee(trade, participant),
+    })
+    if (isBuy) account.buy(holding, trade.outcomeIndex, event)
+    else account.sell(holding, trade.outcomeIndex, event)
+    this.#count(account)
   }
 
   /** What the fill may bring its wallet to do, and the venue to pay. */
@@ -139,18 +238,8 @@ export class WalletLedgers implements SimWallets {
     if (kind !== null) this.#plans.add(atMs + this.#habits.planDelayMs(), { kind, holding })
     const income = role.isMaker ? this.#habits.income() : null
     if (income === null) return
-    const { usd } = income
-    const paid = { market: null, size: usd, usd, atMs }
-    holding.ledger.earn(this.#operation(income.kind, paid, this.#transaction()))
-    this.#count(holding.ledger)
-  }
-
-  #split(holding: WalletHolding, missing: number, trade: SimTrade): void {
-    const { ledger, market } = holding
-    const size = this.#habits.splitSize(missing)
-    const made = { market, size, usd: size, atMs: trade.atMs }
-    ledger.split(holding, this.#operation('SPLIT', made, trade))
-    this.#count(ledger)
+    const paid = { account: holding.ledger, market: null, size: income.usd, atMs }
+    this.#do({ ...income, ...paid, transaction: this.#transaction() })
   }
 
   #merge(holding: WalletHolding, atMs: TimeMs): void {
@@ -158,98 +247,91 @@ export class WalletLedgers implements SimWallets {
     const sets = market.status === 'resolved' ? 0 : holding.sets(atMs)
     const size = sets === 0 ? 0 : this.#habits.mergeSize(sets)
     if (size === 0) return
-    const made = { market, size, usd: size, atMs }
-    ledger.merge(holding, this.#operation('MERGE', made, this.#transaction()))
-    this.#count(ledger)
+    const made = { kind: 'MERGE', account: ledger, market, atMs } as const
+    this.#do({ ...made, size, usd: size, transaction: this.#transaction() })
   }
 
   /** All No the wallet has in the event, as many of each as of the least, if that is two markets or more. */
   #convert({ ledger, market }: WalletHolding, atMs: TimeMs): void {
     const { markets } = market.event
     if (markets.some(({ status }) => status !== 'open')) return
-    const given: WalletHolding[] = []
+    const given: SimMarket[] = []
     let size = Number.MAX_SAFE_INTEGER
     for (const each of markets) {
-      const holding = ledger.holdings.get(each)
-      const amount = holding?.positions[1].settled(atMs) ?? 0
-      if (holding === undefined || amount === 0) continue
-      given.push(holding)
+      const amount = ledger.holdings.get(each)?.positions[1].settled(atMs) ?? 0
+      if (amount === 0) continue
+      given.push(each)
       size = Math.min(size, amount)
     }
     if (given.length < 2) return
-    const others: WalletHolding[] = []
-    for (const each of markets) {
-      const holding = this.#holding(ledger, each)
-      if (!given.includes(holding)) others.push(holding)
-    }
-    const back = (given.length - 1) * size
-    const transaction = this.#transaction()
-    const events = given.map((holding, index) => {
-      const usd = index === 0 ? back : 0
-      const made = { market: holding.market, size, usd, atMs }
-      return this.#operation('CONVERSION', made, transaction)
-    })
-    ledger.convert({ size, given, others, events })
-    for (const _ of events) this.#count(ledger)
+    const others = markets.filter((each) => !given.includes(each))
+    const made = { kind: 'CONVERSION', account: ledger, given, others, atMs } as const
+    this.#do({ ...made, size, transaction: this.#transaction() })
   }
 
   #awaitRedemptions(market: SimMarket, atMs: TimeMs): void {
-    const payouts = payoutsOf(market)
-    for (const holding of this.#holdersOf(market)) {
-      if (holding.isEmpty) continue
-      const delayMs = this.#habits.redeemDelayMs(holding.worth(payouts) > 0)
-      if (delayMs !== null) this.#plans.add(atMs + delayMs, { kind: 'redeem', holding })
-    }
+    for (const holding of this.#holdersOf(market)) this.#awaitRedemption(holding, atMs)
+  }
+
+  #awaitRedemption(holding: WalletHolding, resolvedMs: TimeMs): void {
+    if (holding.isEmpty) return
+    const { ledger, market } = holding
+    const delayMs = this.#habits.redeemDelayMs({
+      address: ledger.wallet.address,
+      nativeId: market.listing.nativeId,
+      isWinner: holding.worth(payoutsOf(market)) > 0,
+    })
+    if (delayMs !== null) this.#plans.add(resolvedMs + delayMs, { kind: 'redeem', holding })
   }
 
   #redeem(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
     if (holding.isEmpty) return
-    const payouts = payoutsOf(market)
-    const usd = holding.worth(payouts)
-    const event = this.#operation('REDEEM', { market, size: usd, usd, atMs }, this.#transaction())
-    ledger.redeem(holding, [toNumber(payouts[0]), toNumber(payouts[1])], event)
-    this.#count(ledger)
+    const usd = holding.worth(payoutsOf(market))
+    const made = { kind: 'REDEEM', account: ledger, market, atMs } as const
+    this.#do({ ...made, size: usd, usd, transaction: this.#transaction() })
   }
 
-  #operation(
-    kind: WalletOperation['kind'],
-    fields: { market: SimMarket | null; size: number; usd: number; atMs: TimeMs },
-    transaction: Transaction,
-  ): WalletOperation {
-    const { market, atMs } = fields
-    const size = sizeMicros(fields.size)
-    return new WalletOperation({
-      kind,
-      atMs,
-      market,
-      size,
-      usd: usdMicros(fields.usd),
-      transaction,
-    })
+  #do(deed: WalletDeed): void {
+    this.#recorder?.onDeed(deed)
+    this.apply(deed)
+  }
+
+  /** Does it: what it means to the wallet's positions and cash, and the rows of its activity. */
+  apply(deed: WalletDeed): void {
+    const { account } = deed
+    if (deed.kind === 'CONVERSION') {
+      this.#applyConversion(deed)
+      return
+    }
+    const { market, kind } = deed
+    const event = operation(kind, deed)
+    if (market === null) account.earn(event)
+    else {
+      const holding = this.holding(account, market)
+      const payouts = payoutsOf(market)
+      if (kind === 'SPLIT') account.split(holding, event)
+      else if (kind === 'MERGE') account.merge(holding, event)
+      else account.redeem(holding, [toNumber(payouts[0]), toNumber(payouts[1])], event)
+    }
+    this.#count(account)
+  }
+
+  #applyConversion(deed: Extract<WalletDeed, { kind: 'CONVERSION' }>): void {
+    const { account, size, atMs, transaction } = deed
+    const back = (deed.given.length - 1) * size
+    const events = deed.given.map((market, index) =>
+      operation('CONVERSION', { market, size, usd: index === 0 ? back : 0, atMs, transaction }),
+    )
+    const given = deed.given.map((market) => this.holding(account, market))
+    const others = deed.others.map((market) => this.holding(account, market))
+    account.convert({ size, given, others, events })
+    for (const _ of events) this.#count(account)
   }
 
   #transaction(): Transaction {
     this.#operationCount += 1
     return new OwnTransaction(this.#ids, this.#operationCount)
-  }
-
-  #account(wallet: SimWallet, atMs: TimeMs): WalletAccount {
-    const known = this.#accounts.get(wallet.address)
-    if (known !== undefined) return known
-    const eoa = this.#ids.address(this.#accounts.size)
-    const account = new WalletAccount({ wallet, eoa, firstMs: atMs })
-    this.#accounts.set(wallet.address, account)
-    this.#owners.set(eoa, account)
-    return account
-  }
-
-  #holding(account: WalletAccount, market: SimMarket): WalletHolding {
-    const known = account.holdings.get(market)
-    if (known !== undefined) return known
-    const holding = new WalletHolding(account, market)
-    account.holdings.set(market, holding)
-    return holding
   }
 
   // A few thousand look-ups now and then, instead of an index that every new holding pays for.
@@ -265,10 +347,14 @@ export class WalletLedgers implements SimWallets {
   /** Notes whose the newest event is; makes room when there are too many. */
   #count(account: WalletAccount): void {
     this.#order.push(account)
-    if (this.#order.length > this.#countMax) this.#forget(Math.ceil(this.#countMax / 10))
+    if (this.#order.length > this.#countMax) {
+      const { atMs } = account.events.at(-1) ?? { atMs: TIME_ZERO }
+      this.forget(Math.ceil(this.#countMax / 10), atMs)
+    }
   }
 
-  #forget(count: number): void {
+  /** Lets the oldest `count` events go, and the holdings that nobody touched since and that are over by `atMs`. */
+  forget(count: number, atMs: TimeMs): void {
     const counts = new Map<WalletAccount, number>()
     for (const account of this.#order.slice(0, count)) {
       counts.set(account, (counts.get(account) ?? 0) + 1)
@@ -278,13 +364,46 @@ export class WalletLedgers implements SimWallets {
       account.events.splice(0, lost)
       account.forgottenEventCount += lost
     }
-    const oldestMs = this.#order[0]?.events[0]?.atMs ?? timeMs(0)
+    this.prune(this.oldestMs, atMs)
+  }
+
+  /** Time of the oldest event that is kept; 0 when there is none. */
+  get oldestMs(): TimeMs {
+    return this.#order[0]?.events[0]?.atMs ?? TIME_ZERO
+  }
+
+  /** Lets go of holdings that nobody touched since `oldestMs` and that are empty or resolved by `atMs`. */
+  prune(oldestMs: TimeMs, atMs: TimeMs): void {
     const isStale = (holding: WalletHolding): boolean =>
-      holding.lastMs < oldestMs && (holding.isEmpty || holding.market.status === 'resolved')
+      holding.lastMs < oldestMs && (holding.isEmpty || holding.market.listing.resolveMs <= atMs)
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) if (isStale(holding)) holdings.delete(market)
     }
   }
+}
+
+/** The seed of all ids that are no trade's. */
+export function operationSeed(seed: number): number {
+  return hash32('wallet operations', seed)
+}
+
+function operation(
+  kind: WalletOperation['kind'],
+  fields: {
+    readonly market: SimMarket | null
+    readonly size: number
+    readonly usd: number
+    readonly atMs: TimeMs
+    readonly transaction: Transaction
+  },
+): WalletOperation {
+  const { market, atMs, transaction } = fields
+  const size = sizeMicros(fields.size)
+  return new WalletOperation({ kind, atMs, market, size, usd: usdMicros(fields.usd), transaction })
+}
+
+function participantOf(trade: SimTrade, participant: number): SimWallet | undefined {
+  return participant === 0 ? trade.taker : trade.makers[participant - 1]?.wallet
 }
 
 function payoutsOf({ listing }: SimMarket): readonly [PriceMicros, PriceMicros] {

@@ -1,7 +1,7 @@
-// The invented wallets: a few thousand a run, some trading all day, a few of them whales.
-// Their addresses belong to the run (run-ids.ts); names and pseudonyms are words put together.
+// The invented wallets: a few thousand a world, some trading all day, a few of them whales. Addresses, names and
+// pseudonyms follow from the seed and the world's first start (run-ids.ts), so that a restart finds the same.
 
-import type { Random } from '../../../random.ts'
+import { type Random, seededRandom } from '../../../random.ts'
 import type { SimWallet } from '../model.ts'
 import type { RunIds } from './run-ids.ts'
 
@@ -25,10 +25,16 @@ export class WalletPool {
   constructor(options: { ids: RunIds; random: Random }) {
     this.#random = options.random
     const wallets: SimWallet[] = []
+    const words = seededRandom('wallet names', options.ids.address(0))
     for (let number = 0; number < WALLET_COUNT; number += 1) {
-      wallets.push(inventWallet(options.ids.address(number), options.random))
+      wallets.push(inventWallet(options.ids.address(number), words))
     }
     this.#wallets = wallets
+  }
+
+  /** All of them, by number. */
+  get all(): readonly SimWallet[] {
+    return this.#wallets
   }
 
   /** Any wallet but `other`; a tenth of the wallets does about half of the trading. */

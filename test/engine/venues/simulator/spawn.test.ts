@@ -43,7 +43,13 @@ test('[SIMRUN3] a spawned simulator serves, and is gone after stop', async () =>
 
 test('[SIMRUN3] the child ends by itself when its parent lets go of it', async () => {
   const { clock: _, ...plain } = OPTIONS
-  const options = { ...plain, basePort: 0, host: '127.0.0.1', kalshiPublicKeyPem: null }
+  const options = {
+    ...plain,
+    basePort: 0,
+    host: '127.0.0.1',
+    kalshiPublicKeyPem: null,
+    worldFolder: null,
+  }
   const child = fork(CHILD, [JSON.stringify(options)], {
     execArgv: ['--import', import.meta.resolve('tsx')],
   })

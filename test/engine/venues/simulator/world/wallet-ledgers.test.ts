@@ -41,7 +41,12 @@ function plan(): Plan {
   const lasting = planEvent(planMarket(12, { listing: { activity: 0.5 } }))
   const taxed: PlannedEvent = { ...lasting, event: { ...lasting.event, topic: 'crypto' } }
   const events = [exclusive, planEvent(halved), taxed, planEvent(planMarket(13))]
-  return { eventsAt: () => events, createdBetween: () => [], teams: () => [] }
+  return {
+    eventsAt: () => events,
+    createdBetween: () => [],
+    eventNumbered: () => null,
+    teams: () => [],
+  }
 }
 
 /** A world run for `seconds` in full and then, in leaps, for as many minutes as redemptions may take. */

@@ -1,0 +1,184 @@
+// The files of a world that lives through restarts: rows of JSON, appended before anything is told, so that a killed
+// process has written what it said. Every run begins a chapter of its own, and so does a full one; a chapter names the
+// one before and how much of that counts, so that a torn last line or a late word of a dying process changes nothing.
+// Not for: what rows mean (world-record.ts). Upholds SIMKEEP2 and SIMKEEP4.
+//
+//   FOLDER/000007.log   {"format":1,"startedMs":…,"previous":{"number":6,"bytes":48120},…}
+//                       [1,0,1764000000123,…]
+//                       [1,4,1764000000151,…]
+
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+const FORMAT = 1
+const NEWLINE = 10
+const BRACKET = 91
+const DIGIT_ZERO = 48
+
+const chapterHead = Type.Object({
+  format: Type.Literal(FORMAT),
+  /** First start of the world. */
+  bornMs: Type.Integer({ minimum: 0 }),
+  /** Start of the run that wrote the chapter. */
+  startedMs: Type.Integer({ minimum: 0 }),
+  /** Whether it begins with all that rows of earlier chapters amount to, so that those may go. */
+  hasState: Type.Boolean(),
+  previous: Type.Union([
+    Type.Object({ number: Type.Integer(), bytes: Type.Integer({ minimum: 0 }) }),
+    Type.Null(),
+  ]),
+})
+
+export type ChapterHead = Omit<Static<typeof chapterHead>, 'format' | 'previous'>
+
+/** One file; `bytes` of it count. */
+export interface Chapter {
+  readonly number: number
+  readonly head: Static<typeof chapterHead>
+  bytes: number
+}
+
+/** A row: its kind, then what the kind has. */
+export type Row = readonly unknown[]
+
+/** Reads and writes the chapters of one folder; one process at a time. */
+export class Journal {
+  /** Those that count, oldest first; the first has a state of its own. */
+  readonly chapters: Chapter[]
+  readonly #folder: string
+  #file: number | null = null
+
+  /** Makes the folder when there is none; throws when it cannot be read. */
+  constructor(folder: string) {
+    this.#folder = folder
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.chapters = this.#chain()
+  }
+
+  /**
+   * The wanted rows of a chapter, to the first that is not whole; throws Error on one that is no row.
+   * `isWanted` is asked before anything is parsed; kinds are single digits.
+   */
+  *rows(chapter: Chapter, isWanted: (kind: number) => boolean): Generator<Row> {
+    const content = readFileSync(this.#path(chapter.number))
+    const isNewest = chapter === this.chapters.at(-1)
+    const endByte = Math.min(chapter.bytes, content.length)
+    let atByte = content.indexOf(NEWLINE) + 1
+    while (atByte < endByte) {
+      const newline = content.indexOf(NEWLINE, atByte)
+      const kind = (content[atByte + 1] ?? DIGIT_ZERO) - DIGIT_ZERO
+      if (newline >= 0 && content[atByte] === BRACKET && kind >= 0 && !isWanted(kind)) {
+        atByte = newline + 1
+        continue
+      }
+      const row = newline < 0 ? null : parse(content.toString('utf8', atByte, newline))
+      if (!Array.isArray(row)) {
+        // After a power cut the end may be torn or blank: what follows was never whole.
+        if (!isNewest) throw new Error(`${this.#path(chapter.number)} is damaged at byte ${atByte}`)
+        chapter.bytes = atByte
+        return
+      }
+      yield row
+      atByte = newline + 1
+    }
+    chapter.bytes = endByte
+  }
+
+  /** Begins the next chapter with `rows`; it is there whole or not at all. Throws when it cannot be written. */
+  begin(head: ChapterHead, rows: string): void {
+    this.close()
+    const last = this.chapters.at(-1)
+    const previous = last === undefined ? null : { number: last.number, bytes: last.bytes }
+    const number = 1 + Math.max(0, ...this.#numbers())
+    const whole = { format: FORMAT, ...head, previous } as const
+    const text = `${JSON.stringify(whole)}\n${rows}`
+    const draft = `${this.#path(number)}.draft`
+    this.#file = openSync(draft, 'w', 0o600)
+    const chapter = { number, head: whole, bytes: 0 }
+    this.chapters.push(chapter)
+    this.append(text)
+    renameSync(draft, this.#path(number))
+    const wanted = new Set(this.chapters.map((kept) => kept.number))
+    for (const found of this.#numbers()) if (!wanted.has(found)) rmSync(this.#path(found))
+  }
+
+  /** Writes whole rows, each with its newline; they outlive the process from here on. Throws when the disk refuses. */
+  append(rows: string): void {
+    const chapter = this.chapters.at(-1)
+    if (this.#file === null || chapter === undefined) throw new Error('no chapter was begun')
+    const bytes = Buffer.from(rows)
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(this.#file, bytes, written)
+    }
+    chapter.bytes += bytes.length
+  }
+
+  /** Lets the oldest `count` chapters go, with the next `begin`. */
+  forget(count: number): void {
+    this.chapters.splice(0, count)
+  }
+
+  /** Forgets everything: the next chapter is the first. */
+  clear(): void {
+    this.close()
+    this.forget(this.chapters.length)
+    for (const number of this.#numbers()) rmSync(this.#path(number))
+  }
+
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+  }
+
+  /** From the newest chapter back to the last that is there, then on to the first with a state. */
+  #chain(): Chapter[] {
+    const chain: Chapter[] = []
+    let link: { number: number; bytes: number } | null = {
+      number: Math.max(0, ...this.#numbers()),
+      bytes: Number.MAX_SAFE_INTEGER,
+    }
+    while (link !== null && existsSync(this.#path(link.number))) {
+      const head = this.#head(link.number)
+      if (head === null) break
+      chain.unshift({ ...link, head })
+      link = head.previous
+    }
+    const first = chain.findIndex(({ head }) => head.hasState)
+    return first < 0 ? [] : chain.slice(first)
+  }
+
+  #head(number: number): Chapter['head'] | null {
+    const content = readFileSync(this.#path(number))
+    const head = parse(content.toString('utf8', 0, Math.max(0, content.indexOf(NEWLINE))))
+    return Value.Check(chapterHead, head) ? head : null
+  }
+
+  #numbers(): number[] {
+    const names = readdirSync(this.#folder).map((name) => /^(\d{6,})\.log$/.exec(name)?.[1])
+    return names.filter((digits) => digits !== undefined).map(Number)
+  }
+
+  #path(number: number): string {
+    return join(this.#folder, `${String(number).padStart(6, '0')}.log`)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
