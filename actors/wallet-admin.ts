@@ -5,6 +5,7 @@ import type { AdminHandlers, AdminRequest } from '../engine/admin-socket.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type WalletAddress, walletAddress } from '../engine/ids.ts'
 import { formatTime, toNumber } from '../engine/units.ts'
+import type { LedgerDifference } from './wallet-merge.ts'
 import type { Wallets } from './wallets.ts'
 
 /** Differences told, the largest first; how many there are is told in any case. */
@@ -24,12 +25,12 @@ export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers
 
 type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
-function shown({ view, row, comparison }: Found) {
-  const { profile, totals, unrealized, isComplete, asOfMs } = view
+function shown({ view, row, comparison, rereads, difference }: Found) {
+  const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
   const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
   return {
     ...{ address: profile.proxy, owner: profile.eoa, handle: profile.handle },
-    ...{ pseudonym: profile.pseudonym, is_complete: isComplete, as_of: formatTime(asOfMs) },
+    ...{ pseudonym: profile.pseudonym, is_complete: isComplete, doubts, as_of: formatTime(asOfMs) },
     totals: {
       ...{ realized: toNumber(realized), unrealized: toNumber(unrealized) },
       ...{ volume: toNumber(volume), fees: toNumber(fees), income: toNumber(income) },
@@ -38,7 +39,25 @@ function shown({ view, row, comparison }: Found) {
       last_trade_at: lastTradeMs === null ? null : formatTime(lastTradeMs),
     },
     ledger: { events: row.events, blocks: row.blocks, settled_to: formatTime(row.settledToMs) },
+    venue_lacks: {
+      ...{ events: lacking, settled: row.lacking, behind_the_ledger: lacking - row.lacking },
+      told_to: row.toldToMs === null ? null : formatTime(row.toldToMs),
+      asked_again: rereads,
+      difference: difference === null ? null : differing(difference),
+    },
     comparison: comparison === null ? null : compared(comparison),
+  }
+}
+
+/** The venue's whole history beside what is kept, when it was asked for last. */
+function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
+  return {
+    ...{ at: formatTime(atMs), lacks: lackingCount },
+    ...{ had_more: more.addedCount, told_otherwise: more.changedCount },
+    table: lacking.slice(0, TOLD_MAX).map(({ timeMs, kind, size, usd, market, txHash }) => ({
+      ...{ at: formatTime(timeMs), kind, size: toNumber(size), usd: toNumber(usd) },
+      ...{ market, tx: txHash },
+    })),
   }
 }
 

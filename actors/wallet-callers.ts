@@ -6,7 +6,7 @@ import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import type { WalletAddress } from '../engine/ids.ts'
 import { HOUR_MS } from '../engine/units.ts'
-import type { VenueWallets, WalletProfile } from '../engine/wallet.ts'
+import type { VenueWallets, WalletEvent, WalletProfile } from '../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../storage/wallet-contract.ts'
 import type { WalletDeadline } from './wallet-deadline.ts'
 import { type OpenedAccount, openedAccount } from './wallet-opening.ts'
@@ -22,6 +22,8 @@ export interface CallerParts {
   readonly signal: AbortSignal
   /** Takes a wallet into memory. */
   readonly seat: (row: StoredWallet, opened: OpenedAccount | null) => WalletSeat
+  /** What our own log of trades knows of a wallet. */
+  readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
   /** A wallet is known that was not before. */
   readonly onNew: (row: StoredWallet) => void
   readonly onFailure: (address: WalletAddress, error: unknown) => void
@@ -44,7 +46,7 @@ export class WalletCallers {
   }
 
   /**
-   * The wallet of an address, in memory from now on; null for one that the venue never saw. `venue` is null while it
+   * The wallet of an address, in memory from now on; null for one that the venue never saw, nor we in any trade. `venue` is null while it
    * is not connected. Rejects with EngineError UNAVAILABLE when it does not say in time.
    */
   async seatOf(
@@ -59,14 +61,18 @@ export class WalletCallers {
     const row = table.get(proxy)
     if (row !== null) return this.#seated(row)
     if (this.#profiles.isStranger(address)) return null
-    const profile = await this.#profileOf(address, venue, deadline)
-    if (profile === null) return null
+    const told = await this.#profileOf(address, venue, deadline)
+    const own = told === null ? await deadline.wait(this.#parts.ownTrades(address)) : []
+    if (own === 'late') throw unavailable('our own trades are not looked through in time')
+    if (told === null && own.length === 0) return null
+    const profile = told ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
     // Somebody else may have asked by the other address meanwhile, or long ago.
     const seat = seats.use(profile.proxy) ?? (await this.#seatFor(profile))
     seat.wallet.setProfile(profile)
     seat.profiledMs = clock.monotonicMs()
+    seat.wallet.keep(own)
     return seat
   }
 
@@ -128,6 +134,11 @@ export class WalletCallers {
       })
       .catch((error: unknown) => onFailure(proxy, error))
   }
+}
+
+/** A wallet of which the venue knows nothing. */
+function nameless(proxy: WalletAddress): WalletProfile {
+  return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
 }
 
 export function unavailable(detail: string, cause?: unknown): EngineError {

@@ -1,15 +1,14 @@
 // Our positions of a wallet beside the venue's own count, some time after it was read: what differs is logged, kept for
 // whoever operates the engine, and says whether sums can be trusted. Markets in which something is still unsettled are
 // left out: there the venue's two answers need not agree with each other either. Sizes that differ are believed when
-// they differ after another reading too; then the ledger is read anew, once a day at most.
+// they differ after another reading too.
 // Not for: what counts as a difference (engine/wallets/reconcile.ts). Upholds WALLETS16, WALLETS22, WALLETS23.
 
 import type { Clock } from '../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../engine/ids.ts'
-import { walletStrangersMax } from '../engine/limits.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import { inPieces } from '../engine/steps.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs } from '../engine/units.ts'
+import { HOUR_MS, MINUTE_MS, type TimeMs } from '../engine/units.ts'
 import type { VenueWallets } from '../engine/wallet.ts'
 import type { WalletAccount } from '../engine/wallets/account.ts'
 import type { AccountPosition } from '../engine/wallets/figures.ts'
@@ -52,8 +51,6 @@ const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
 /** While sizes differ: what was wrong with the venue's answer may be over. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
-/** A ledger is dropped and read anew so often at most. */
-const ANEW_EVERY_MS = DAY_MS
 /** The venue tells no more open positions than these; what it does not list then says nothing. */
 const TOLD_MAX = 10_000
 const WORST_COUNT = 3
@@ -64,8 +61,6 @@ export class WalletComparisons {
   readonly #sampler = new LogSampler()
   /** Those under way; bounded by what runs and waits. */
   readonly #running = new Map<Compared, Promise<boolean>>()
-  /** When ledgers were dropped (monotonic), the longest ago first; bounded: beyond, the oldest may be dropped again. */
-  readonly #anewMs = new Map<WalletAddress, number>()
 
   constructor(parts: ComparisonsParts) {
     this.#parts = parts
@@ -111,23 +106,6 @@ export class WalletComparisons {
         this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not compared')
       return false
     }
-  }
-
-  /** Has the next reading begin with nothing, unless one did within a day: says whether it does. */
-  dropOnce(wallet: Wallet): boolean {
-    const { proxy } = wallet.row
-    const nowMs = this.#parts.clock.monotonicMs()
-    const lastMs = this.#anewMs.get(proxy)
-    if (lastMs !== undefined && nowMs - lastMs < ANEW_EVERY_MS) return false
-    this.#anewMs.delete(proxy)
-    this.#anewMs.set(proxy, nowMs)
-    for (const oldest of this.#anewMs.keys()) {
-      if (this.#anewMs.size <= walletStrangersMax) break
-      this.#anewMs.delete(oldest)
-    }
-    this.#parts.log.warn({ wallet: proxy }, 'the ledger of a wallet is read anew')
-    wallet.readAnew()
-    return true
   }
 
   /** What was done between a reading and the venue's count makes sizes differ, which another reading ends. */

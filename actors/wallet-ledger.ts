@@ -13,7 +13,7 @@ import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { WalletEvent, WalletEventKind } from '../engine/wallet.ts'
 import { LedgerBlock, packBlock } from '../engine/wallets/ledger.ts'
 import type { HistoryQuery } from '../storage/storage.ts'
-import type { WalletTable } from '../storage/wallet-contract.ts'
+import { type WalletSide, type WalletTable, walletSides } from '../storage/wallet-contract.ts'
 
 /** Packing so many takes about a millisecond. */
 export const blockEvents = 512
@@ -38,6 +38,8 @@ export type LedgerQuery = HistoryQuery & {
 export class WalletLedger {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock'>
   readonly #proxy: WalletAddress
+  /** The number of its first block on disk. */
+  readonly #begin: number
   #count: number
   #unsettled: readonly WalletEvent[] = []
   /** The block looked at last. */
@@ -45,9 +47,15 @@ export class WalletLedger {
   /** When the first event of each block was, where it was looked at. */
   readonly #firstMs = new Map<number, TimeMs>()
 
-  constructor(table: Pick<WalletTable, 'block' | 'putBlock'>, proxy: WalletAddress, count: number) {
+  /** The first `count` events that are on disk on this side. */
+  constructor(
+    table: Pick<WalletTable, 'block' | 'putBlock'>,
+    proxy: WalletAddress,
+    { count, side }: { readonly count: number; readonly side: WalletSide },
+  ) {
     this.#table = table
     this.#proxy = proxy
+    this.#begin = walletSides[side]
     this.#count = count
   }
 
@@ -86,7 +94,7 @@ export class WalletLedger {
       const index = Math.floor(place / blockEvents)
       const before = this.#eventsOf(index, place % blockEvents)
       const added = events.slice(written, written + blockEvents - before.length)
-      this.#table.putBlock(this.#proxy, index, packBlock([...before, ...added]))
+      this.#table.putBlock(this.#proxy, this.#begin + index, packBlock([...before, ...added]))
       this.#open = null
       this.#firstMs.delete(index)
       written += added.length
@@ -101,9 +109,19 @@ export class WalletLedger {
     return Array.from({ length: count }, (_, place) => block.event(place))
   }
 
+  /** What can be read of the ledger where a block of it is damaged, a block at a time. */
+  *readable(): Iterable<readonly WalletEvent[]> {
+    for (let index = 0; index < this.blockCount; index += 1) {
+      const bytes = this.#table.block(this.#proxy, this.#begin + index)
+      const block = bytes === null ? null : LedgerBlock.open(bytes)
+      const count = Math.min(block?.count ?? 0, this.#count - index * blockEvents)
+      if (block !== null) yield Array.from({ length: count }, (_, place) => block.event(place))
+    }
+  }
+
   /** The bytes of a block that is whole, for a thread: the caller's to give away. */
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
-    const bytes = this.#table.block(this.#proxy, index)
+    const bytes = this.#table.block(this.#proxy, this.#begin + index)
     if (bytes === null || this.#blockAt(index, blockEvents).count !== blockEvents) {
       throw new LedgerDamage(`block ${index} of ${this.#proxy} is not whole`)
     }
@@ -138,7 +156,7 @@ export class WalletLedger {
 
   #blockAt(index: number, countMin: number): LedgerBlock {
     if (this.#open?.index === index) return this.#open.block
-    const bytes = this.#table.block(this.#proxy, index)
+    const bytes = this.#table.block(this.#proxy, this.#begin + index)
     const block = bytes === null ? null : LedgerBlock.open(bytes)
     if (block === null || block.count < countMin) {
       throw new LedgerDamage(`block ${index} of ${this.#proxy} cannot be read`)

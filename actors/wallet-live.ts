@@ -62,28 +62,28 @@ export class LiveFills {
   }
 }
 
-/** The fills that no told event is: of equal ones the n-th told is the n-th seen. */
+/** The events that no told one is: of equal ones the n-th told is the n-th seen. */
 export function untold(
-  fills: readonly WalletEvent[],
+  events: readonly WalletEvent[],
   told: readonly WalletEvent[],
 ): readonly WalletEvent[] {
-  if (fills.length === 0) return fills
+  if (events.length === 0 || told.length === 0) return events
   const counts = new Map<string, number>()
   for (const event of told) {
-    const key = fillKey(event)
+    const key = eventKey(event)
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  return fills.filter((fill) => {
-    const key = fillKey(fill)
+  return events.filter((event) => {
+    const key = eventKey(event)
     const count = counts.get(key) ?? 0
     counts.set(key, count - 1)
     return count <= 0
   })
 }
 
-/** Not the time: the stream's and the history's may differ by a block. */
-function fillKey({ txHash, token, kind, size, price }: WalletEvent): string {
-  return `${txHash} ${token} ${kind} ${size} ${price}`
+/** What tells events apart. Not the time: the stream's and the history's may differ by a block. */
+export function eventKey({ txHash, market, token, kind, size, price }: WalletEvent): string {
+  return `${txHash} ${market} ${token} ${kind} ${size} ${price}`
 }
 
 /** Events in the order of the rules: time, then transaction, then as they came. */

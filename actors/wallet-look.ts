@@ -22,7 +22,13 @@ import type { MarketView } from './views.ts'
 import type { Wallet } from './wallet.ts'
 import { LedgerDamage } from './wallet-ledger.ts'
 import type { WalletMarkets } from './wallet-markets.ts'
-import type { PositionView, WalletEventView, WalletView, WalletWindow } from './wallet-views.ts'
+import type {
+  PositionView,
+  WalletDoubt,
+  WalletEventView,
+  WalletView,
+  WalletWindow,
+} from './wallet-views.ts'
 
 export interface LookParts {
   readonly clock: Clock
@@ -31,8 +37,8 @@ export interface LookParts {
 
 /** What the owner knows of a wallet beside its account. */
 export interface LookFacts {
-  /** As far as the owner can say; the wallet itself must be whole as well. */
-  readonly isComplete: boolean
+  /** As far as the owner can say; the wallet has doubts of its own. */
+  readonly doubts: readonly WalletDoubt[]
   readonly isWhale: boolean
 }
 
@@ -58,7 +64,8 @@ interface Values {
   readonly endsAtMs: number
   /** Of the account, when it was valued. */
   readonly asOfMs: TimeMs
-  readonly isWhole: boolean
+  readonly doubts: readonly WalletDoubt[]
+  readonly lacking: number
   /** Prices of first outcomes of markets in which something is open, so that all sums agree; null: not known. */
   readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
   readonly unrealized: number
@@ -97,11 +104,12 @@ export class WalletLook {
     const { account } = values
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
+    const doubts = [...facts.doubts, ...values.doubts]
     const { proxy, eoa, handle, pseudonym, image } = wallet.row
     return {
       profile: { proxy, eoa, handle, pseudonym, image },
-      ...facts,
-      isComplete: facts.isComplete && values.isWhole,
+      ...{ isWhale: facts.isWhale, doubts, isComplete: doubts.length === 0 },
+      lacking: values.lacking,
       asOfMs: values.asOfMs,
       totals: account.totals(),
       unrealized: usdMicros(values.unrealized),
@@ -124,13 +132,21 @@ export class WalletLook {
       if (known !== null && nowMs < known.isGoodToMs) return known
       if (known?.version === version && nowMs < known.endsAtMs) return known
       const account = this.#wallet.shown
-      const { asOfMs, isWhole } = this.#wallet
+      const { asOfMs, doubts, lacking } = this.#wallet
       const { prices, unrealized } = await this.#value(account)
       const costMs = clock.monotonicMs() - nowMs
       const isGoodToMs = costMs < LARGE_MS ? 0 : nowMs + VALUED_COSTS * costMs
       const endsAtMs = Math.max(nowMs + VALUED_MS, isGoodToMs)
       const times = { version, isGoodToMs, endsAtMs, asOfMs }
-      const values: Values = { account, ...times, isWhole, prices, unrealized, positions: null }
+      const values: Values = {
+        account,
+        ...times,
+        doubts,
+        lacking,
+        prices,
+        unrealized,
+        positions: null,
+      }
       this.#values = values
       if (version === this.#wallet.version || tries === TRIES_MAX) return values
     }

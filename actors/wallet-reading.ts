@@ -1,11 +1,14 @@
 // One reading of a wallet's history from the venue: what is settled goes to the ledger as it comes, a block's worth at
 // a time, what is not is handed back. It ends early without loss: whatever came before is in the ledger, and the next
-// reading goes on behind it. Not for: when a wallet is read (wallets.ts). Upholds WALLETS3, WALLETS6.
+// reading goes on behind it. An event that was shown and that the venue does not tell is waited for, and settled with
+// the others when it is not told for long: an answer that lacks it does not take it away.
+// Not for: when a wallet is read (wallets.ts). Upholds WALLETS3, WALLETS6, WALLETS26.
 
 import type { WalletAddress } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { VenueWallets, WalletEvent } from '../engine/wallet.ts'
+import type { VenueWallets, WalletEvent, WalletReach } from '../engine/wallet.ts'
 import { blockEvents } from './wallet-ledger.ts'
+import { inOrder, untold } from './wallet-live.ts'
 import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
 
 /**
@@ -13,6 +16,8 @@ import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
  * says itself (WalletReach), so that nothing goes to the ledger that is not settled at the end.
  */
 const YOUNG_MS = 120_000
+/** Some times the longest that a history is late: what it has not told by then is settled untold. */
+const WAITED_MS = 600_000
 
 /** What a reading asks of the venue. */
 export interface WalletSource {
@@ -21,70 +26,124 @@ export interface WalletSource {
   readonly fetchGroup: FetchGroup
 }
 
+/** Events that became settled. */
+export interface Settled {
+  /** In order. */
+  readonly events: readonly WalletEvent[]
+  /** Everything before this is known with them. */
+  readonly settledToMs: TimeMs
+  /** When the last of them was that the venue told; null: it told none. */
+  readonly toldToMs: TimeMs | null
+  /** How many of them the venue did not tell. */
+  readonly untoldCount: number
+}
+
 export interface ReadingTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
   /** Of the last event known; null: none. */
   readonly lastMs: TimeMs | null
   readonly nowMs: TimeMs
-  /** Takes settled events; everything before `settledToMs` is known then. Awaited, so that it can slow the reading. */
-  readonly settle: (events: readonly WalletEvent[], settledToMs: TimeMs) => Promise<void>
+  /** What is shown already of the time behind the ledger, in order. */
+  readonly shown: readonly WalletEvent[]
+  /** Awaited, so that it can slow the reading. */
+  readonly settle: (settled: Settled) => Promise<void>
 }
 
-export interface ReadingResult {
+export interface ReadingResult extends Pick<WalletReach, 'isComplete' | 'isTailWhole'> {
   readonly settledToMs: TimeMs
-  /** Of what became settled, and of what follows: see WalletReach. */
-  readonly isComplete: boolean
-  readonly isTailWhole: boolean
   /** It was no further than before, though there may be something: the venue does not tell what is known any more. */
   readonly isStuck: boolean
-  /** From `settledToMs` on, in order. */
+  readonly isLastTold: boolean
+  /** What the venue told from `settledToMs` on, in order. */
   readonly unsettled: readonly WalletEvent[]
   /** These, and the last settled ones: what live fills are compared with. */
   readonly recent: readonly WalletEvent[]
+  /** What was shown and is not told, from `settledToMs` on. */
+  readonly kept: readonly WalletEvent[]
 }
 
 /** Rejects as VenueWallets.history does, with what came before in the ledger. */
-export async function readWallet(
+export function readWallet(
   venue: Pick<VenueWallets, 'history'>,
-  { address, fromMs, lastMs, nowMs, settle }: ReadingTask,
+  task: ReadingTask,
   signal: AbortSignal,
 ): Promise<ReadingResult> {
-  const youngFromMs = nowMs - YOUNG_MS
-  let settledToMs = fromMs
-  /** In order; bounded by a block, one call's events, and what two minutes bring. */
-  let kept: WalletEvent[] = []
-  let recent: readonly WalletEvent[] = []
-  const settleBefore = async (endMs: number): Promise<void> => {
-    const end = kept.findIndex((event) => event.timeMs >= endMs)
-    const settled = end < 0 ? kept : kept.slice(0, end)
-    const last = settled.at(-1)
-    if (last === undefined) return
-    kept = end < 0 ? [] : kept.slice(end)
-    recent = settled.slice(-blockEvents)
-    settledToMs = timeMs(Math.max(settledToMs, last.timeMs + 1_000))
-    await settle(settled, settledToMs)
+  return new Reading(task).run(venue, signal)
+}
+
+class Reading {
+  readonly #task: ReadingTask
+  readonly #youngFromMs: number
+  #settledToMs: TimeMs
+  /** Told and not settled, in order; bounded by a block, one call's events, and what some minutes bring. */
+  #told: WalletEvent[] = []
+  /** Shown and not told so far, in order. */
+  #left: readonly WalletEvent[]
+  #recent: readonly WalletEvent[] = []
+
+  constructor(task: ReadingTask) {
+    this.#task = task
+    this.#youngFromMs = task.nowMs - YOUNG_MS
+    this.#settledToMs = task.fromMs
+    this.#left = task.shown
   }
-  const take = async (events: readonly WalletEvent[]): Promise<void> => {
-    for (const event of events) if (event.timeMs >= settledToMs) kept.push(event)
-    const first = kept[blockEvents - 1]
-    if (first !== undefined && first.timeMs < youngFromMs) await settleBefore(youngFromMs)
-  }
-  try {
-    const reach = await venue.history({ address, fromMs, lastMs }, take, signal)
-    await settleBefore(reach.settledToMs)
-    settledToMs = timeMs(Math.max(settledToMs, reach.settledToMs))
-    await settle([], settledToMs)
-    const isRecent = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs - YOUNG_MS
-    const { isComplete, isTailWhole } = reach
-    return {
-      ...{ settledToMs, isComplete, isTailWhole, unsettled: kept },
-      isStuck: !isTailWhole && settledToMs === fromMs,
-      recent: [...recent.filter(isRecent), ...kept],
+
+  async run(venue: Pick<VenueWallets, 'history'>, signal: AbortSignal): Promise<ReadingResult> {
+    const { address, fromMs, lastMs, nowMs } = this.#task
+    try {
+      const asked = { address, fromMs, lastMs }
+      const reach = await venue.history(asked, (events) => this.#take(events), signal)
+      await this.#settleBefore(reach.settledToMs, nowMs - WAITED_MS)
+      const { isComplete, isTailWhole, isLastTold } = reach
+      const settledToMs = this.#settledToMs
+      const isRecent = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs - YOUNG_MS
+      return {
+        ...{ settledToMs, isComplete, isTailWhole, isLastTold, unsettled: this.#told },
+        isStuck: !isTailWhole && settledToMs === fromMs,
+        recent: [...this.#recent.filter(isRecent), ...this.#told],
+        kept: this.#left,
+      }
+    } catch (error) {
+      // Seconds come whole: those that are over will not be told otherwise.
+      await this.#settleTold()
+      throw error
     }
-  } catch (error) {
-    // Seconds come whole: those that are over will not be told otherwise.
-    await settleBefore(youngFromMs)
-    throw error
+  }
+
+  async #take(events: readonly WalletEvent[]): Promise<void> {
+    for (const event of events) if (event.timeMs >= this.#settledToMs) this.#told.push(event)
+    this.#left = untold(this.#left, events)
+    const first = this.#told[blockEvents - 1]
+    if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleTold()
+  }
+
+  /** What came so far, but for its young end; what is left of the same minutes may still be told. */
+  async #settleTold(): Promise<void> {
+    const young = this.#told.findIndex((event) => event.timeMs >= this.#youngFromMs)
+    const last = this.#told.at(young < 0 ? -1 : young - 1)
+    if (young === 0 || last === undefined) return
+    await this.#settleBefore(last.timeMs + 1_000, last.timeMs - YOUNG_MS)
+  }
+
+  /** Up to `endMs`, or to the first that is left and not given up: whoever is older than `givenUpMs` is. */
+  async #settleBefore(endMs: number, givenUpMs: number): Promise<void> {
+    const isAwaited = ({ timeMs: atMs }: WalletEvent) => atMs >= givenUpMs
+    const awaitedMs = this.#left.find(isAwaited)?.timeMs ?? endMs
+    const end = Math.min(endMs, Math.floor(awaitedMs / 1_000) * 1_000)
+    if (end <= this.#settledToMs) return
+    const isOver = ({ timeMs: atMs }: WalletEvent) => atMs < end
+    const told = this.#told.filter(isOver)
+    const strays = this.#left.filter(isOver)
+    this.#told = this.#told.slice(told.length)
+    this.#left = this.#left.slice(strays.length)
+    if (told.length > 0) this.#recent = told.slice(-blockEvents)
+    this.#settledToMs = timeMs(end)
+    await this.#task.settle({
+      events: strays.length === 0 ? told : inOrder([...told, ...strays]),
+      settledToMs: this.#settledToMs,
+      toldToMs: told.at(-1)?.timeMs ?? null,
+      untoldCount: strays.length,
+    })
   }
 }

@@ -11,7 +11,7 @@ export function newRow(profile: WalletProfile, askedAtMs: TimeMs): StoredWallet 
   return {
     ...profile,
     ...{ settledToMs: TIME_ZERO, isComplete: false, readAtMs: TIME_ZERO, askedAtMs },
-    ...{ events: 0, accountEvents: 0, blocks: 0 },
+    ...{ events: 0, accountEvents: 0, blocks: 0, side: 0, lacking: 0, toldToMs: null },
     ...{ totals: WalletAccount.empty().totals(), hours: [] },
   }
 }

@@ -17,6 +17,8 @@ export interface WalletSeat extends Compared {
   failedMs: number | null
   /** When a user last asked. */
   askedMs: number | null
+  /** When our own log of trades was last looked through for it. */
+  ownMs: number | null
   /** When the venue was last asked who that is. */
   profiledMs: number | null
 }

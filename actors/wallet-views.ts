@@ -44,15 +44,27 @@ export interface WalletEventView {
   readonly facts: WalletMarket | null
 }
 
+/** Why what is shown of a wallet may not be all that it did, or its sums not right; README.md of engine/wallets says more. */
+export type WalletDoubt =
+  | 'venue_lacks_kept'
+  | 'venue_unsure'
+  | 'venue_withheld'
+  | 'venue_late'
+  | 'venue_counts_otherwise'
+  | 'not_read_whole'
+  | 'not_told_yet'
+  | 'figures_behind'
+  | 'group_unknown'
+
 /** One wallet as of the moment of looking; good for the turn in which it was given. */
 export interface WalletView {
   readonly profile: WalletProfile
-  /**
-   * False: readings of the venue do not cover everything that is shown (live fills that none has told yet, a part
-   * withheld or refused, a venue that failed), or its own count differs, so sums may be wrong.
-   */
+  /** There is no doubt: readings of the venue, the last one of some seconds ago, cover everything that is shown. */
   readonly isComplete: boolean
-  /** Everything up to here is in the figures: when the venue was last read. */
+  readonly doubts: readonly WalletDoubt[]
+  /** Events that are kept and shown here and that the venue's last answers lack. */
+  readonly lacking: number
+  /** Everything that the venue told up to here is in the figures: when it was last read. */
   readonly asOfMs: TimeMs
   readonly totals: WalletTotals
   readonly unrealized: UsdMicros

@@ -6,10 +6,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
-import { HOUR_MS, TIME_ZERO, type TimeMs } from '../engine/units.ts'
+import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../engine/units.ts'
 import type { WalletEvent, WalletMarket, WalletProfile } from '../engine/wallet.ts'
 import { WalletAccount } from '../engine/wallets/account.ts'
-import type { StoredWallet, WalletTable } from '../storage/wallet-contract.ts'
+import { type StoredWallet, type WalletTable, walletSides } from '../storage/wallet-contract.ts'
 import { Turns } from './turns.ts'
 import {
   bringForward,
@@ -21,12 +21,19 @@ import {
 } from './wallet-forward.ts'
 import { eventsBetween, lacksGroups, learnGroupsOf } from './wallet-groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './wallet-ledger.ts'
-import type { LiveFills } from './wallet-live.ts'
+import { type LiveFills, untold } from './wallet-live.ts'
+import { type LedgerDifference, WalletMerge } from './wallet-merge.ts'
 import type { OpenedAccount } from './wallet-opening.ts'
-import { readWallet, type WalletSource } from './wallet-reading.ts'
+import {
+  type ReadingResult,
+  readWallet,
+  type Settled,
+  type WalletSource,
+} from './wallet-reading.ts'
 import { newFacts } from './wallet-resolutions.ts'
-import { newRow, packedBytes, rankedFigures } from './wallet-row.ts'
+import { packedBytes, rankedFigures } from './wallet-row.ts'
 import { WalletTail } from './wallet-tail.ts'
+import type { WalletDoubt } from './wallet-views.ts'
 
 export interface WalletParts extends ForwardParts {
   readonly table: WalletTable
@@ -63,16 +70,18 @@ export class Wallet {
   #isDamaged = false
   #mustReadAnew = false
   #lacksGroups = false
+  #difference: LedgerDifference | null = null
 
   /** Takes up what is stored; `opened` is the account on disk, null where it is damaged or there is none. */
   constructor(parts: WalletParts, row: StoredWallet, opened: OpenedAccount | null) {
     this.#parts = parts
     this.#row = row
-    this.#tail = new WalletTail(parts.live, row.proxy)
-    this.#ledger = new WalletLedger(parts.table, row.proxy, row.events)
+    this.#tail = new WalletTail(parts.table, row.proxy, parts.live.of(row.proxy))
+    this.#ledger = new WalletLedger(parts.table, row.proxy, { count: row.events, side: row.side })
     this.#account = opened?.account ?? WalletAccount.empty()
     this.#accountEvents = opened === null ? 0 : row.accountEvents
     this.#accountBytes = opened?.byteLength ?? 0
+    this.#ledger.setUnsettled(this.#tail.events(row.settledToMs))
     if (opened !== null || row.accountEvents === 0) return
     this.#row = { ...row, accountEvents: 0 }
     parts.log.warn({ wallet: row.proxy }, 'the account of a wallet is damaged and made anew')
@@ -95,9 +104,24 @@ export class Wallet {
     return this.#tail
   }
 
-  /** A reading was whole once, or is on its way and has brought something. */
+  /** A reading was whole once, or something that it did is known. */
   get isKnown(): boolean {
-    return this.#row.readAtMs > 0 || this.#row.events > 0
+    return this.#row.readAtMs > 0 || this.#row.events > 0 || this.#ledger.unsettled.length > 0
+  }
+
+  /** Nothing that it did is known. */
+  get isEmpty(): boolean {
+    return this.#row.events === 0 && this.#ledger.unsettled.length === 0
+  }
+
+  /** Events that are kept here and that the venue does not tell: settled ones, and those of the last minutes. */
+  get lacking(): number {
+    return this.#row.lacking + this.#tail.untoldCount
+  }
+
+  /** The venue's answers lack what it told before. */
+  get isForgotten(): boolean {
+    return this.#row.lacking > 0 || this.#tail.isForgotten
   }
 
   /** Settled events that came lately are in no figure yet. */
@@ -111,12 +135,28 @@ export class Wallet {
   }
 
   /**
-   * Readings of the venue told everything that is shown, as far as anybody can see, and each conversion was divided
-   * over its whole group.
+   * Why figures may be wrong; none: readings of the venue told everything that is shown, as far as anybody can see, and
+   * each conversion was divided over its whole group.
    */
+  get doubts(): readonly WalletDoubt[] {
+    const doubts: WalletDoubt[] = []
+    if (this.isForgotten) doubts.push('venue_lacks_kept')
+    else if (!this.#tail.isWhole) doubts.push('venue_unsure')
+    if (!this.#row.isComplete && this.#row.readAtMs > 0) doubts.push('venue_withheld')
+    if (this.#row.readAtMs === TIME_ZERO) doubts.push('not_read_whole')
+    if (!this.#tail.isCovered) doubts.push('not_told_yet')
+    if (this.isBehind || this.#mustReadAnew) doubts.push('figures_behind')
+    if (this.#lacksGroups) doubts.push('group_unknown')
+    return doubts
+  }
+
   get isWhole(): boolean {
-    const isTold = this.#row.isComplete && this.#tail.isWhole && this.#tail.isCovered
-    return isTold && !this.isBehind && !this.#lacksGroups && !this.#mustReadAnew
+    return this.doubts.length === 0
+  }
+
+  /** What came of the last reading of everything in this process; null: there was none. */
+  get difference(): LedgerDifference | null {
+    return this.#difference
   }
 
   /** Something that the next reading puts right, or `save`. */
@@ -165,75 +205,170 @@ export class Wallet {
   // Reading
 
   /**
-   * Reads on from where the ledger ends, and shows what came. Rejects when the venue does not answer, with what came
-   * before kept; when the ledger is damaged it is dropped, and read from its beginning. One call at a time.
+   * Reads on from where the ledger ends, or all of it anew, and shows what came. Rejects when the venue does not answer,
+   * with what came before kept. What is kept stays, whatever the venue answers; of a damaged ledger stays what can be
+   * read, and all of it is read anew. One call at a time.
    */
   async read(source: WalletSource, signal: AbortSignal): Promise<void> {
-    await this.#guarded(source, signal, async () => {
-      const atMs = this.#parts.clock.nowMs()
-      const { proxy, settledToMs, readAtMs, isComplete } = this.#row
-      const told = this.#tail.begin(atMs)
-      const task = {
-        ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs: this.#ledger.lastMs },
-        settle: (events: readonly WalletEvent[], toMs: TimeMs) =>
-          this.#settle(events, toMs, source, signal),
-      }
-      const result = await readWallet(source.wallets, task, signal).catch(async (error) => {
-        // What came before it broke off is shown.
-        if (!signal.aborted && !(error instanceof LedgerDamage)) await this.#bringUp(source, signal)
-        throw error
-      })
-      await learnGroupsOf(this.#parts, result.unsettled, { ...source, signal })
-      await learn(this.#parts, result.unsettled, { ...source, signal })
-      // Once a part was withheld the sums stay wrong; a wallet that was never read whole had nothing to be wrong.
-      const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
-      this.#row = { ...this.#row, readAtMs: atMs, isComplete: isWhole }
-      this.#mustStore = true
-      told(result)
-      this.#showUnsettled()
-      await this.#bringUp(source, signal)
+    if (this.#isDamaged) await this.#salvage(source, signal)
+    try {
+      await this.#forward(source, signal)
+      await this.#readOnce(source, signal)
+    } catch (error) {
+      if (!(error instanceof LedgerDamage)) throw error
+      this.noteDamage(error)
+      await this.#salvage(source, signal)
+      await this.#readOnce(source, signal)
+    }
+  }
+
+  async #readOnce(source: WalletSource, signal: AbortSignal): Promise<void> {
+    const atMs = this.#parts.clock.nowMs()
+    const told = this.#tail.begin(atMs)
+    const result = this.#mustReadAnew
+      ? await this.#readAnew(atMs, source, signal)
+      : await this.#readOn(atMs, source, signal)
+    await learnGroupsOf(this.#parts, result.unsettled, { ...source, signal })
+    await learn(this.#parts, result.unsettled, { ...source, signal })
+    this.#mustStore = true
+    told(result)
+    this.#showUnsettled()
+    await this.#bringUp(source, signal)
+    this.storeTail()
+  }
+
+  async #readOn(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
+    const { proxy, settledToMs, readAtMs, isComplete, toldToMs } = this.#row
+    // Where the venue told nothing of the ledger when it was asked for all of it, it need not prove anything.
+    const lastMs = toldToMs === TIME_ZERO ? null : (toldToMs ?? this.#ledger.lastMs)
+    const task = {
+      ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
+      shown: this.#tail.events(settledToMs),
+      settle: (settled: Settled) => this.#settle(settled, source, signal),
+    }
+    const result = await readWallet(source.wallets, task, signal).catch(async (error) => {
+      // What came before it broke off is shown.
+      if (!signal.aborted && !(error instanceof LedgerDamage)) await this.#bringUp(source, signal)
+      throw error
     })
+    // Once a part was withheld the sums stay wrong; a wallet that was never read whole had nothing to be wrong.
+    const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
+    this.#row = { ...this.#row, readAtMs: atMs, isComplete: isWhole }
+    return result
+  }
+
+  /** The venue's whole history beside the ledger: what is new comes into it, what is not told any more stays. */
+  async #readAnew(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
+    const { proxy, settledToMs } = this.#row
+    const merged = this.#otherLedger()
+    const merge = new WalletMerge(this.#ledger, merged, this.#parts.clock)
+    let untoldCount = 0
+    const task = {
+      ...{ address: proxy, fromMs: TIME_ZERO, nowMs: atMs, lastMs: null },
+      shown: this.#tail.events(settledToMs),
+      settle: async (settled: Settled) => {
+        await merge.take(settled)
+        untoldCount += settled.untoldCount
+      },
+    }
+    const result = await readWallet(source.wallets, task, signal)
+    await merge.finish()
+    if (merge.newCount > 0) await this.#replaceLedger(merged, source, signal)
+    else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#row)])
+    this.#difference = { atMs, ...merge.difference(result.settledToMs) }
+    const lacking = this.#difference.lackingCount + untoldCount
+    // Of an answer that ends before the ledger does, nothing follows for what comes behind it.
+    const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
+    this.#row = {
+      ...this.#row,
+      ...{ readAtMs: atMs, isComplete: result.isComplete, lacking },
+      toldToMs: merge.lastToldMs ?? TIME_ZERO,
+      settledToMs: merge.isUpToDate ? timeMs(Math.max(endMs, result.settledToMs)) : endMs,
+    }
+    this.#mustReadAnew = false
+    return { ...result, isLastTold: lacking === 0 }
+  }
+
+  #otherLedger(): WalletLedger {
+    const { table } = this.#parts
+    const side = otherSide(this.#row)
+    table.removeBlocks(this.#row.proxy, walletSides[side])
+    return new WalletLedger(table, this.#row.proxy, { count: 0, side })
+  }
+
+  /** The account of the new ledger is made first: what is shown meanwhile is of the old one. */
+  async #replaceLedger(
+    ledger: WalletLedger,
+    source: WalletSource,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { table } = this.#parts
+    const before = walletSides[this.#row.side]
+    const { proxy } = this.#row
+    const asking = { ...source, signal }
+    await learnGroupsOf(this.#parts, eventsBetween(ledger, 0, ledger.count), asking)
+    const made = await rebuilt(this.#parts, ledger, asking)
+    ledger.setUnsettled(this.#ledger.unsettled)
+    this.#ledger = ledger
+    const { count: events, blockCount: blocks } = ledger
+    this.#row = { ...this.#row, side: otherSide(this.#row), events, blocks, accountEvents: 0 }
+    table.put(this.#row)
+    this.#takeAccount(made)
+    this.#mustRebuild = false
+    table.removeBlocks(proxy, before)
+  }
+
+  /** A damaged ledger becomes what can be read of it; the next reading is anew. */
+  async #salvage(source: WalletSource, signal: AbortSignal): Promise<void> {
+    const ledger = this.#otherLedger()
+    for (const events of this.#ledger.readable()) {
+      await ledger.append(events)
+      await nextTurn()
+    }
+    await this.#replaceLedger(ledger, source, signal)
+    this.#isDamaged = false
+    this.readAnew()
   }
 
   /** Before it goes: what must be made anew is made anew when it comes back. */
   save(): void {
+    this.storeTail()
     if (this.#mustRebuild || this.#isDamaged) {
       this.#row = { ...this.#row, accountEvents: 0 }
       this.#parts.table.put(this.#row)
     } else if (this.#mustStore) this.#store()
   }
 
-  async #guarded(
-    source: WalletSource,
-    signal: AbortSignal,
-    work: () => Promise<void>,
-  ): Promise<void> {
-    if (this.#isDamaged || this.#mustReadAnew) this.#drop()
-    try {
-      await this.#forward(source, signal)
-      await work()
-    } catch (error) {
-      if (!(error instanceof LedgerDamage)) throw error
-      this.noteDamage(error)
-      this.#drop()
-      await work()
-    }
+  /** Puts on disk what it did since its ledger ends, where that is not there. */
+  storeTail(): void {
+    this.#tail.store(this.#ledger.unsettled)
   }
 
   async #settle(
-    events: readonly WalletEvent[],
-    settledToMs: TimeMs,
+    { events, settledToMs, toldToMs, untoldCount }: Settled,
     source: WalletSource,
     signal: AbortSignal,
   ): Promise<void> {
     await this.#ledger.append(events)
     const { count, blockCount } = this.#ledger
-    this.#row = { ...this.#row, events: count, blocks: blockCount, settledToMs }
+    this.#row = {
+      ...{ ...this.#row, events: count, blocks: blockCount, settledToMs },
+      lacking: this.#row.lacking + untoldCount,
+      toldToMs: toldToMs ?? this.#toldBefore(untoldCount),
+    }
     this.#parts.table.put(this.#row)
     this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
     this.#change()
     const due = Math.max(FORWARD_EVENTS, this.#accountEvents / 4)
     if (count - this.#accountEvents >= due) await this.#forward(source, signal)
+  }
+
+  /** When the last event was that the venue told, where it told none of those that were just settled. */
+  #toldBefore(untoldCount: number): TimeMs | null {
+    const { toldToMs } = this.#row
+    if (toldToMs !== null || untoldCount === 0) return toldToMs
+    const place = this.#ledger.count - untoldCount - 1
+    return place < 0 ? TIME_ZERO : this.#ledger.at(place).timeMs
   }
 
   async #bringUp(source: WalletSource, signal: AbortSignal): Promise<void> {
@@ -335,9 +470,38 @@ export class Wallet {
   // What changes between readings
 
   /** A live fill came: where the last reading has not told it, it is shown from now on. */
-  noteFill(): void {
-    this.#tail.noteFill()
+  noteFill(fill: WalletEvent): void {
+    this.#tail.noteFill(fill)
     this.#showUnsettled()
+  }
+
+  /**
+   * What our own log of trades knows of a wallet of which the venue tells nothing, or not what it told: all of it where
+   * nothing else is known, else what is behind the ledger.
+   */
+  keep(events: readonly WalletEvent[]): void {
+    if (this.isEmpty) this.#row = { ...this.#row, settledToMs: TIME_ZERO, toldToMs: TIME_ZERO }
+    const { settledToMs } = this.#row
+    const isBehind = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs
+    const known = [...this.#lastSettled(), ...this.#ledger.unsettled]
+    const unknown = untold(events.filter(isBehind), known)
+    if (unknown.length === 0) return
+    this.#tail.keep(unknown)
+    this.#showUnsettled()
+    this.storeTail()
+    this.#parts.table.put(this.#row)
+  }
+
+  /** Some settled events: the log and the history may tell one a little apart. */
+  #lastSettled(): readonly WalletEvent[] {
+    const { count } = this.#ledger
+    try {
+      return this.#ledger.events(Math.max(0, count - blockEvents), count)
+    } catch (error) {
+      if (!(error instanceof LedgerDamage)) throw error
+      this.noteDamage(error)
+      return []
+    }
   }
 
   /** See WalletTail. */
@@ -345,7 +509,7 @@ export class Wallet {
     this.#tail.noteRepeat(fill)
   }
 
-  /** The next reading begins with nothing: what was settled is not what the venue tells. */
+  /** The next reading is of everything: what was settled is not what the venue tells. */
   readAnew(): void {
     this.#mustReadAnew = true
     this.#change()
@@ -374,26 +538,11 @@ export class Wallet {
 
   // Damage
 
-  /** A block cannot be read: nothing of the ledger is trusted from now on. */
+  /** A block cannot be read: nothing of the ledger can be told until the next reading. */
   noteDamage(error: LedgerDamage): void {
     this.#isDamaged = true
     this.#parts.log.error({ err: error }, 'the ledger of a wallet is damaged and read anew')
   }
-
-  #drop(): void {
-    const { table } = this.#parts
-    this.#isDamaged = false
-    this.#mustReadAnew = false
-    this.#tail.clear()
-    this.#row = { ...newRow(this.#row, this.#row.askedAtMs), proxy: this.#row.proxy }
-    table.clear(this.#row.proxy)
-    table.put(this.#row)
-    this.#ledger = new WalletLedger(table, this.#row.proxy, 0)
-    this.#account = WalletAccount.empty()
-    this.#accountEvents = 0
-    this.#accountBytes = 0
-    this.#mustRebuild = false
-    this.#change()
-    this.#parts.onStored(this.#row)
-  }
 }
+
+const otherSide = ({ side }: StoredWallet) => (side === 0 ? 1 : 0)

@@ -8,6 +8,7 @@ import type { WalletFillEvent } from '../engine/events.ts'
 import type { WalletAddress } from '../engine/ids.ts'
 import { walletFollowedMs, walletsFollowedMax, walletWaitMsMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
+import type { MarketNumber } from '../engine/market.ts'
 import type { Metrics } from '../engine/metrics.ts'
 import type { Watcher } from '../engine/publisher.ts'
 import { MINUTE_MS, type TimeMs } from '../engine/units.ts'
@@ -28,14 +29,18 @@ import { LiveFills } from './wallet-live.ts'
 import { WalletLook } from './wallet-look.ts'
 import { type WalletMarketParts, WalletMarkets } from './wallet-markets.ts'
 import type { OpenedAccount } from './wallet-opening.ts'
+import { WalletOwnTrades } from './wallet-own-trades.ts'
 import { WalletRanking } from './wallet-ranking.ts'
 import { type ReadingSource, WalletReadings } from './wallet-readings.ts'
+import { WalletRereads } from './wallet-rereads.ts'
 import { type WalletSeat, WalletSeats } from './wallet-seats.ts'
-import type { WalletsView, WalletView } from './wallet-views.ts'
+import type { WalletDoubt, WalletsView, WalletView } from './wallet-views.ts'
 import { WalletWhales } from './wallet-whales.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
-  readonly storage: Pick<Storage, 'wallets' | 'whales'>
+  readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
+  /** Null where the catalogue does not know it. */
+  readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
   readonly clock: Clock
   readonly log: Log
@@ -45,16 +50,23 @@ export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsO
   readonly followedMax?: number
 }
 
-/** What was read so lately is shown as it is: the venue's own pages are no younger. */
-const YOUNG_MS = 30_000
-/** So old it is shown at once as well, and read again behind; older, whoever asks waits for that. */
-const USABLE_MS = 300_000
+/**
+ * What was read so lately is shown as it is; older, whoever asks waits for the next reading, for the stream tells no
+ * split, merge or redemption: an answer without a doubt trails the venue's by no more than this and the reading itself.
+ */
+const YOUNG_MS = 5_000
 /** A live fill that the last reading did not tell is asked for again after this, when somebody wants to see it. */
 const UNTOLD_MS = 2_000
-/** Readings that one request waits for, when fills come while they last. */
+/** The same of what is not told for long, and it is settled. */
+const LATE_MS = 300_000
+/** Live fills are stored after so long: a kill loses no more of them, and only where the venue forgets them too. */
+const STORE_TAILS_MS = 500
+/** Readings that one request waits for, when fills come while they last, or they last long. */
 const WAITS_MAX = 3
 /** An operator waits so long for the venue's own count; with the wallet itself it is below a command's limit. */
 const COMPARE_MS = 1_000
+/** Our own log of trades is looked through so often at most for a wallet of which the venue tells nothing. */
+const OWN_EVERY_MS = MINUTE_MS
 const UPKEEP_EVERY_MS = MINUTE_MS
 /** Wallets read in a minute that nobody asks for: the quota is for those that somebody does. */
 const OVERDUE_MAX = 8
@@ -77,6 +89,11 @@ export class Wallets implements WalletsView, CatalogWatcher {
   readonly #readings: WalletReadings
   readonly #callers: WalletCallers
   readonly #catchUps: WalletCatchUps
+  readonly #rereads: WalletRereads
+  readonly #ownTrades: WalletOwnTrades
+  /** Wallets with live fills that are not on disk yet, until the timer. */
+  readonly #unstored = new Set<WalletSeat>()
+  #stopStoring: StopTimer | null = null
   readonly #stopping = new AbortController()
   readonly #timers: StopTimer[] = []
   #source: ReadingSource | null = null
@@ -97,12 +114,21 @@ export class Wallets implements WalletsView, CatalogWatcher {
       onProgress: (seat) => this.#weigh(seat),
       onRead: (seat, source) => this.#afterReading(seat, source),
     })
+    const rereads = metrics.count(
+      'wallet_rereads_total',
+      'Wallets of which all was asked for again, since the venue lacked what is kept or counted otherwise.',
+    )
+    this.#rereads = new WalletRereads({ clock, log: this.#log, rereads })
+    this.#ownTrades = new WalletOwnTrades({
+      ...{ storage, market: parts.market, signal: this.#stopping.signal },
+    })
     const idle = () => this.#readings.idle()
     this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
     this.#catchUps = new WalletCatchUps({ clock, read: (seat) => this.#readBehind(seat) })
     this.#callers = new WalletCallers({
       ...{ table: storage.wallets, clock, seats: this.#seats, signal: this.#stopping.signal },
       seat: (row, opened) => this.#seat(row, opened),
+      ownTrades: (address) => this.#ownTrades.of(address),
       onNew: (row) => this.#ranking.put(row),
       onFailure: (address, error) => this.#readings.noteFailure(address, error),
     })
@@ -110,6 +136,16 @@ export class Wallets implements WalletsView, CatalogWatcher {
     metrics.gauge('wallets_followed', 'Wallets followed live.', () => this.#follows.count)
     metrics.gauge('wallets_warm', 'Wallets in memory.', () => this.#seats.count)
     metrics.gauge('wallets_warm_bytes', 'What they take, about.', () => this.#seats.bytes)
+    metrics.gauge(
+      'wallet_events_lacking',
+      'Events of wallets in memory that are kept and that the venue does not tell.',
+      () => [...this.#seats.all()].reduce((sum, { wallet }) => sum + wallet.lacking, 0),
+    )
+    metrics.gauge(
+      'wallets_forgotten',
+      'Wallets in memory of which the venue does not tell what it told before.',
+      () => [...this.#seats.all()].filter(({ wallet }) => wallet.isForgotten).length,
+    )
     metrics.gauge(
       'wallet_live_fills',
       'Live fills that no reading told yet.',
@@ -148,6 +184,7 @@ export class Wallets implements WalletsView, CatalogWatcher {
   async stop(): Promise<void> {
     for (const stop of this.#timers) stop()
     this.#catchUps.stop()
+    this.#stopStoring?.()
     this.#stopping.abort()
     await Promise.all([...this.#seats.all()].map(({ reading }) => reading))
     for (const { wallet } of this.#seats.all()) wallet.save()
@@ -183,7 +220,9 @@ export class Wallets implements WalletsView, CatalogWatcher {
       await deadline.wait(this.#compare(seat, source))
       deadline.end()
     }
-    return { view, row, comparison: seat.comparison }
+    const { comparison } = seat
+    const { difference } = seat.wallet
+    return { view, row, comparison, rereads: this.#rereads.times(row.proxy), difference }
   }
 
   async #opened(
@@ -213,6 +252,8 @@ export class Wallets implements WalletsView, CatalogWatcher {
     this.#follows.ask(wallet.row.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
       const isTimely = await this.#refreshed(seat, deadline)
+      // The venue's word that there is nothing is not enough.
+      if (wallet.isEmpty) await deadline.wait(this.#keepOwn(seat))
       if (!wallet.isKnown) throw unavailable('nothing of that wallet is known yet')
       try {
         return await this.#view(seat, isTimely)
@@ -225,9 +266,10 @@ export class Wallets implements WalletsView, CatalogWatcher {
 
   async #view(seat: WalletSeat, isTimely: boolean): Promise<WalletView> {
     const { wallet, look } = seat
-    const isComplete = isTimely && this.#isSound(seat)
+    const doubts: WalletDoubt[] = isTimely ? [] : ['venue_late']
+    if (!this.#isSound(seat)) doubts.push('venue_counts_otherwise')
     const isWhale = this.#whales.isWhale(wallet.row.proxy, this.#parts.clock.nowMs())
-    const view = await look.view({ isComplete, isWhale })
+    const view = await look.view({ doubts, isWhale })
     this.#ranking.judge(wallet.row.proxy, view.isComplete)
     this.#weigh(seat)
     return view
@@ -238,31 +280,36 @@ export class Wallets implements WalletsView, CatalogWatcher {
   }
 
   /**
-   * Whether what is known is as young as it should be, after waiting for it where it was not: five minutes at most, and
-   * of a wallet whose fills the stream told meanwhile, younger than these. What is half a minute old, failed, or
-   * is not told by the venue yet, is read again behind.
+   * Whether what is known is as young as it should be, after waiting for it where it was not: some seconds at most, and
+   * of a wallet whose fills the stream told meanwhile, younger than these. What is not told by the venue yet is read
+   * again behind.
    */
   async #refreshed(seat: WalletSeat, deadline: WalletDeadline): Promise<boolean> {
     const { wallet } = seat
-    const isUnread = seat.freshMs === null || wallet.isDamaged
-    const ageMs = isUnread ? Number.POSITIVE_INFINITY : this.#ageMs(seat)
-    if (ageMs > USABLE_MS || wallet.tail.isOutrun) return this.#caughtUp(seat, deadline)
-    const isYoung = ageMs <= (wallet.tail.isCovered ? YOUNG_MS : UNTOLD_MS)
-    if (isYoung && seat.failedMs === null) return true
+    if (this.#isOld(seat) || wallet.isDamaged || wallet.tail.isOutrun) {
+      return this.#caughtUp(seat, deadline)
+    }
+    if (seat.failedMs === null && (wallet.tail.isCovered || this.#ageMs(seat) <= UNTOLD_MS)) {
+      return true
+    }
     const reading = this.#source === null ? null : this.#readings.read(seat, this.#source)
     return reading !== null && seat.failedMs === null
+  }
+
+  #isOld(seat: WalletSeat): boolean {
+    return seat.freshMs === null || this.#ageMs(seat) > YOUNG_MS
   }
 
   #ageMs({ freshMs }: WalletSeat): number {
     return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
   }
 
-  /** A reading under way may have begun before the last fill: then another one follows. */
+  /** A reading under way may have begun long ago, or before the last fill: then another one follows. */
   async #caughtUp(seat: WalletSeat, deadline: WalletDeadline): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
       const reading = this.#source === null ? null : this.#readings.read(seat, this.#source)
       if (reading === null || (await deadline.wait(reading)) !== true) return false
-      if (!seat.wallet.tail.isOutrun) return true
+      if (!seat.wallet.tail.isOutrun && !this.#isOld(seat)) return true
     }
     return false
   }
@@ -273,9 +320,23 @@ export class Wallets implements WalletsView, CatalogWatcher {
   #afterReading(seat: WalletSeat, source: ReadingSource): void {
     const { wallet } = seat
     this.#ranking.judge(wallet.row.proxy, wallet.isWhole && this.#isSound(seat))
-    if (wallet.tail.isStuck && this.#comparisons.dropOnce(wallet)) this.#readSoon(seat)
+    if (this.#isLacking(wallet)) void this.#keepOwn(seat)
+    if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(seat)
     void this.#compare(seat, source)
     this.#callers.renew(seat, source.wallets)
+  }
+
+  /** Takes in what our own log of trades knows of a wallet; now and then. */
+  async #keepOwn(seat: WalletSeat): Promise<void> {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (seat.ownMs !== null && nowMs - seat.ownMs < OWN_EVERY_MS) return
+    seat.ownMs = nowMs
+    const events = await this.#ownTrades.of(seat.wallet.row.proxy)
+    if (this.#seats.peek(seat.wallet.row.proxy) === seat) seat.wallet.keep(events)
+  }
+
+  #isLacking({ isForgotten, tail }: Wallet): boolean {
+    return isForgotten || tail.isStuck
   }
 
   async #compare(seat: WalletSeat, { wallets }: ReadingSource): Promise<void> {
@@ -284,7 +345,9 @@ export class Wallets implements WalletsView, CatalogWatcher {
     const isDifferent = await this.#comparisons.compareIfDue(seat, { wallets, reread }, signal)
     this.#ranking.judge(seat.wallet.row.proxy, seat.wallet.isWhole && this.#isSound(seat))
     const isHere = this.#seats.peek(seat.wallet.row.proxy) === seat
-    if (isDifferent && isHere && this.#comparisons.dropOnce(seat.wallet)) this.#readBehind(seat)
+    // Of a venue that lacks what is kept, its count does too: what is asked again for that is enough.
+    const isRead = isDifferent && isHere && !this.#isLacking(seat.wallet)
+    if (isRead && this.#rereads.ask(seat.wallet, 'differs')) this.#readBehind(seat)
   }
 
   /** Once the reading under way is over. */
@@ -318,6 +381,7 @@ export class Wallets implements WalletsView, CatalogWatcher {
       failedMs: null,
       askedMs: null,
       profiledMs: null,
+      ownMs: null,
       comparedMs: null,
     }
     const seat = { wallet, look, reading: null, ...never, comparison: null }
@@ -327,7 +391,10 @@ export class Wallets implements WalletsView, CatalogWatcher {
 
   #weigh(seat: WalletSeat): void {
     this.#seats.weigh(seat)
-    for (const { wallet } of this.#seats.overflow()) wallet.save()
+    for (const gone of this.#seats.overflow()) {
+      gone.wallet.save()
+      this.#unstored.delete(gone)
+    }
   }
 
   /**
@@ -343,8 +410,11 @@ export class Wallets implements WalletsView, CatalogWatcher {
     let overdue = 0
     for (const seat of this.#seats.all()) {
       const { wallet } = seat
-      const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - USABLE_MS
-      const isOverdue = isLate || wallet.tail.isDoubtful
+      const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
+      // The reading under way may be what is asked for.
+      const isFree = seat.reading === null && this.#isLacking(wallet)
+      const isForgotten = isFree && this.#rereads.ask(wallet, 'lacking')
+      const isOverdue = isLate || isForgotten || wallet.tail.isDoubtful
       if (isOverdue) overdue += 1
       const isRead = wallet.isUntidy || (isOverdue && overdue <= OVERDUE_MAX)
       if (isRead) this.#readBehind(seat)
@@ -366,8 +436,16 @@ export class Wallets implements WalletsView, CatalogWatcher {
     }
     this.#live.add(wallet, fill, this.#parts.clock.nowMs())
     if (seat === null) return
-    seat.wallet.noteFill()
+    seat.wallet.noteFill(fill)
     this.#catchUps.note(seat)
+    this.#unstored.add(seat)
+    this.#stopStoring ??= this.#parts.clock.after(STORE_TAILS_MS, () => this.#storeTails())
+  }
+
+  #storeTails(): void {
+    this.#stopStoring = null
+    for (const { wallet } of this.#unstored) wallet.storeTail()
+    this.#unstored.clear()
   }
 
   /** A whale row was stored. */

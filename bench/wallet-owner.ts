@@ -165,6 +165,7 @@ export class OwnerWorld {
       ...{ storage: this.#storage, port: this.#port, clock: this.#clock, log: silentLog },
       metrics: new Metrics(),
       view: (id) => this.#open.get(id) ?? null,
+      market: () => null,
       marketsOfEvent: () => [],
       // Whoever comes pushes out whoever was there.
       warmBytesMax: 1,
@@ -292,7 +293,12 @@ class StubVenue implements VenueWallets {
       from = to
     }
     await nextTurn()
-    return { settledToMs: timeMs(this.#nowMs - SETTLED_MS), isComplete: true, isTailWhole: true }
+    return {
+      settledToMs: timeMs(this.#nowMs - SETTLED_MS),
+      isComplete: true,
+      isTailWhole: true,
+      isLastTold: true,
+    }
   }
 
   /** What a naive reading of the same events holds. */

@@ -309,6 +309,7 @@ function openWallets(
   const wallets = new Wallets({
     ...{ storage, clock, log, metrics, port: openWalletThread() },
     view: (id) => catalog.seatOfNative('a', id)?.actor ?? null,
+    market: (number) => catalog.byNumber(number),
     marketsOfEvent: (event) => catalog.marketsOfEvent('a', event),
   })
   catalog.watch(wallets)

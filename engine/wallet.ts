@@ -121,6 +121,8 @@ export interface WalletReach {
   readonly isComplete: boolean
   /** False: from `settledToMs` on something may be missing, or unsure; the next reading asks for it again. */
   readonly isTailWhole: boolean
+  /** False: the venue does not tell the last event known any more, so that nothing of its answer was taken. */
+  readonly isLastTold: boolean
 }
 
 /** A venue's wallets. All calls reject with FetchError when the venue does not answer after retries. */

@@ -46,7 +46,7 @@ const WINDOW_SECONDS = 60
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
 const EXPOSED =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Unknown-Parameters'
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Data-Incomplete, X-Data-As-Of, X-Unknown-Parameters'
 
 /** Our side drops idle connections after about 11 s; telling clients less avoids the race. */
 const FIXED_HEADERS = '\r\nX-Content-Type-Options: nosniff\r\nKeep-Alive: timeout=8'

@@ -4,7 +4,7 @@
 // Upholds WALLETREST1 to WALLETREST9, WALLETREST14.
 
 import type { CatalogView, EngineView } from '../actors/views.ts'
-import type { WalletEventView, WalletView } from '../actors/wallet-views.ts'
+import type { WalletDoubt, WalletEventView, WalletView } from '../actors/wallet-views.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../engine/ids.ts'
 import { USD_ZERO } from '../engine/units.ts'
@@ -223,7 +223,29 @@ function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId 
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }
 
-/** A wallet that nobody ever saw is known completely. */
-function withCompleteness(answer: Answer, view: { readonly isComplete: boolean } | null): Answer {
-  return withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
+/** A wallet that nobody ever saw, neither the venue nor our own log of trades, is known completely. */
+function withCompleteness(answer: Answer, view: WalletView | null): Answer {
+  const said = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
+  if (view === null) return said
+  const dated = withHeader(said, 'X-Data-As-Of', String(view.asOfMs))
+  return view.isComplete ? dated : withHeader(dated, 'X-Data-Incomplete', doubtsText(view))
+}
+
+/** `code: sentence`, one after the other. */
+function doubtsText({ doubts, lacking }: WalletView): string {
+  const texts = doubts.map((doubt) => `${doubt}: ${DOUBTS[doubt]}`)
+  return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`
+}
+
+/** What users are told of each doubt; plain ASCII, as a header must be. */
+export const DOUBTS: Readonly<Record<WalletDoubt, string>> = {
+  venue_lacks_kept: 'the venue no longer tells events that are kept here',
+  venue_unsure: "the venue's last answers did not fit together",
+  venue_withheld: 'the venue withheld a part, or rows of it cannot be read',
+  venue_late: 'the venue did not answer in time, this is what was known before',
+  venue_counts_otherwise: "the venue's own count of positions is another one",
+  not_read_whole: 'the history is still being read for the first time',
+  not_told_yet: "events are shown that the venue's history does not tell, or not yet",
+  figures_behind: 'figures are being made anew',
+  group_unknown: 'the venue does not tell the group of a market that was converted',
 }

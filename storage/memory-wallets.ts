@@ -64,9 +64,9 @@ export class MemoryWallets implements WalletTable {
     this.#accounts.set(proxy, new Uint8Array(bytes))
   }
 
-  clear(proxy: WalletAddress): void {
-    this.#blocks.delete(proxy)
-    this.#accounts.delete(proxy)
+  removeBlocks(proxy: WalletAddress, from: number): void {
+    const blocks = this.#blocks.get(proxy)
+    for (let index = from; blocks?.delete(index) === true; index += 1);
   }
 
   market(id: NativeMarketId): StoredWalletMarket | null {

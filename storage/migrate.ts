@@ -27,7 +27,8 @@ export interface MigrationStep {
  * of accounts, for which nothing is rewritten: its number keeps older programs from taking accounts
  * that they cannot read for damaged ones. Format 4 added the tables of wallets;
  * nothing is rewritten. Format 5 added ended tokens and a field of accounts and of keys: an older program
- * would serve tokens that were ended, and give every key that it writes all scopes.
+ * would serve tokens that were ended, and give every key that it writes all scopes. It also added fields
+ * of wallets: an older program would take them for damaged.
  */
 export const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },

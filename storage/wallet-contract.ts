@@ -7,6 +7,13 @@ import type { TimeMs } from '../engine/units.ts'
 import type { WalletMarket, WalletProfile } from '../engine/wallet.ts'
 import type { HourFigures, WalletTotals } from '../engine/wallets/figures.ts'
 
+/**
+ * A ledger that is written anew is written beside the old one, so that a crash leaves one of the two whole: the row says
+ * which. `tail` are the events behind the ledger's end, which the venue may still tell otherwise.
+ */
+export const walletSides = { 0: 0, 1: 2 ** 30, tail: 2 ** 31 } as const
+export type WalletSide = 0 | 1
+
 /** What is kept of a wallet beside its ledger; `proxy` is its key. */
 export interface StoredWallet extends WalletProfile {
   /** The ledger holds everything before this; see WalletReach. */
@@ -19,6 +26,12 @@ export interface StoredWallet extends WalletProfile {
   readonly events: number
   readonly accountEvents: number
   readonly blocks: number
+  /** Where its blocks are; see walletSides. */
+  readonly side: WalletSide
+  /** Kept events that the venue did not tell when it was last asked for them: its answers lack these. */
+  readonly lacking: number
+  /** When the last settled event was that the venue told; 0: it tells none; null: the ledger's last one. */
+  readonly toldToMs: TimeMs | null
   /** As last shown, for rankings. */
   readonly totals: WalletTotals
   /** The last 31 days, ascending. */
@@ -45,14 +58,14 @@ export interface WalletTable {
   proxyOf(eoa: WalletAddress): WalletAddress | null
   putOwner(eoa: WalletAddress, proxy: WalletAddress): void
   count(): number
-  /** A block of the ledger, from 0; null when there is none or it is damaged. The bytes are the caller's to keep. */
+  /** A block, from the number at which its side begins; null when there is none or it is damaged. The bytes are the caller's to keep. */
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null
   putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void
   /** The running account; null when none is stored or it is damaged: it is made anew from the ledger. */
   account(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
   putAccount(proxy: WalletAddress, bytes: Uint8Array): void
-  /** Removes ledger and running account, whatever blocks there are; the wallet's own row stays. */
-  clear(proxy: WalletAddress): void
+  /** Removes the blocks from a number on, up to the first that there is not. */
+  removeBlocks(proxy: WalletAddress, from: number): void
   /** Markets that wallets touched. */
   market(id: NativeMarketId): StoredWalletMarket | null
   putMarket(market: StoredWalletMarket): void

@@ -18,7 +18,7 @@ import type { Schemas } from './table.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 import type { StoredWallet, StoredWalletMarket, WalletHead } from './wallet-contract.ts'
 
-export const WALLET_SCHEMA = 1
+export const WALLET_SCHEMA = 2
 export const WALLET_MARKET_SCHEMA = 1
 
 /** Bytes of an address, and so of a wallet's key. */
@@ -44,20 +44,36 @@ export function walletMarketKey(id: NativeMarketId): Buffer {
 
 export function walletFields(wallet: StoredWallet): readonly unknown[] {
   const { proxy, eoa, handle, pseudonym, image, settledToMs, isComplete, readAtMs } = wallet
-  const { askedAtMs, events, accountEvents, blocks, totals, hours } = wallet
+  const { askedAtMs, events, accountEvents, blocks, side, lacking, toldToMs, totals, hours } =
+    wallet
   const who = [proxy, eoa, handle, pseudonym, image]
   const reach = [settledToMs, isComplete, readAtMs, askedAtMs, events, accountEvents, blocks]
-  return [...who, ...reach, ...totalsFields(totals), packHours(hours)]
+  const kept = [side, lacking, toldToMs]
+  return [...who, ...reach, ...kept, ...totalsFields(totals), packHours(hours)]
 }
 
 /** A wallet without its hours, which are the last field. */
-export const walletHeadSchemas: Schemas<WalletHead> = { 1: readHead }
-
-export const walletSchemas: Schemas<StoredWallet> = {
-  1: (fields) => ({ ...readHead(fields), hours: unpackHours(fields.bytes()) }),
+export const walletHeadSchemas: Schemas<WalletHead> = {
+  1: (fields) => readHead(fields, withoutSides),
+  2: (fields) => readHead(fields, readSides),
 }
 
-function readHead(fields: FieldReader): WalletHead {
+export const walletSchemas: Schemas<StoredWallet> = {
+  1: (fields) => ({ ...readHead(fields, withoutSides), hours: unpackHours(fields.bytes()) }),
+  2: (fields) => ({ ...readHead(fields, readSides), hours: unpackHours(fields.bytes()) }),
+}
+
+type Sides = Pick<WalletHead, 'side' | 'lacking' | 'toldToMs'>
+
+/** Before schema 2 there was one side, and what the venue did not tell again was dropped. */
+const withoutSides = (): Sides => ({ side: 0, lacking: 0, toldToMs: null })
+
+function readSides(fields: FieldReader): Sides {
+  const side = fields.number() === 0 ? 0 : 1
+  return { side, lacking: fields.number(), toldToMs: fields.orNull(timeMs) }
+}
+
+function readHead(fields: FieldReader, sides: (fields: FieldReader) => Sides): WalletHead {
   return {
     proxy: addressOf(fields.text()),
     eoa: ownerOf(fields.textOrNull()),
@@ -71,6 +87,7 @@ function readHead(fields: FieldReader): WalletHead {
     events: fields.number(),
     accountEvents: fields.number(),
     blocks: fields.number(),
+    ...sides(fields),
     totals: readTotals(fields),
   }
 }

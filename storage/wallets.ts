@@ -99,10 +99,9 @@ export class StoredWallets implements WalletTable {
     putPacked(this.#accounts, addressKey(proxy), bytes)
   }
 
-  clear(proxy: WalletAddress): void {
-    this.#accounts.remove(addressKey(proxy))
+  removeBlocks(proxy: WalletAddress, from: number): void {
     // Blocks are numbered without holes; those that a crash left behind the last counted one go as well.
-    for (let index = 0; this.#blocks.has(blockKey(proxy, index)); index += 1) {
+    for (let index = from; this.#blocks.has(blockKey(proxy, index)); index += 1) {
       this.#blocks.remove(blockKey(proxy, index))
     }
   }

@@ -1,5 +1,5 @@
-// `npm run wallet -- ADDRESS`: who a wallet is, what it comes to, and a table of what the venue itself counts
-// otherwise. Asks the engine that holds the data folder over its socket, so an engine must run; a wallet that nobody
+// `npm run wallet -- ADDRESS`: who a wallet is, what it comes to, a table of the events that are kept and that the venue
+// does not tell any more, and a table of what the venue itself counts otherwise. Asks the engine that holds the data folder over its socket, so an engine must run; a wallet that nobody
 // asked for before is read from the venue first. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.
 // Upholds WALLETS17.
 
@@ -16,8 +16,10 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 function show(answer: unknown): void {
-  const { comparison, ...wallet } = isRecord(answer) ? answer : {}
-  process.stdout.write(`${JSON.stringify(wallet, null, 2)}\n`)
+  const { comparison, venue_lacks: lacks, ...wallet } = isRecord(answer) ? answer : {}
+  const { difference = null, ...lacking } = isRecord(lacks) ? lacks : {}
+  process.stdout.write(`${JSON.stringify({ ...wallet, venue_lacks: lacking }, null, 2)}\n`)
+  if (isRecord(difference)) showLacking(difference)
   if (!isRecord(comparison)) {
     process.stdout.write('not compared with the venue yet: ask again in a moment\n')
     return
@@ -32,6 +34,20 @@ function show(answer: unknown): void {
   if (lines.length === 0) return
   const head = ['ours', 'the venue’s'].map((name) => name.padStart(18)).join('')
   process.stdout.write(`${'what'.padEnd(9)}${head}  market  token\n${lines.join('')}`)
+}
+
+/** What the venue's history lacks against what is kept, and what it had more. */
+function showLacking(difference: Readonly<Record<string, unknown>>): void {
+  const { at, lacks, had_more, told_otherwise, table } = difference
+  process.stdout.write(
+    `the venue told its whole history at ${at}: it lacks ${lacks} kept events, had ${had_more} more, told ${told_otherwise} otherwise\n`,
+  )
+  for (const row of Array.isArray(table) ? table.filter(isRecord) : []) {
+    const figures = [row.size, row.usd].map((figure) => String(figure).padStart(18)).join('')
+    process.stdout.write(
+      `lacks ${row.at} ${String(row.kind).padEnd(10)}${figures}  ${row.market}  ${row.tx}\n`,
+    )
+  }
 }
 
 await runCommand(main)

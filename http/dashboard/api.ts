@@ -31,6 +31,8 @@ export interface AnswerFacts {
   readonly remaining: number | null
   /** False when a wallet's answer is what is known so far. */
   readonly isComplete: boolean
+  /** Why it is not. */
+  readonly incomplete: string | null
 }
 
 type QueryValue = string | number | boolean | readonly string[] | null | undefined
@@ -133,6 +135,7 @@ function factsOf(headers: Headers): AnswerFacts {
     limit: number('X-RateLimit-Limit'),
     remaining: number('X-RateLimit-Remaining'),
     isComplete: headers.get('X-Data-Complete') !== 'false',
+    incomplete: headers.get('X-Data-Incomplete'),
   }
 }
 

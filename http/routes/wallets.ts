@@ -14,6 +14,7 @@ import { choice, parameters } from '../schemas.ts'
 import {
   type Asked,
   activityAnswer,
+  DOUBTS,
   pnlAnswer,
   positionsAnswer,
   profileAnswer,
@@ -35,7 +36,16 @@ import {
 
 const DATA_COMPLETE = {
   'X-Data-Complete':
-    '`false` when the venue withheld or refused a part of the wallet, so that sums may be wrong; else `true`',
+    '`true`: everything that the venue told up to `X-Data-As-Of`, which is some seconds ago at most, is in the answer; ' +
+    '`false`: something may be missing, or sums may be wrong, and `X-Data-Incomplete` says why',
+  'X-Data-As-Of':
+    'when the venue was last asked, Unix milliseconds; what it tells later is not in the answer, but for fills, which ' +
+    'the stream tells. Absent for a wallet that nobody ever saw',
+  'X-Data-Incomplete':
+    'why the answer may not be complete, `code: sentence`, separated by `; `, and how many events the venue lacks. ' +
+    `${Object.entries(DOUBTS)
+      .map(([code, text]) => `\`${code}\`: ${text}`)
+      .join('. ')}. Absent from complete answers`,
 }
 const ADDRESS = Type.Object({ address: parameters.address() })
 

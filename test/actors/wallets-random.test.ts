@@ -107,7 +107,7 @@ class Scenario {
   readonly #other: ReturnType<WalletWorld['wallet']>
   readonly #name: string
   readonly #stepMs: number
-  /** What the stream told in this process. */
+  /** What the stream told, in this process or one before it. */
   readonly #streamed = new Set<WalletEvent>()
 
   constructor(seed: number) {
@@ -150,10 +150,7 @@ class Scenario {
     const random = this.#random
     const { venue, clock } = this.world
     if (random.below(4) === 0) venue.failsAfter = random.below(1_000)
-    if (random.below(5) === 0) {
-      await this.world.restart()
-      this.#streamed.clear()
-    }
+    if (random.below(5) === 0) await this.world.restart()
     if (random.below(3) === 0) await this.world.open(this.#other)
     const isCovered = () => !this.#late().some((event) => this.#streamed.has(event))
     await this.#judge(await opened(this.world, this.#wallet, isCovered), 'read')

@@ -1,5 +1,5 @@
 // A data folder of format 3, which is made here: this program's own without the tables of wallets that came with
-// format 4. And what a damaged row of these tables comes to.
+// format 4; one of format 4, whose wallets lack fields. And what a damaged row of these tables comes to.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,10 +11,11 @@ import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { openDatabase, openTable } from '../../storage/environment.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { encodeRecord } from '../../storage/records.ts'
 import { checkSentinel, putFormatVersion } from '../../storage/sentinel.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { ENVIRONMENT_NAMES, TABLES, type TableLayout } from '../../storage/tables.ts'
-import { addressKey, blockKey } from '../../storage/wallet-record.ts'
+import { addressKey, blockKey, walletFields } from '../../storage/wallet-record.ts'
 import { account, trade, traded } from '../support/stored.ts'
 import { addressOf, storedWallet } from '../support/stored-wallets.ts'
 
@@ -58,6 +59,28 @@ test('[WALLETTABLE5] a folder of format 3 opens without wallets, all else as it 
   storage = await open(dataDir)
   assert.deepEqual([...storage.wallets.all()], [storedWallet(addressOf(1))])
   assert.equal(storage.wallets.count(), 1)
+  await storage.close()
+})
+
+test('[WALLETTABLE6] a wallet of a folder of format 4 is read with all it had', async () => {
+  const dataDir = join(folder, 'format-4')
+  await (await open(dataDir)).close()
+  const wallet = storedWallet(addressOf(1))
+  // Format 4 had no side, no count of what lacks, and no time up to which was told: three fields before the totals.
+  const fields = walletFields(wallet).toSpliced(12, 3)
+  const key = addressKey(wallet.proxy)
+  const side = JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
+  for (const name of ENVIRONMENT_NAMES) {
+    const root = openDatabase(join(dataDir, name))
+    if (name === TABLES.wallets.environment) {
+      const row = encodeRecord(TABLES.wallets, { key, schema: 1, fields })
+      openTable(root, TABLES.wallets).putSync(key, row)
+    }
+    putFormatVersion(root, checkSentinel(root, { dataDir, name, side }), 4)
+    await root.close()
+  }
+  const storage = await open(dataDir)
+  assert.deepEqual([...storage.wallets.all()], [wallet])
   await storage.close()
 })
 

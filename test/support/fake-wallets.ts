@@ -5,6 +5,7 @@ import type { MarketView } from '../../actors/views.ts'
 import type {
   PositionView,
   RankedWallet,
+  WalletDoubt,
   WalletEventView,
   WalletsView,
   WalletView,
@@ -48,6 +49,7 @@ export class FakeWallet implements WalletView {
   readonly profile: WalletProfile
   asOfMs: TimeMs
   isComplete = true
+  lacking = 0
   isWhale = false
   /** In the order of their times and ordinals. */
   readonly ledger: WalletEventView[] = []
@@ -60,6 +62,10 @@ export class FakeWallet implements WalletView {
   constructor(proxy: WalletAddress, asOfMs: TimeMs, set: Partial<WalletProfile> = {}) {
     this.profile = { proxy, eoa: null, handle: null, pseudonym: null, image: null, ...set }
     this.asOfMs = asOfMs
+  }
+
+  get doubts(): readonly WalletDoubt[] {
+    return this.isComplete ? [] : ['venue_lacks_kept', 'venue_late']
   }
 
   get unrealized() {

@@ -8,6 +8,8 @@ import { balancesText, countRow, type Sheet } from './wallet-truth.ts'
 interface Told<Body> {
   readonly body: Body
   readonly isComplete: boolean
+  /** Why it is not complete. */
+  readonly why: string | null
 }
 
 /** Null: not now (503). */
@@ -19,7 +21,9 @@ export async function ask<Body>(places: Places, path: string): Promise<Told<Body
   if (response.status === 503) return null
   if (!response.ok) throw new Error(`${path} answered ${response.status} ${text}`)
   const body: Body = JSON.parse(text)
-  return { body, isComplete: response.headers.get('X-Data-Complete') === 'true' }
+  const { headers } = response
+  const isComplete = headers.get('X-Data-Complete') === 'true'
+  return { body, isComplete, why: headers.get('X-Data-Incomplete') }
 }
 
 /** All pages of a list; null as `ask`. */
@@ -116,11 +120,15 @@ const activityText = ({ type, condition_id, size, usd_value, tx_hash, timestamp_
 export const fillsOf = (places: Places, address: string) =>
   askAll<'trades', Fill>(places, `${address}/trades?limit=500&order=asc`, 'trades')
 
-/** What the service says of a wallet, under the names of `dueSheet`; a text where it cannot say yet. */
+/**
+ * What the service says of a wallet, under the names of `dueSheet`; a text where it cannot say yet, or says that it is
+ * not complete, unless that is what is looked for.
+ */
 export async function servedSheet(
   places: Places,
   address: string,
   outcomeOf: (market: string, token: string) => number,
+  { isCompleteOnly } = { isCompleteOnly: true },
 ): Promise<Sheet | string> {
   const profile = await ask<Profile>(places, address)
   if (profile === null) return 'no answer'
@@ -138,7 +146,7 @@ export async function servedSheet(
   )
   const isAnswered = positions !== null && fills !== null && activities !== null
   if (pnl === null || !isAnswered) return 'no answer'
-  if (!profile.isComplete || !pnl.isComplete) return 'not complete'
+  if (isCompleteOnly && !(profile.isComplete && pnl.isComplete)) return 'not complete'
   const sheet: Sheet = new Map()
   addTotals(sheet, profile.body, pnl.body)
   addPositions(sheet, positions, outcomeOf)

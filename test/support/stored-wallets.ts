@@ -29,6 +29,7 @@ export function storedWallet(
     events: 3,
     accountEvents: 2,
     blocks: 1,
+    ...{ side: 0, lacking: 0, toldToMs: null },
     totals: {
       realized: usdMicros(-5_000_000),
       volume: usdMicros(70_000_000),

@@ -86,7 +86,11 @@ export class InventedWallets implements VenueWallets {
   }
 
   async history(
-    asked: { readonly address: WalletAddress; readonly fromMs: TimeMs },
+    asked: {
+      readonly address: WalletAddress
+      readonly fromMs: TimeMs
+      readonly lastMs?: TimeMs | null
+    },
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<WalletReach> {
@@ -96,7 +100,13 @@ export class InventedWallets implements VenueWallets {
     signal.throwIfAborted()
     if (this.isDown) throw new FetchError('network', 'the venue is down')
     const nowMs = this.#clock.nowMs()
-    const told = this.told(asked.address).filter((event) => event.timeMs >= asked.fromMs)
+    const all = this.told(asked.address)
+    const lastMs = asked.lastMs ?? null
+    if (lastMs !== null && !all.some((event) => event.timeMs === lastMs)) {
+      const settledToMs = timeMs(asked.fromMs)
+      return { settledToMs, isComplete: true, isTailWhole: false, isLastTold: false }
+    }
+    const told = all.filter((event) => event.timeMs >= asked.fromMs)
     let count = 0
     for (const page of pagesOf(told, this.pageEvents)) {
       if (count >= this.failsAfter) throw new FetchError('network', 'the venue broke off')
@@ -105,7 +115,12 @@ export class InventedWallets implements VenueWallets {
       count += page.length
     }
     const settledToMs = timeMs(Math.floor((nowMs - SETTLED_MS) / 1_000) * 1_000)
-    return { settledToMs, isComplete: !this.withholds, isTailWhole: !this.isUnsure }
+    return {
+      settledToMs,
+      isComplete: !this.withholds,
+      isTailWhole: !this.isUnsure,
+      isLastTold: true,
+    }
   }
 
   /** What the venue tells of a wallet now. */
@@ -179,6 +194,8 @@ export class WalletWorld {
       ...{ storage: this.storage, port: walletsInPlace(), clock: this.clock, log: silentLog },
       metrics: new Metrics(),
       view: (id) => this.markets.get(id) ?? null,
+      market: (number) =>
+        [...this.markets.values()].find(({ ref }) => ref.number === number) ?? null,
       marketsOfEvent: (event) =>
         [...this.markets.values()].filter((market) => market.summary.event === event),
       ...this.#set,

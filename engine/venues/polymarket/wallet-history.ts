@@ -88,6 +88,7 @@ class Reading {
   #isTailWhole = true
   /** Of the last event known, until it was seen again: an answer without it proves nothing. */
   #lastS: number | null
+  #isLastTold = true
   #hasRows = false
   readonly #settledS: number
 
@@ -139,7 +140,10 @@ class Reading {
       settledS = 0
     }
     const settledToMs = timeMs(Math.max(0, settledS) * 1_000)
-    return { settledToMs, isComplete: this.#isComplete, isTailWhole: this.#isTailWhole }
+    return {
+      ...{ settledToMs, isComplete: this.#isComplete },
+      ...{ isTailWhole: this.#isTailWhole, isLastTold: this.#isLastTold },
+    }
   }
 
   /** Something of this second may be missing: for good where it becomes settled, else until it is read again. */
@@ -191,6 +195,7 @@ class Reading {
   #provesLast(rows: readonly PlacedRow[]): boolean {
     const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
     if (isSeen) this.#lastS = null
+    this.#isLastTold = isSeen
     return isSeen
   }
 

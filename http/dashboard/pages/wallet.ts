@@ -43,7 +43,7 @@ function Wallet({ address }: { readonly address: string }) {
   }
   const { answer: profile, facts } = asked.answer
   return html`
-    ${facts.isComplete ? null : html`<${Incomplete} again=${asked.again} />`}
+    ${facts.isComplete ? null : html`<${Incomplete} why=${facts.incomplete} again=${asked.again} />`}
     <div class="stack" key=${profile.updated_at}>
       <${WalletProfileCard} profile=${profile} />
       <${WalletPnlCard} address=${profile.address} />
@@ -54,11 +54,13 @@ function Wallet({ address }: { readonly address: string }) {
 }
 
 const Incomplete = ({
+  why,
   again,
 }: {
+  readonly why: string | null
   readonly again: () => void
 }) => html`<div class="state incomplete" role="status">
   <strong>Not everything of this wallet is known.</strong>
-  <span>It is still being read, or the venue withheld a part of it or counts a position otherwise: sums may be wrong.</span>
+  <span>Sums may be wrong. ${why ?? ''}</span>
   <button type="button" onClick=${again}>Ask again</button>
 </div>`

@@ -8,6 +8,7 @@ import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../eng
 import type { WalletEvent, WalletEventKind, WalletMarket } from '../../../engine/wallet.ts'
 import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
+import { accountFigures, naiveFigures } from '../../support/wallet-figures.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
@@ -226,6 +227,30 @@ test('[WALLET10] No that were not known to be held leave the Yes unsure, and an 
   const { amount, cost, realized, isCostKnown } = lone.position('m0-no')
   assert.deepEqual([amount, cost, realized, isCostKnown], [1_000_000, 500_000, 0, false])
   assert.deepEqual(lone.account.guessedMarkets(), [nativeMarketId('m0')])
+})
+
+test('[WALLET13] a conversion of every market of its group realises its cash at once, to the micro, as the twin does', () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = seededRandom('k is n', seed)
+    const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
+    const group = names.map(nativeMarketId)
+    const markets = names.map((name) => market(name, { group }))
+    const size = (1 + random.below(9_000_000)) / MICROS
+    const events = names.map((name, at) => {
+      const more = random.below(3) / MICROS
+      return event('buy', [at, `${name}-no`, size + more, random.below(size * MICROS + 1) / MICROS])
+    })
+    const paid = micros(size) * (names.length - 1)
+    const all = event('conversion', [10, 'k0', size, paid / MICROS], { converted: group })
+    const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
+    const account = WalletAccount.empty()
+    for (const one of [...events, all]) account.apply(one, find)
+    assert.deepEqual(accountFigures(account, []), naiveFigures([...events, all], find, []))
+    const { positions, totals } = accountFigures(account, [])
+    const spent = events.reduce((sum, { usd }) => sum + usd, 0)
+    const held = positions.reduce((sum, { cost }) => sum + cost, 0)
+    assert.equal(totals.realized, paid - (spent - held), `seed ${seed}`)
+  }
 })
 
 test('[WALLET6] a market is won or lost when nothing of it is open, and open again when it is bought again', () => {

@@ -555,9 +555,13 @@ test('[WALLETREST10] a wallet never seen has no profile and empty lists; each an
   })
   for (const isComplete of [false, true]) {
     ann.isComplete = isComplete
+    ann.lacking = 3
     for (const path of ['', '/trades', '/trades?market_id=x', '/positions', '/pnl', '/activity']) {
       const { headers } = await face.get(`/v1/wallets/${ANN}${path}`)
       assert.equal(headers.get('x-data-complete'), String(isComplete), path)
+      assert.equal(headers.get('x-data-as-of'), String(ann.asOfMs))
+      const why = headers.get('x-data-incomplete')
+      assert.match(why ?? '', isComplete ? /^$/ : /^venue_lacks_kept: .*; venue_late: .* 3\)$/)
     }
   }
 })

@@ -1,0 +1,179 @@
+// Wallets before and after restarts of every kind: ended, killed, beside a venue that forgot its past or that answers
+// nothing, and after they left the memory. Every figure and row is what it was, whatever the venue says; the answer says
+// when the venue does not bear it out. Five wallets and three restarts under `npm test`, fifty and five rounds of five
+// restarts under TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
+import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
+import { ForgetfulVenue, type Memory } from '../support/forgetful-venue.ts'
+import { type Places, Rig } from '../support/rig.ts'
+import { ask, differences, servedSheet } from '../support/served-wallet.ts'
+import { writeKalshiKey } from '../support/sim-key.ts'
+import { chosen, type KnownWorld, type Sheet, startKnownWorld } from '../support/wallet-truth.ts'
+import { fillAt, hourlyFills, settled, sure, WalletWorld } from '../support/wallet-venue.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const WALLETS = Number(process.env.WALLET_RESTARTS_WALLETS ?? (isLong ? 50 : 5))
+const ROUNDS = Number(process.env.WALLET_RESTARTS_ROUNDS ?? (isLong ? 5 : 1))
+const TRIES = 120
+
+interface Kind {
+  readonly name: string
+  readonly signal: 'SIGTERM' | 'SIGKILL'
+  readonly memory: Memory
+}
+
+const PLAIN: readonly Kind[] = [
+  { name: 'ended', signal: 'SIGTERM', memory: 'whole' },
+  { name: 'killed', signal: 'SIGKILL', memory: 'whole' },
+]
+const KINDS: readonly Kind[] = [
+  ...(isLong ? PLAIN : []),
+  { name: 'killed, and the venue forgot', signal: 'SIGKILL', memory: 'forgets' },
+  { name: 'ended, and the venue answers nothing', signal: 'SIGTERM', memory: 'empty' },
+  { name: 'killed, and the venue remembers', signal: 'SIGKILL', memory: 'whole' },
+]
+
+/** An engine that comes and goes beside a world that stays. */
+class Restarted {
+  readonly rig = new Rig()
+  readonly venue = new ForgetfulVenue()
+  readonly world: KnownWorld
+  engine: Awaited<ReturnType<Rig['startEngine']>> | null = null
+  #urls = { data: '', gamma: '' }
+
+  constructor(world: KnownWorld) {
+    this.world = world
+  }
+
+  async begin(): Promise<void> {
+    this.#urls = await this.venue.start(this.world.simulator.urls)
+    await this.start()
+  }
+
+  get places(): Places {
+    assert.ok(this.engine !== null, 'the engine was started')
+    return this.engine.places
+  }
+
+  async start(): Promise<void> {
+    const { urls, kalshiPrivateKeyPem } = this.world.simulator
+    this.engine = await this.rig.startEngine({
+      POLYMARKET_GAMMA_URL: this.#urls.gamma,
+      POLYMARKET_CLOB_URL: urls.clob,
+      POLYMARKET_DATA_URL: this.#urls.data,
+      POLYMARKET_MARKET_WS_URL: urls.marketWs,
+      POLYMARKET_RTDS_WS_URL: urls.rtdsWs,
+      KALSHI_REST_URL: urls.kalshiRest,
+      KALSHI_WS_URL: urls.kalshiWs,
+      KALSHI_PRIVATE_KEY_FILE: writeKalshiKey(this.rig.dataDir, kalshiPrivateKeyPem),
+    })
+  }
+
+  /** Its sheet, once there is one. */
+  async sheet(address: string, isCompleteOnly: boolean): Promise<Sheet> {
+    const outcomeOf = (market: string, token: string): number =>
+      this.world.simulator.world.market('a', market)?.listing.tokens.indexOf(token) ?? -1
+    let served: Sheet | string = ''
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      served = await servedSheet(this.places, address, outcomeOf, { isCompleteOnly })
+      if (typeof served !== 'string') return served
+      await pause(500)
+    }
+    return assert.fail(`${address}: ${served}`)
+  }
+
+  async close(): Promise<void> {
+    await this.rig.close()
+    await this.venue.stop()
+    await this.world.stop()
+  }
+}
+
+test('[WALLETSIM5] wallets are what they were after restarts of every kind, and say whether the venue bears it out', async (t) => {
+  const world = await startKnownWorld({
+    ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1 },
+  })
+  const restarted = new Restarted(world)
+  try {
+    await restarted.begin()
+    const ledgers = chosen(world.simulator.wallets.all(), WALLETS)
+    const addresses = ledgers.map(({ wallet }: SimWalletLedger) => wallet.address)
+    for (const address of addresses) await restarted.sheet(address, false)
+    await pause(3_000)
+    const { gamma } = world.simulator.urls
+    assert.equal((await fetch(`${gamma}/sim/state?action=pause`)).status, 200)
+    // What happened last is told, and the whole of it is on disk as it is shown.
+    await pause(2_000)
+    const before = new Map<string, Sheet>()
+    for (const address of addresses) before.set(address, await restarted.sheet(address, true))
+    const rows = [...before.values()].reduce((sum, sheet) => sum + sheet.size, 0)
+    t.diagnostic(`${addresses.length} wallets, ${rows} figures and rows`)
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      for (const { name, signal, memory } of KINDS) {
+        await restarted.engine?.engine.end(signal)
+        restarted.venue.memory = memory
+        restarted.venue.knowsFromS = Math.floor(Date.now() / 1_000)
+        restarted.venue.forgottenCount = 0
+        await restarted.start()
+        for (const address of addresses) {
+          const context = `round ${round}, ${name}, ${address}`
+          const due = before.get(address) ?? new Map()
+          const first = await restarted.sheet(address, false)
+          assert.deepEqual(differences(first, due), [], context)
+          if (memory === 'whole') {
+            assert.deepEqual(differences(await restarted.sheet(address, true), due), [], context)
+            continue
+          }
+          const said = await ask<{ readonly address: string }>(restarted.places, address)
+          assert.equal(said?.isComplete, false, context)
+          assert.match(said?.why ?? '', /^(venue_lacks_kept|not_told_yet|venue_counts)/, context)
+        }
+        if (memory !== 'whole') assert.ok(restarted.venue.forgottenCount >= addresses.length)
+      }
+    }
+    assert.equal(await restarted.engine?.engine.end('SIGTERM'), 0)
+  } finally {
+    await restarted.close()
+  }
+})
+
+test('[WALLETSIM5] so are they when they leave the memory between answers of a venue that forgets', async () => {
+  const world = new WalletWorld({ warmBytesMax: 1 })
+  const nowMs = world.clock.nowMs()
+  const all = new Map(
+    Array.from({ length: WALLETS }, (_, at) => {
+      const recent = [30_000, 10_000].map((agoMs) =>
+        fillAt(nowMs - agoMs, { txHash: `0x${agoMs}` }),
+      )
+      const events = [...hourlyFills(world, 1 + at * 7), ...recent]
+      return [world.wallet(at + 1, events), events] as const
+    }),
+  )
+  const before = new Map<string, object>()
+  const totals = async (address: Parameters<WalletWorld['open']>[0]) => {
+    const view = sure(await world.open(address))
+    assert.ok(world.storage.wallets.get(address) !== null)
+    return { view, figures: { totals: view.totals, unrealized: view.unrealized } }
+  }
+  for (const address of all.keys()) before.set(address, (await totals(address)).figures)
+  for (let round = 1; round <= 5; round += 1) {
+    for (const memory of ['whole', 'forgets', 'empty'] as const) {
+      for (const [address, events] of all) {
+        const told = { whole: events, forgets: events.slice(-1), empty: [] }[memory]
+        world.venue.events.set(address, [...told])
+      }
+      world.clock.advance(round % 2 === 0 ? 10_000 : HOUR_MS + MINUTE_MS)
+      for (const address of all.keys()) {
+        const { view, figures } = await totals(address)
+        assert.deepEqual(figures, before.get(address), `${memory}, round ${round}`)
+        if (memory === 'empty') assert.equal(view.isComplete, false)
+        await settled(2)
+      }
+    }
+  }
+  await world.wallets.stop()
+})

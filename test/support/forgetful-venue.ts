@@ -1,0 +1,73 @@
+// A venue's Data API and Gamma with a bad memory: what it is asked of a wallet goes on to the real one, or is answered as
+// if everything before a moment, or everything at all, had never been. All else goes on as it is.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Memory = 'whole' | 'forgets' | 'empty'
+
+/** Paths of the Data API that tell of one wallet as lists. */
+const LISTS: ReadonlySet<string> = new Set([
+  '/activity',
+  '/trades',
+  '/positions',
+  '/closed-positions',
+])
+
+export class ForgetfulVenue {
+  memory: Memory = 'whole'
+  /** With `forgets`: Unix seconds of the first thing that it knows. */
+  knowsFromS = 0
+  /** Questions about wallets that it answered from what it does not know. */
+  forgottenCount = 0
+  readonly #servers: Server[] = []
+
+  /** Resolves to where the two are now. */
+  async start(real: { readonly data: string; readonly gamma: string }) {
+    return { data: await this.#listen(real.data), gamma: await this.#listen(real.gamma) }
+  }
+
+  async #listen(real: string): Promise<string> {
+    const server = createServer((request, response) => {
+      this.#answer(real, request, response).catch(() => response.writeHead(502).end())
+    })
+    this.#servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    return `http://127.0.0.1:${port}`
+  }
+
+  async #answer(real: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', real)
+    const known = this.memory === 'whole' ? null : this.#remembered(url)
+    if (known !== null) {
+      this.forgottenCount += 1
+      response.writeHead(known.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(known.body))
+      return
+    }
+    const answer = await fetch(url)
+    const type = answer.headers.get('content-type') ?? 'application/json'
+    response.writeHead(answer.status, { 'content-type': type })
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  }
+
+  /** Null: it is not about a wallet, or may be asked of the real one (with another beginning). */
+  #remembered(url: URL): { readonly status: number; readonly body: unknown } | null {
+    if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
+    if (!url.searchParams.has('user')) return null
+    if (url.pathname === '/traded') return { status: 200, body: { traded: 0 } }
+    if (!LISTS.has(url.pathname)) return null
+    if (this.memory === 'empty' || url.pathname !== '/activity') return { status: 200, body: [] }
+    const start = Math.max(Number(url.searchParams.get('start') ?? 0), this.knowsFromS)
+    url.searchParams.set('start', String(start))
+    return null
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  }
+}
