@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { encode } from '@msgpack/msgpack'
+import { type Random, seededRandom } from '../../../engine/random.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import { frame, OPCODES, RawStream } from '../../support/raw-stream.ts'
 
@@ -141,4 +143,68 @@ test('[WS17] frames sent before the handshake is answered do no harm, nor does o
   bare.write(frame(text, PING))
   assert.ok(['pong', 'PARSE_ERROR', 'cut'].includes(String(await outcomeOf(bare))))
   await bare.end()
+})
+
+/** A command as a hostile client would send it: of either form, with absurd values, often damaged. */
+function hostile(random: Random): Buffer {
+  const value = () =>
+    random.pick<unknown>([
+      ...[null, true, -1, 0, 1e20, 1e300, 2 ** 53, '', '*', 'venue_a_m0', 'x'.repeat(300), [], {}],
+      ...[['*'], ['venue_a_m0', 'venue_a_m1'], [[[]]], { epoch: 'k3f9c2', offset: 1e15 }],
+      { epoch: 'k3f9c2', offset: random.below(9) },
+    ])
+  const names = ['id', 'platform', 'market_ids', 'since', 'levels', 'conflate_ms', 'event_slugs']
+  const fields = Array.from({ length: random.below(4) }, () => [random.pick(names), value()])
+  const command = {
+    action: random.pick(['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping']),
+    channel: random.pick([
+      'orderbook',
+      'depth',
+      'prices',
+      'trades',
+      'whales',
+      'lifecycle',
+      'candles',
+    ]),
+    ...(random.next() < 0.7
+      ? { market_ids: random.pick([['*'], ['venue_a_m0', 'venue_a_m1']]) }
+      : {}),
+    ...Object.fromEntries(fields),
+  }
+  const bytes = Buffer.from(random.next() < 0.5 ? JSON.stringify(command) : encode(command))
+  for (let edits = random.next() < 0.5 ? 0 : random.below(4); edits > 0; edits -= 1) {
+    bytes[random.below(bytes.length)] = random.below(256)
+  }
+  return bytes
+}
+
+test('[WS17] storms of hostile commands, whole, damaged and in pieces, end no connection with 4011, and the server goes on', async () => {
+  const random = seededRandom('hostile frames', 15)
+  for (const name of ['m0', 'm1', 'm2']) face.engine.add(name)
+  for (let round = 0; round < 150; round += 1) {
+    const encoding = random.pick(['json', 'msgpack'])
+    const stream = new RawStream(face.port, `${PATH}&encoding=${encoding}`)
+    await stream.opened()
+    for (let count = 1 + random.below(40); count > 0; count -= 1) {
+      const bytes = hostile(random)
+      const opcode = random.pick([text, binary, binary, binary])
+      if (random.next() < 0.8) stream.write(frame(opcode, bytes))
+      else {
+        const cut = random.below(bytes.length)
+        stream.write(frame(opcode, bytes.subarray(0, cut), { isLast: false }))
+        if (random.next() < 0.5) stream.write(frame(random.pick([ping, pong]), 'x'))
+        if (random.next() < 0.9) stream.write(frame(more, bytes.subarray(cut)))
+      }
+    }
+    stream.write(closing(1000))
+    const end = await stream.next(({ opcode }) => opcode === close)
+    const code = end === null ? 1006 : end.payload.length < 2 ? 1000 : end.payload.readUInt16BE(0)
+    assert.ok([1000, 1006, 4000].includes(code), `round ${round}: ${code}`)
+    await stream.end()
+  }
+  const stream = new RawStream(face.port, PATH)
+  await stream.opened()
+  stream.write(frame(text, PING))
+  assert.equal(await outcomeOf(stream), 'pong', 'still there')
+  await stream.end()
 })
