@@ -176,7 +176,9 @@ class CrossingWatch {
 
   note(frame: CapturedFrame, naive: NaiveBook): void {
     if (!frame.isFirst) return
-    const { resyncs, ignored } = this.#path.market
+    const { resyncs } = this.#path.market
+    // The first token's own book that says what the second's has said changes nothing.
+    const ignored = this.#path.market.ignored.filter((reason) => reason !== 'book_unchanged')
     if (isCrossed(naive)) {
       // The crossing change itself has asked already, so the counts begin one before it.
       this.#since ??= {
