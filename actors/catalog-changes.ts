@@ -3,7 +3,8 @@
 // markets in memory, or reading them at each crawl, would cost too much. Pure. Upholds CAT11, CAT3.
 
 import { crc32 } from 'node:zlib'
-import type { EventListing, MarketListing } from '../engine/market.ts'
+import type { EventListing, MarketListing, ReadListing } from '../engine/market.ts'
+import type { TimeMs } from '../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../storage/storage.ts'
 
 /** Field by field: a rest pattern gives every one of the many summaries a hidden class of its own. */
@@ -34,6 +35,32 @@ export function summaryOf(listing: MarketListing): MarketSummary {
     openInterest: listing.openInterest,
     settlementPrice: listing.settlementPrice,
   }
+}
+
+/** Whether a copy is from before the one that is known, by the venue's own times of change. */
+export function isOlder(changedAtMs: TimeMs | null, knownAtMs: TimeMs | null): boolean {
+  return changedAtMs !== null && knownAtMs !== null && changedAtMs < knownAtMs
+}
+
+/**
+ * A listing read again beside what is kept: what the answer lacks stays as it was. A result stays, too:
+ * only another result replaces it.
+ */
+export function keptBeside(before: MarketSummary, listing: ReadListing): MarketSummary {
+  const summary = summaryOf({
+    ...listing,
+    // Venue a's catalogue does not state it; what was read of it beside stays.
+    openInterest: listing.openInterest ?? before.openInterest,
+    volumeTotal: listing.volumeTotal ?? before.volumeTotal,
+    createdAtMs: listing.createdAtMs ?? before.createdAtMs,
+    openAtMs: listing.openAtMs ?? before.openAtMs,
+    closeAtMs: listing.closeAtMs ?? before.closeAtMs,
+    tickMicros: listing.tickMicros ?? before.tickMicros,
+    settlementPrice: listing.settlementPrice ?? before.settlementPrice,
+  })
+  if (listing.lacksEvent !== true) return summary
+  const { question, category, tags, image, closeAtMs } = before
+  return { ...summary, question, category, tags, image, closeAtMs }
 }
 
 export function eventSummaryOf(listing: EventListing): EventSummary {

@@ -1,12 +1,14 @@
 // Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute,
 // a whole crawl every hour, and single markets that messages named. Network trouble is retried for
-// ever with back-off; what was read is kept. Upholds VEN6, VEN7.
+// ever with back-off; what was read is kept. A crawl that lacks what must be there is not believed and is
+// repeated with back-off; the markets it lacks are asked for one by one. Upholds VEN6, VEN7, ANSWER3.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, pause } from '../engine/clock.ts'
 import type { NativeMarketId } from '../engine/ids.ts'
 import type { Log } from '../engine/log.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
+import { AnswerDoubt, type Doubts, doubtOfList } from '../engine/venues/answers.ts'
 import type { CatalogPage, VenueCatalog } from '../engine/venues/venue.ts'
 import { slicesOf } from './page-slices.ts'
 
@@ -15,8 +17,14 @@ const REFRESH_OVERLAP_MS = 120_000
 const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000
+/**
+ * After so many crawls that are not believed the catalogue counts as loaded, as far as it is known; at
+ * once where nothing is.
+ */
+const DOUBTS_UNTIL_LOADED = 3
 /** Markets taken in one turn of the loop, a few milliseconds at most. */
 const SLICE_MARKETS = 50
+/** Before a market is asked for; doubled for each answer that lacked it. */
 const ASK_DELAY_MS = 250
 const ASK_BATCH = 100
 /** A market that messages name may take a moment to appear over REST. */
@@ -29,7 +37,8 @@ export class CatalogReader {
   readonly #clock: Clock
   readonly #log: Log
   readonly #onPage: (page: CatalogPage) => void
-  readonly #isKnown: (market: NativeMarketId) => boolean
+  readonly #doubts: Doubts
+  readonly #expected: () => Iterable<NativeMarketId>
   readonly #abort = new AbortController()
   readonly #asked = new Map<NativeMarketId, number>()
   #isAsking = false
@@ -41,13 +50,16 @@ export class CatalogReader {
     clock: Clock
     log: Log
     onPage: (page: CatalogPage) => void
-    isKnown: (market: NativeMarketId) => boolean
+    doubts: Doubts
+    /** The markets that a whole crawl must list. */
+    expected: () => Iterable<NativeMarketId>
   }) {
     this.#catalog = parts.catalog
     this.#clock = parts.clock
     this.#log = parts.log
     this.#onPage = parts.onPage
-    this.#isKnown = parts.isKnown
+    this.#doubts = parts.doubts
+    this.#expected = parts.expected
   }
 
   /** Starts reading; `onCrawled` is called once the first whole crawl is done. */
@@ -69,17 +81,23 @@ export class CatalogReader {
 
   async #run(onCrawled: () => void): Promise<void> {
     const { signal } = this.#abort
-    let crawledAtMs = await this.#crawl()
-    if (crawledAtMs === null) return
+    let crawl = await this.#crawl(DOUBTS_UNTIL_LOADED)
+    if (crawl === null) return
     onCrawled()
-    let refreshedAtMs: TimeMs = crawledAtMs
+    let refreshedAtMs: TimeMs = crawl.startedAtMs
+    let doubtDelayMs = RETRY_FIRST_MS
     while (!signal.aborted) {
-      await pause(this.#clock, REFRESH_EVERY_MS, signal)
+      const waitMs = crawl.isWhole ? REFRESH_EVERY_MS : Math.min(doubtDelayMs, REFRESH_EVERY_MS)
+      await pause(this.#clock, waitMs, signal)
       if (signal.aborted) return
       const startedAtMs = this.#clock.nowMs()
-      if (startedAtMs - crawledAtMs >= CRAWL_EVERY_MS) {
-        crawledAtMs = (await this.#crawl()) ?? startedAtMs
-        refreshedAtMs = crawledAtMs
+      const everyMs = crawl.isWhole ? CRAWL_EVERY_MS : doubtDelayMs
+      if (startedAtMs - crawl.startedAtMs >= everyMs) {
+        doubtDelayMs = crawl.isWhole ? RETRY_FIRST_MS : Math.min(doubtDelayMs * 2, CRAWL_EVERY_MS)
+        const next = await this.#crawl(1)
+        if (next === null) return
+        crawl = next
+        if (crawl.isWhole) refreshedAtMs = crawl.startedAtMs
         continue
       }
       const sinceMs = timeMs(refreshedAtMs - REFRESH_OVERLAP_MS)
@@ -87,28 +105,56 @@ export class CatalogReader {
         await this.#catalog.refresh(sinceMs, (page) => this.#take(page), signal)
         refreshedAtMs = startedAtMs
       } catch (error) {
-        if (!signal.aborted) this.#log.warn({ err: error }, 'catalogue not refreshed')
+        if (signal.aborted) return
+        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        else this.#log.warn({ err: error }, 'catalogue not refreshed')
       }
     }
   }
 
-  /** When the crawl that succeeded began; null when stopped. */
-  async #crawl(): Promise<TimeMs | null> {
+  /** Crawls until one is believed, or `doubtsMax` were not; null when stopped. */
+  async #crawl(doubtsMax: number): Promise<Crawl | null> {
     const { signal } = this.#abort
     let delayMs = RETRY_FIRST_MS
-    while (!signal.aborted) {
+    for (let doubts = 0; !signal.aborted; ) {
       const startedAtMs = this.#clock.nowMs()
       try {
-        await this.#catalog.crawl((page) => this.#take(page), signal)
-        return signal.aborted ? null : startedAtMs
+        await this.#crawlOnce(doubts + 1 === doubtsMax)
+        return signal.aborted ? null : { startedAtMs, isWhole: true }
       } catch (error) {
         if (signal.aborted) return null
-        this.#log.warn({ err: error, delayMs }, 'catalogue not read, trying again')
+        if (error instanceof AnswerDoubt) {
+          this.#doubts.note(error)
+          doubts += 1
+          const hasKnown = !this.#expected()[Symbol.iterator]().next().done
+          if (doubts === doubtsMax || !hasKnown) return { startedAtMs, isWhole: false }
+        } else this.#log.warn({ err: error, delayMs }, 'catalogue not read, trying again')
         await pause(this.#clock, delayMs, signal)
         delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
       }
     }
     return null
+  }
+
+  /**
+   * Throws AnswerDoubt when the crawl is not to be believed. What a believed one lacks is asked for by
+   * itself, and so it is of the last that is tried.
+   */
+  async #crawlOnce(isLast: boolean): Promise<void> {
+    const { signal } = this.#abort
+    const lacking = new Set(this.#expected())
+    const known = lacking.size
+    let got = 0
+    await this.#catalog.crawl((page) => {
+      got += page.markets.length
+      for (const { nativeId } of page.markets) lacking.delete(nativeId)
+      return this.#take(page)
+    }, signal)
+    if (signal.aborted) return
+    const reason = doubtOfList({ got, lacking: lacking.size, known })
+    if (reason === null || isLast) for (const market of lacking) this.ask(market)
+    if (reason === null) return
+    throw new AnswerDoubt('catalogue', reason, `${lacking.size} of ${known} open markets missing`)
   }
 
   /** Slice by slice, with a turn of the loop for sockets and timers after each. */
@@ -124,20 +170,39 @@ export class CatalogReader {
     const { signal } = this.#abort
     this.#isAsking = true
     while (this.#asked.size > 0 && !signal.aborted) {
-      await pause(this.#clock, ASK_DELAY_MS, signal)
+      const fewestTries = Math.min(...this.#asked.values())
+      await pause(this.#clock, ASK_DELAY_MS * 2 ** fewestTries, signal)
       const batch = [...this.#asked].slice(0, ASK_BATCH)
+      const markets = batch.map(([market]) => market)
+      const listed = new Set<NativeMarketId>()
       try {
-        const markets = batch.map(([market]) => market)
-        await this.#take(await this.#catalog.fetchMarkets(markets, signal))
+        const page = await this.#catalog.fetchMarkets(markets, signal)
+        for (const { nativeId } of page.markets) listed.add(nativeId)
+        await this.#take(page)
       } catch (error) {
-        if (!signal.aborted) this.#log.warn({ err: error }, 'markets not read, trying again')
+        if (signal.aborted) return
+        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        else this.#log.warn({ err: error }, 'markets not read, trying again')
       }
+      let missing = 0
       for (const [market, tries] of batch) {
         this.#asked.delete(market)
-        const isDone = this.#isKnown(market) || tries + 1 >= ASK_TRIES_MAX
-        if (!isDone) this.#asked.set(market, tries + 1)
+        if (listed.has(market)) continue
+        if (tries + 1 < ASK_TRIES_MAX) this.#asked.set(market, tries + 1)
+        else missing += 1
       }
+      if (missing > 0) this.#doubts.note(doubtOfMarkets(markets), missing)
     }
     this.#isAsking = false
   }
+}
+
+interface Crawl {
+  readonly startedAtMs: TimeMs
+  /** It listed all that must be there. */
+  readonly isWhole: boolean
+}
+
+function doubtOfMarkets(asked: readonly NativeMarketId[]): AnswerDoubt {
+  return new AnswerDoubt('market', 'empty', `not listed, of ${asked.length} from ${asked[0]} on`)
 }

@@ -11,10 +11,24 @@ import {
   type VenueKey,
   type VenueNames,
 } from '../engine/ids.ts'
-import type { EventListing, MarketListing, MarketNumber, MarketStatus } from '../engine/market.ts'
+import {
+  type MarketNumber,
+  type MarketStatus,
+  mayFollow,
+  type ReadEvent,
+  type ReadListing,
+} from '../engine/market.ts'
 import { DAY_MS, type TimeMs } from '../engine/units.ts'
 import type { EventSummary, MarketSummary, Storage, VenueTrade } from '../storage/storage.ts'
-import { fingerprint, isEqualRecord, isRelisted, isReworded, summaryOf } from './catalog-changes.ts'
+import {
+  fingerprint,
+  isEqualRecord,
+  isOlder,
+  isRelisted,
+  isReworded,
+  keptBeside,
+  summaryOf,
+} from './catalog-changes.ts'
 import { CatalogLists, type SearchIndex } from './catalog-lists.ts'
 import { Events } from './events.ts'
 import { MarketActor } from './market.ts'
@@ -59,6 +73,8 @@ export class Catalog implements CatalogView {
   readonly #watchers: CatalogWatcher[] = []
   /** Of each market's stored details, once this run knows it; bounded by the markets. */
   readonly #fingerprints = new Map<MarketNumber, number>()
+  /** When the venue changed each listing that this run has read; bounded by the markets. */
+  readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
 
   constructor(parts: {
     names: VenueNames
@@ -107,12 +123,13 @@ export class Catalog implements CatalogView {
 
   /**
    * Takes a page of a venue's catalogue; returns the markets that were not known before. Left out
-   * are unknown markets that `forget` would drop again, and events of which no market is known.
+   * are unknown markets that `forget` would drop again, events of which no market is known, and
+   * copies from before what is known, of which `onOlder` is told.
    */
-  take(page: {
-    readonly markets: readonly MarketListing[]
-    readonly events: readonly EventListing[]
-  }): MarketSeat[] {
+  take(
+    page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
+    onOlder: (market: NativeMarketId) => void = () => undefined,
+  ): MarketSeat[] {
     const markets = page.markets.filter(
       (listing) =>
         this.seatOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
@@ -130,12 +147,17 @@ export class Catalog implements CatalogView {
       if (known === null) {
         const number = this.#storage.markets.put(listing)
         this.#fingerprints.set(number, fingerprint(listing))
+        this.#noteChanged(number, listing)
         const seat = this.#seat(number, summaryOf(listing))
         // Of a first crawl everything is new, which is no news.
         if (this.isLoaded && listing.status === 'open') this.#tellOpened(seat.actor)
         fresh.push(seat)
       } else {
-        this.#takeKnown(known, listing)
+        const { summary } = known.actor
+        const isOlder = this.#isOlder(known, listing)
+        // A market that is resolved stays so, whatever else is taken.
+        if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
+        if (!isOlder) this.#takeKnown(known, listing)
       }
     }
     return fresh
@@ -148,7 +170,7 @@ export class Catalog implements CatalogView {
   }
 
   /** A new title is one of the words by which the event's markets are found. */
-  #takeEvent(listing: EventListing): void {
+  #takeEvent(listing: ReadEvent): void {
     const { isChanged, isRetitled } = this.#events.take(listing)
     if (!isChanged) return
     const markets = this.marketsOfEvent(listing.venue, listing.nativeId)
@@ -158,11 +180,20 @@ export class Catalog implements CatalogView {
     for (const watcher of this.#watchers) watcher.onEvent?.(markets)
   }
 
-  #takeKnown({ actor, cell }: MarketSeat, listing: MarketListing): void {
+  #isOlder({ actor }: MarketSeat, { changedAtMs }: ReadListing): boolean {
+    return isOlder(changedAtMs ?? null, this.#changedAtMs.get(actor.ref.number) ?? null)
+  }
+
+  #noteChanged(market: MarketNumber, { changedAtMs }: ReadListing): void {
+    if (changedAtMs !== null && changedAtMs !== undefined) {
+      this.#changedAtMs.set(market, changedAtMs)
+    }
+  }
+
+  #takeKnown({ actor, cell }: MarketSeat, listing: ReadListing): void {
     const before = actor.summary
-    // Venue a's catalogue does not state it; what was read of it beside stays.
-    const openInterest = listing.openInterest ?? before.openInterest
-    const summary = summaryOf({ ...listing, openInterest })
+    const summary = keptBeside(before, listing)
+    this.#noteChanged(actor.ref.number, listing)
     const hasNewDetails = this.#takeDetails(actor, listing)
     if (!isEqualRecord(before, summary)) {
       cell.tell({ kind: 'summary', summary })
@@ -174,7 +205,7 @@ export class Catalog implements CatalogView {
   }
 
   /** Stores description and native row when they changed; the summary is its actor's to write. */
-  #takeDetails({ ref, summary }: MarketActor, { description, native }: MarketListing): boolean {
+  #takeDetails({ ref, summary }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
     const taken = fingerprint(details)
@@ -251,6 +282,7 @@ export class Catalog implements CatalogView {
       this.#seats.remove(number)
       this.#index.remove(number)
       this.#fingerprints.delete(number)
+      this.#changedAtMs.delete(number)
       const event = this.#events.eventOf(number)
       this.#events.place(actor.ref, null)
       this.#columns.remove(number)

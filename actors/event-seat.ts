@@ -3,7 +3,7 @@
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { MarketNumber, MarketStatus } from '../engine/market.ts'
-import type { UsdMicros } from '../engine/units.ts'
+import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type { EventSummary, EventTable } from '../storage/storage.ts'
 import type { EventColumns } from './event-columns.ts'
 import type { EventView, MarketView } from './views.ts'
@@ -28,6 +28,8 @@ export class EventSeat {
   view: ListedEvent | null = null
   /** Of the details that are stored; null: not known in this run. */
   fingerprint: number | null = null
+  /** When the venue changed what is stored, as far as this run knows. */
+  changedAtMs: TimeMs | null = null
 
   constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {
     this.number = number

@@ -5,9 +5,9 @@
 // Upholds CAT6, CAT9, EVENTS1 to EVENTS3.
 
 import { type NativeEventId, nativeEventId, VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
-import type { EventListing, MarketNumber, MarketRef } from '../engine/market.ts'
+import type { MarketNumber, MarketRef, ReadEvent } from '../engine/market.ts'
 import type { EventSummary, EventTable } from '../storage/storage.ts'
-import { eventSummaryOf, fingerprint, isEqualRecord } from './catalog-changes.ts'
+import { eventSummaryOf, fingerprint, isEqualRecord, isOlder } from './catalog-changes.ts'
 import { EventColumns } from './event-columns.ts'
 import { EventSeat, type EventSources, ListedEvent } from './event-seat.ts'
 import { EventTitles } from './event-titles.ts'
@@ -89,10 +89,13 @@ export class Events {
 
   /**
    * Learns or changes an event, and stores it when anything of it changed; says whether its summary
-   * is another one now, and whether its title is.
+   * is another one now, and whether its title is. A copy from before what is known is left out.
    */
-  take(listing: EventListing): { readonly isChanged: boolean; readonly isRetitled: boolean } {
+  take(listing: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
     const seat = this.#seat(listing.venue, listing.nativeId)
+    const changedAtMs = listing.changedAtMs ?? null
+    if (isOlder(changedAtMs, seat.changedAtMs)) return { isChanged: false, isRetitled: false }
+    seat.changedAtMs = changedAtMs ?? seat.changedAtMs
     const summary = eventSummaryOf(listing)
     const known = seat.view?.summary ?? null
     const details = fingerprint(listing)

@@ -236,8 +236,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const isAllowed = mayFollow(this.summary.status, summary.status)
     if (!isAllowed) this.#parts.ignored('status_out_of_order')
     const kept = { status: this.summary.status, settlementPrice: this.summary.settlementPrice }
+    // The result may have come by message while the listing was on its way.
+    const settlementPrice = summary.settlementPrice ?? kept.settlementPrice
     this.#trades.restartVolume()
-    this.#changeSummary(isAllowed ? summary : { ...summary, ...kept }, {
+    this.#changeSummary(isAllowed ? { ...summary, settlementPrice } : { ...summary, ...kept }, {
       venueTimeMs: now,
       receivedAtMs: now,
     })

@@ -1,12 +1,16 @@
 // The price at any past time: from our own ticks while we watched, else as the venue remembers it.
 // What the venue is asked for is kept a UTC day at a time, so that it is asked once.
 // A running day is believed for a minute after it was read, so that a client that polls costs a
-// request a minute and not one a second.
+// request a minute and not one a second. An empty answer is no proof that nothing happened: it is
+// believed for a minute, then twice as long each time, and replaces nothing that is kept.
 // Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many
-// are asked at once (past-asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17.
+// are asked at once (past-asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
 
+import type { VenueKey } from '../engine/ids.ts'
 import { priceAgeMsMax } from '../engine/limits.ts'
+import type { MarketNumber } from '../engine/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../engine/units.ts'
+import { AnswerDoubt, Doubts } from '../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../storage/storage.ts'
 import { type Deadline, PastAsking, type PastAskingParts } from './past-asking.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './past-days.ts'
@@ -22,6 +26,10 @@ export interface PastPricesParts extends PastAskingParts {
 const VENUE_LATE_MS = 60_000
 /** Beyond what is surely known, what was read is believed for so long. */
 const BELIEVED_MS = 60_000
+/** What came back empty again and again is believed so long at most. */
+const EMPTY_BELIEVED_MS_MAX = DAY_MS
+/** Days whose empty answers are counted; beyond it the longest known are forgotten. */
+const EMPTY_DAYS_MAX = 10_000
 /** How many days before a silent one are looked at. */
 const DAYS_BACK = 14
 /** The day, and what was before it. */
@@ -46,10 +54,18 @@ export class PastPrices implements PastPricesView {
   readonly #asking: PastAsking
   /** Answers on their way; as many as PastAsking lets run and wait. */
   readonly #coming = new Map<string, Promise<void>>()
+  /** How often in a row a day came back empty, by market and day. */
+  readonly #emptyCounts = new Map<string, number>()
+  readonly #doubts: Readonly<Record<VenueKey, Doubts>>
 
   constructor(parts: PastPricesParts) {
     this.#parts = parts
     this.#asking = new PastAsking(parts)
+    const { metrics, log } = parts
+    this.#doubts = {
+      a: new Doubts({ metrics, log, venue: 'a' }),
+      b: new Doubts({ metrics, log, venue: 'b' }),
+    }
   }
 
   /** See PastPricesView; at once when nothing must be asked. */
@@ -105,7 +121,7 @@ export class PastPrices implements PastPricesView {
     const own = market.priceAt(atMs)
     const day = dayOf(atMs)
     const past = pastPrices.get(number, day)
-    if (past === null || !this.#isKnown(past, atMs)) {
+    if (past === null || !this.#isKnown(past, atMs, emptyKey(number, day))) {
       return { kind: 'day', day, fromDay: day, toDay: day }
     }
     const told = newestOf(past, day, atMs)
@@ -115,7 +131,7 @@ export class PastPrices implements PastPricesView {
     for (let back = toDay; back >= fromDay; back -= 1) {
       const endMs = startOf(back + 1)
       const before = pastPrices.get(number, back)
-      if (before === null || !this.#isKnown(before, endMs)) {
+      if (before === null || !this.#isKnown(before, endMs, emptyKey(number, back))) {
         return { kind: 'before', day, fromDay, toDay: back }
       }
       const last = newestOf(before, back, timeMs(endMs - 1))
@@ -126,10 +142,29 @@ export class PastPrices implements PastPricesView {
   }
 
   /** Whether what was read of a day tells of this time; shortly after it was read, of any. */
-  #isKnown({ knownToMs, readAtMs }: PastDay, atMs: TimeMs): boolean {
+  #isKnown({ knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
     if (atMs <= knownToMs) return true
+    const emptyCount = this.#emptyCounts.get(key) ?? 1
+    const believedMs = Math.min(BELIEVED_MS * 2 ** (emptyCount - 1), EMPTY_BELIEVED_MS_MAX)
     // Both ways, since the calendar may be put back a little.
-    return Math.abs(this.#parts.clock.nowMs() - readAtMs) < BELIEVED_MS
+    return Math.abs(this.#parts.clock.nowMs() - readAtMs) < believedMs
+  }
+
+  /** Counts answers without any price of days in a row, so that they are asked for less and less. */
+  #noteEmpty(market: MarketView, isEmpty: boolean, { fromDay, toDay }: Missing): void {
+    const { number, venue, nativeId } = market.ref
+    for (let day = fromDay; day <= toDay; day += 1) {
+      const key = emptyKey(number, day)
+      const count = (this.#emptyCounts.get(key) ?? 0) + 1
+      this.#emptyCounts.delete(key)
+      if (isEmpty) this.#emptyCounts.set(key, count)
+      const [oldest] = this.#emptyCounts.keys()
+      if (this.#emptyCounts.size > EMPTY_DAYS_MAX && oldest !== undefined) {
+        this.#emptyCounts.delete(oldest)
+      }
+    }
+    const detail = `${nativeId}, days ${fromDay} to ${toDay}`
+    if (isEmpty) this.#doubts[venue].note(new AnswerDoubt('prices', 'empty', detail))
   }
 
   /** Whoever misses the same waits for the same answer. */
@@ -171,20 +206,31 @@ export class PastPrices implements PastPricesView {
     const toMs = timeMs(Math.min(startOf(toDay + 1) - 1, nowMs))
     const points = await this.#asking.prices(market, { fromMs: startOf(fromDay), toMs }, signal)
     const told = { readAtMs: nowMs, points }
+    const isOver = lastDayOf(market.summary, missing.day) < missing.day && missing.kind === 'day'
+    this.#noteEmpty(market, points.length === 0 && !isOver, missing)
     if (missing.kind === 'before') this.#keepBefore(market, missing, told)
     else this.#keepDay(market, missing.day, told)
   }
 
   #keepDay(market: MarketView, day: number, { readAtMs, points }: Told): void {
     const { pastPrices } = this.#parts.storage
-    const { number } = market.ref
-    const toMs = knownTo(market, day, readAtMs)
+    const { number, venue, nativeId } = market.ref
     const before = lastBefore(points, startOf(day))
     const kept = pastPrices.get(number, day)
+    const keptPoints = kept === null ? [] : pointsOf(kept, day)
+    const isOlder = (points.at(-1)?.timeMs ?? 0) < (keptPoints.at(-1)?.timeMs ?? 0)
+    if (isOlder && points.length > 0) {
+      this.#doubts[venue].note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
+    }
+    // After its end a market has no prices: there nothing is what must come.
+    const isOver = lastDayOf(market.summary, day) < day
+    const isProof = isOver || (points.length > 0 && !isOlder)
+    const toMs = isProof ? knownTo(market, day, readAtMs) : (kept?.knownToMs ?? startOf(day))
     // What stood when the day began is not looked for again each time the day is read further.
     const stood = kept?.seconds[0] === 0 ? (kept.prices[0] ?? null) : null
     const carried = before === null ? stood : this.#standing(market, before, day)
-    pastPrices.put(number, day, pastDay(day, points, { readAtMs, toMs, carried }))
+    const all = joined(keptPoints, points, startOf(day))
+    pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
   /** The last price before the day then stands at its start; that there was none is kept, too. */
@@ -198,7 +244,8 @@ export class PastPrices implements PastPricesView {
       const endMs = startOf(back + 1)
       if (last === null) {
         const told = kept === null ? [] : pointsOf(kept, back)
-        const toMs = knownTo(market, back, readAtMs)
+        const toMs =
+          points.length > 0 ? knownTo(market, back, readAtMs) : (kept?.knownToMs ?? startOf(back))
         pastPrices.put(number, back, pastDay(back, told, { readAtMs, toMs, carried: null }))
       } else if (kept !== null)
         last = newerOf(newestOf(kept, back, timeMs(endMs - 1)), last) ?? last
@@ -214,6 +261,25 @@ export class PastPrices implements PastPricesView {
   #standing(market: MarketView, told: PricePoint, day: number) {
     return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), told) ?? told).price
   }
+}
+
+function emptyKey(market: MarketNumber, day: number): string {
+  return `${market} ${day}`
+}
+
+/**
+ * A day's prices as they are kept and as they are told now, in order; what is told now counts where
+ * both have a moment. The price that stood when the day began is left out.
+ */
+function joined(
+  kept: readonly PricePoint[],
+  told: readonly PricePoint[],
+  dayStartMs: TimeMs,
+): readonly PricePoint[] {
+  const moments = new Map<TimeMs, PricePoint>()
+  for (const point of kept) if (point.timeMs > dayStartMs) moments.set(point.timeMs, point)
+  for (const point of told) moments.set(point.timeMs, point)
+  return [...moments.values()].sort((one, other) => one.timeMs - other.timeMs)
 }
 
 /** Before this there was no market, and so no price; 0 when the listing does not say. */

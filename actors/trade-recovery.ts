@@ -1,13 +1,15 @@
 // Brings back the trades that a venue's stream did not deliver: after a lost connection, after a
 // restart, and by a look once a minute at what REST says of the last minutes. Trades are recognised
 // by their native id, so looking twice costs nothing and doubles nothing. A long range is read in parts,
-// oldest first, so that a process that is killed again and again still gets on. What cannot be brought
-// back is announced as a gap. Upholds VEN4, VEN5, VEN13.
+// oldest first, so that a process that is killed again and again still gets on. An answer that does not
+// reach back behind its part is asked for again. What cannot be brought back is announced as a gap.
+// Upholds VEN4, VEN5, VEN13, ANSWER2.
 
 import { type Clock, pause, type StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
+import { AnswerDoubt, type Doubts } from '../engine/venues/answers.ts'
 import type { VenueFeed } from '../engine/venues/venue.ts'
 
 /** Clocks and whole-second times: read this much more on both sides. */
@@ -47,6 +49,8 @@ export class TradeRecovery {
   readonly #isHandled: () => boolean
   readonly #committed: () => Promise<void>
   readonly #abort = new AbortController()
+  readonly #doubts: Doubts
+  readonly #knownSinceMs: () => TimeMs | null
   readonly #ranges: Count
   /** Of the look once a minute, and of second looks not yet taken. */
   readonly #timers = new Set<StopTimer>()
@@ -65,6 +69,9 @@ export class TradeRecovery {
     log: Log
     metrics: Metrics
     venue: string
+    doubts: Doubts
+    /** Time of the oldest trade of the venue that is stored; null: there is none. */
+    knownSinceMs: () => TimeMs | null
     onLost: (range: Range) => void
     /** Whether the owners have handled all they were told. */
     isHandled: () => boolean
@@ -74,6 +81,8 @@ export class TradeRecovery {
     this.#feed = parts.feed
     this.#clock = parts.clock
     this.#log = parts.log
+    this.#doubts = parts.doubts
+    this.#knownSinceMs = parts.knownSinceMs
     this.#onLost = parts.onLost
     this.#isHandled = parts.isHandled
     this.#committed = parts.committed
@@ -184,24 +193,32 @@ export class TradeRecovery {
   async #readNow(range: Range): Promise<void> {
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS
-    while (!this.#abort.signal.aborted) {
+    for (let failures = 0; !this.#abort.signal.aborted; failures += 1) {
       try {
         const { fromMs, toMs } = range
-        const read = await this.#feed.fetchTrades({
+        const { completeFromMs, doubt } = await this.#feed.fetchTrades({
           market: null,
-          fromMs,
+          // Another beginning makes another address: of the same one a cache may keep the wrong answer.
+          fromMs: timeMs(fromMs - failures * 1_000),
           toMs: timeMs(toMs + OVERLAP_MS),
           source: 'backfill',
         })
-        if (read.completeFromMs > fromMs) this.#onLost({ fromMs, toMs: read.completeFromMs })
+        const knownMs = doubt === null ? null : this.#knownSinceMs()
+        if (doubt !== null && knownMs !== null && knownMs < fromMs) {
+          throw new AnswerDoubt('trades', doubt, `nothing from before ${fromMs} in it`)
+        }
+        if (completeFromMs > fromMs) this.#onLost({ fromMs, toMs: completeFromMs })
         return
       } catch (error) {
         if (this.#abort.signal.aborted) return
+        if (error instanceof AnswerDoubt) this.#doubts.note(error)
         if (this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
           this.#log.error({ err: error, ...range }, 'trades could not be brought back')
           return this.#onLost(range)
         }
-        this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
+        if (!(error instanceof AnswerDoubt)) {
+          this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
+        }
         await pause(this.#clock, delayMs, this.#abort.signal)
         delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
       }

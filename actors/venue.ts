@@ -18,6 +18,7 @@ import type { Log } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
+import { AnswerDoubt, Doubts } from '../engine/venues/answers.ts'
 import type { CatalogPage, Venue, VenueHistory, WatchedMarket } from '../engine/venues/venue.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Actor, Turn } from './actor.ts'
@@ -59,6 +60,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   readonly platform: string
   readonly name: string
   readonly #parts: VenueActorParts
+  readonly #doubts: Doubts
   readonly #reader: CatalogReader
   readonly #recovery: TradeRecovery
   readonly #coverage: VenueCoverage
@@ -82,13 +84,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     this.name = `venue ${parts.platform}`
     const { clock, metrics } = parts
     const log = parts.log.child({ venue: parts.platform })
+    const doubts = new Doubts({ metrics, log, venue: this.venue })
+    this.#doubts = doubts
     this.#reader = new CatalogReader({
-      ...{ clock, log, catalog: parts.venue.catalog },
+      ...{ clock, log, doubts, catalog: parts.venue.catalog },
       onPage: (page) => this.#takePage(page),
-      isKnown: (market) => parts.catalog.seatOfNative(this.venue, market) !== null,
+      expected: () => this.#openMarkets(),
     })
     this.#recovery = new TradeRecovery({
-      ...{ clock, log, metrics, feed: parts.venue.feed, venue: this.venue },
+      ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
+      knownSinceMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
       onLost: (range) => this.#announceGap(range.fromMs, range.toMs),
       isHandled: parts.isHandled,
       committed: () => parts.storage.committed(),
@@ -287,11 +292,25 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   // Catalogue
 
   #takePage(page: CatalogPage): void {
-    this.#watch(this.#parts.catalog.take(page))
+    const onOlder = (market: NativeMarketId) => {
+      this.#doubts.note(new AnswerDoubt('market', 'older', market))
+      this.#reader.ask(market)
+    }
+    this.#watch(this.#parts.catalog.take(page, onOlder))
     for (const { nativeId } of page.markets) {
       const seat = this.#parts.catalog.seatOfNative(this.venue, nativeId)
       // Without a seat the market is history, and so are its trades.
       for (const trade of this.#takeHeld(nativeId)) seat?.cell.tell(trade)
+    }
+  }
+
+  /** Every crawl must list them: open, and not to close before now. */
+  *#openMarkets(): Iterable<NativeMarketId> {
+    const nowMs = this.#parts.clock.nowMs()
+    for (const { actor } of this.#parts.catalog.seats()) {
+      const { venue, status, closeAtMs, nativeId } = actor.summary
+      const isOpen = venue === this.venue && status === 'open'
+      if (isOpen && (closeAtMs === null || closeAtMs > nowMs)) yield nativeId
     }
   }
 

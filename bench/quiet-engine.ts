@@ -71,7 +71,7 @@ function quietVenue(key: VenueKey, clock: Clock): Venue {
       watch: () => undefined,
       unwatch: () => undefined,
       resync: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0) }),
+      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null }),
       health: () => ({
         ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0 },
         ...{ lastDataAtMs: clock.nowMs(), lastSignAtMs: clock.nowMs() },

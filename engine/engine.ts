@@ -13,7 +13,7 @@ import { PastPrices } from '../actors/past-prices.ts'
 import { Router, type VenueSeat } from '../actors/router.ts'
 import { Sports } from '../actors/sports.ts'
 import { System } from '../actors/system.ts'
-import { TeamReader } from '../actors/team-reader.ts'
+import { type Learn, TeamReader } from '../actors/team-reader.ts'
 import { TradeLog } from '../actors/trade-log.ts'
 import { startUpkeep } from '../actors/upkeep.ts'
 import { VenueActor } from '../actors/venue.ts'
@@ -197,7 +197,8 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   })
   const catalog: Catalog = new Catalog({ names, clock, system, storage, index: search, market })
   const sports = new Sports({ catalog, clock })
-  const teams = new TeamReader({ clock, log, learn: (listings) => sports.learnTeams(listings) })
+  const learn: Learn = (listings) => sports.learnTeams(listings)
+  const teams = new TeamReader({ clock, log, metrics, learn })
   const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher })
   catalog.watch(sports)
   // First, while the pair of a market that goes is still there to be told of.

@@ -68,6 +68,14 @@ export interface MarketListing {
   readonly native: JsonRecord
 }
 
+/** A listing as one answer of a venue told it. */
+export interface ReadListing extends MarketListing {
+  /** When the venue changed it last; absent or null where it does not say. */
+  readonly changedAtMs?: TimeMs | null
+  /** The answer had no event of it: question, category, tags, image and close are poorer for that. */
+  readonly lacksEvent?: boolean
+}
+
 /** What a message about a market's own life tells of it. */
 export type MarketFacts = Pick<
   MarketListing,
@@ -90,6 +98,11 @@ export interface EventListing {
   readonly endAtMs: TimeMs | null
   readonly isMutuallyExclusive: boolean
   readonly native: JsonRecord
+}
+
+/** An event as one answer of a venue told it; see ReadListing. */
+export interface ReadEvent extends EventListing {
+  readonly changedAtMs?: TimeMs | null
 }
 
 /** Open → closed → resolved; closed → open when a venue reopens; never back from resolved. */

@@ -14,6 +14,7 @@ import { openPlayer, type Player } from './replay-players.ts'
 import type {
   CatalogPage,
   FeedHealth,
+  TradesRead,
   Venue,
   VenueCatalog,
   VenueFeed,
@@ -133,8 +134,8 @@ class ReplayFeed implements VenueFeed {
   resync(): void {}
 
   /** Nothing before the recording and nothing missed in it can be had: all of the range is lost. */
-  async fetchTrades(range: { toMs: TimeMs }): Promise<{ completeFromMs: TimeMs }> {
-    return { completeFromMs: range.toMs }
+  async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
+    return { completeFromMs: range.toMs, doubt: null }
   }
 
   health(): FeedHealth {

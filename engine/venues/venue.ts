@@ -6,17 +6,18 @@ import type { Clock } from '../clock.ts'
 import type { VenueEvent } from '../events.ts'
 import type { NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { Log } from '../log.ts'
-import type { EventListing, MarketListing, MarketStatus } from '../market.ts'
+import type { MarketStatus, ReadEvent, ReadListing } from '../market.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Random } from '../random.ts'
 import type { TeamListing } from '../team-listing.ts'
 import type { PriceMicros, TimeMs } from '../units.ts'
 import type { VenueWallets } from '../wallet.ts'
+import type { DoubtReason } from './answers.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
 export interface CatalogPage {
-  readonly markets: readonly MarketListing[]
-  readonly events: readonly EventListing[]
+  readonly markets: readonly ReadListing[]
+  readonly events: readonly ReadEvent[]
 }
 
 /** A venue's list of markets. All calls reject with an Error on network trouble, after retries. */
@@ -74,16 +75,26 @@ export interface VenueFeed {
   /**
    * Fetches the trades of [fromMs, toMs] over REST and emits them with the given source, oldest
    * first per market; of one market, or of the whole venue when `market` is null.
-   * Resolves to the time from which the answer is complete (later than fromMs: the rest is lost);
-   * rejects when the venue does not answer after retries.
+   * Rejects when the venue does not answer after retries.
    */
   fetchTrades(range: {
     market: NativeMarketId | null
     fromMs: TimeMs
     toMs: TimeMs
     source: 'backfill' | 'history'
-  }): Promise<{ completeFromMs: TimeMs }>
+  }): Promise<TradesRead>
   health(): FeedHealth
+}
+
+/** What is known of a range of trades that was read over REST. */
+export interface TradesRead {
+  /** From when on the answer is complete; later than the range's start: the rest is lost. */
+  readonly completeFromMs: TimeMs
+  /**
+   * Of a whole venue, not null: no answer reached back behind the range, so that any trade of it may
+   * be missing unless the venue had none before.
+   */
+  readonly doubt: DoubtReason | null
 }
 
 /** A market whose past is asked for. */

@@ -8,7 +8,7 @@ import type { CatalogWatcher, MarketFilter, MarketPage } from '../../actors/view
 import { nativeMarketId, outcomeId, VenueNames } from '../../engine/ids.ts'
 import type { MarketListing } from '../../engine/market.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { timeMs, usdMicros } from '../../engine/units.ts'
+import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
 import { eventListing, listing, NAMES, NOON, trade } from '../support/builders.ts'
 import { ANY_MARKET as ANY, emptyCatalog } from '../support/random-catalog.ts'
@@ -432,6 +432,50 @@ test('[CAT11] new details are stored though the summary stayed, and equal ones a
     events: [],
   })
   assert.equal(putCount, 2, 'the next run knows what is stored')
+})
+
+test('[ANSWER3] a copy from before what is known replaces nothing, and is named', () => {
+  const { catalog } = openCatalog([])
+  const take = (set: object) => {
+    const older: string[] = []
+    const row = { ...listing('x', { question: 'New?' }), ...set }
+    catalog.take({ markets: [row], events: [] }, (market) => older.push(market))
+    return older
+  }
+  const view = () => catalog.find('venue_a_x')?.summary
+  assert.deepEqual(take({ changedAtMs: timeMs(2_000), status: 'closed' }), [])
+  assert.deepEqual(take({ changedAtMs: timeMs(1_999), question: 'Old?' }), ['x'])
+  assert.equal(view()?.question, 'New?')
+  assert.equal(view()?.status, 'closed')
+  // Without a time, or with a later one, it counts.
+  assert.deepEqual(take({ question: 'Newer?' }), [])
+  assert.deepEqual(take({ changedAtMs: timeMs(2_001), question: 'Newest?' }), [])
+  assert.equal(view()?.question, 'Newest?')
+})
+
+test('[ANSWER3] a result stays, whatever a later listing lacks', () => {
+  const settled = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
+  const { catalog, storage } = openCatalog([listing('x', { ...settled, tags: ['sports'] })])
+  const older: string[] = []
+  const take = (set: object) =>
+    catalog.take({ markets: [{ ...listing('x'), ...set }], events: [] }, (id) => older.push(id))
+  take({ status: 'resolved', settlementPrice: null, tags: [], lacksEvent: true })
+  take({ status: 'open' })
+  take({ status: 'closed', closeAtMs: null })
+  assert.deepEqual(older, ['x', 'x'])
+  for (const kept of [catalog.find('venue_a_x')?.summary, [...storage.markets.all()][0]?.summary]) {
+    assert.equal(kept?.status, 'resolved')
+    assert.equal(kept?.settlementPrice, 1_000_000)
+  }
+})
+
+test('[ANSWER3] a listing whose answer had no event keeps what came from there', () => {
+  const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
+  const { catalog } = openCatalog([listing('x', rich)])
+  const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
+  catalog.take({ markets: [poor], events: [] })
+  const { question, tags, category } = catalog.find('venue_a_x')?.summary ?? assert.fail()
+  assert.deepEqual({ question, tags, category }, rich)
 })
 
 test('[CAT11] a resolved market that is listed as open again keeps its status on disk', () => {

@@ -418,10 +418,16 @@ test('[PAST15] what a venue tells late of a day’s last minute is read after it
 test('[PAST16] a market that ended is asked for once a day, not once a minute', async () => {
   const closeAtMs = timeMs(NOON - 5 * DAY_MS)
   const ended = [
-    { status: 'closed', closeAtMs },
-    { status: 'resolved', closeAtMs: timeMs(NOON + 30 * DAY_MS), settlementPrice: micros(1) },
+    { status: 'closed', closeAtMs, asksMax: 0 },
+    // Nobody says when it ended: its silence of today is looked at again, less and less.
+    {
+      status: 'resolved',
+      settlementPrice: micros(1),
+      asksMax: 20,
+      closeAtMs: timeMs(NOON + 30 * DAY_MS),
+    },
   ] as const
-  for (const set of ended) {
+  for (const { asksMax, ...set } of ended) {
     const { history, asked } = remembering([point(closeAtMs - 3_600_000, 0.99)])
     const { at, clock } = openPast(history, set)
     const first = await at(clock.nowMs())
@@ -429,10 +435,56 @@ test('[PAST16] a market that ended is asked for once a day, not once a minute', 
     const { length } = asked
     for (let minute = 0; minute < 11 * 60; minute += 1) {
       clock.advance(MINUTE_MS)
-      assert.deepEqual(at(clock.nowMs()), first, set.status)
+      assert.deepEqual(await at(clock.nowMs()), first, set.status)
     }
-    assert.equal(asked.length, length)
+    assert.ok(asked.length - length <= asksMax, `${asked.length - length} more`)
   }
+})
+
+test('[ANSWER4] an empty answer about the past is asked for again, less and less, and never kept for ever', async () => {
+  const points: PricePoint[] = []
+  const { history, asked } = remembering(points)
+  const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
+  for (const set of [{}, resolved]) {
+    points.length = 0
+    const { at, clock, tables } = openPast(history, set)
+    const atMs = NOON - 3 * DAY_MS
+    assert.equal(await at(atMs), null)
+    const { length } = asked
+    clock.advance(MINUTE_MS - 1)
+    assert.equal(await at(atMs), null)
+    assert.equal(asked.length, length, 'believed for a minute')
+    clock.advance(1)
+    assert.equal(await at(atMs), null)
+    assert.ok(asked.length > length)
+    const second = asked.length
+    clock.advance(2 * MINUTE_MS - 1)
+    assert.equal(await at(atMs), null)
+    assert.equal(asked.length, second, 'then for two')
+    // The venue remembers again: so does a later run over what was kept.
+    points.push(point(atMs - 60_000, 0.7), point(atMs + 60_000, 0.9))
+    clock.advance(2 * MINUTE_MS)
+    assert.equal((await at(atMs))?.price, micros(0.7))
+    const later = openPast(history, { ...set, tables, clock })
+    assert.equal((await later.at(atMs))?.price, micros(0.7))
+  }
+})
+
+test('[ANSWER4] days of prices are joined, never shortened by an older or an empty answer', async () => {
+  const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
+  const { history } = remembering(points)
+  const { at, clock } = openPast(history)
+  assert.equal((await at(NOON))?.price, micros(0.2))
+  for (const damaged of [[], [point(NOON - 7_200_000, 0.1)]]) {
+    points.splice(0, points.length, ...damaged)
+    clock.advance(3_600_000)
+    assert.equal((await at(clock.nowMs()))?.price, micros(0.2))
+    assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
+  }
+  points.splice(0, points.length, point(clock.nowMs() - 120_000, 0.5))
+  clock.advance(3_600_000)
+  assert.equal((await at(clock.nowMs()))?.price, micros(0.5))
+  assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
 })
 
 test('[PAST17] no market has a price in 1970 or before, and no venue is asked for one', async () => {

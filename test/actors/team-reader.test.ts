@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TeamReader } from '../../actors/team-reader.ts'
 import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
 import type { TeamListing } from '../../engine/venues/venue.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -23,6 +24,7 @@ test('[TEAMS4] teams are read at the start, a minute after a failure, and once a
   const reader = new TeamReader({
     clock,
     log: silentLog,
+    metrics: new Metrics(),
     async learn(listings) {
       learnt.push(...listings.map(({ code }) => code))
     },

@@ -6,6 +6,7 @@ import { TradeRecovery } from '../../actors/trade-recovery.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
+import { type DoubtReason, Doubts } from '../../engine/venues/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const FEED = {
@@ -17,7 +18,10 @@ const FEED = {
   health: () => assert.fail('nobody asks'),
 }
 
+const doubtsIn = (metrics: Metrics) => new Doubts({ metrics, log: silentLog, venue: 'a' })
 const QUIET = { isHandled: () => true, committed: async () => undefined }
+
+const UNDOUBTED = { doubts: doubtsIn(new Metrics()), knownSinceMs: () => null }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -29,10 +33,10 @@ test('[VEN4] a stream that breaks again and again leaves no listener and no time
       ...FEED,
       fetchTrades: async (range) => {
         asked.push(range)
-        return { completeFromMs: range.fromMs }
+        return { completeFromMs: range.fromMs, doubt: null }
       },
     },
-    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...QUIET },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
     onLost: () => assert.fail('everything came'),
   })
   const warnings: string[] = []
@@ -72,10 +76,10 @@ test('[VEN13] a long range is read in parts, oldest first, and what was read is 
       ...FEED,
       fetchTrades: ({ fromMs, toMs }) =>
         new Promise((resolve) => {
-          asked.push({ fromMs, toMs, done: () => resolve({ completeFromMs: fromMs }) })
+          asked.push({ fromMs, toMs, done: () => resolve({ completeFromMs: fromMs, doubt: null }) })
         }),
     },
-    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...QUIET },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
     onLost: () => assert.fail('everything came'),
   })
   const nowMs = clock.nowMs()
@@ -114,10 +118,10 @@ test('[VEN13] what was read and still waits for its owner, or for the disk, is u
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
         asked += 1
-        return { completeFromMs: fromMs }
+        return { completeFromMs: fromMs, doubt: null }
       },
     },
-    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a' },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED },
     onLost: () => assert.fail('everything came'),
     isHandled: () => isHandled,
     committed: () => new Promise((resolve) => (commit = resolve)),
@@ -144,4 +148,75 @@ test('[VEN13] what was read and still waits for its owner, or for the disk, is u
   await steps(100)
   assert.equal(recovery.unreadSinceMs === null || recovery.unreadSinceMs > fromMs, true)
   await recovery.stop()
+})
+
+/** A recovery whose venue answers as `doubt` says; trades are known from before the range. */
+function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
+  const clock = new ManualClock()
+  const metrics = new Metrics()
+  const lost: { readonly fromMs: number; readonly toMs: number }[] = []
+  const asked: number[] = []
+  const said: { doubt: DoubtReason | null } = { doubt: 'empty' }
+  const beganMs = clock.nowMs()
+  const known = knownSinceMs(beganMs)
+  const recovery = new TradeRecovery({
+    feed: {
+      ...FEED,
+      fetchTrades: async ({ fromMs }) => {
+        asked.push(fromMs)
+        return { completeFromMs: fromMs, doubt: said.doubt }
+      },
+    },
+    ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, doubts: doubtsIn(metrics) },
+    knownSinceMs: () => (known === null ? null : timeMs(known)),
+    onLost: (range) => lost.push(range),
+  })
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      clock.advance(1_000)
+      await turn()
+    }
+  }
+  const labels = { venue: 'a', kind: 'trades', reason: 'empty' }
+  const doubted = () => metrics.count('venue_answers_doubted_total', 'Doubts.', labels).value
+  return { clock, recovery, lost, asked, said, seconds, doubted, beganMs }
+}
+
+test('[ANSWER2] an answer that reaches back to nothing known is asked for again until one does', async () => {
+  const { recovery, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
+    (nowMs) => nowMs - 3_600_000,
+  )
+  recovery.recover(timeMs(beganMs - 30_000))
+  await turn()
+  assert.ok(recovery.unreadSinceMs !== null)
+  await seconds(10)
+  assert.equal(asked.length, 4, 'with back-off')
+  assert.equal(new Set(asked).size, 4, 'no two questions alike: a cache may keep its answer')
+  assert.equal(doubted(), 4)
+  assert.ok(recovery.unreadSinceMs !== null, 'nothing is taken as read')
+  said.doubt = null
+  await seconds(30)
+  assert.equal(recovery.unreadSinceMs, null)
+  assert.deepEqual(lost, [])
+  await recovery.stop()
+})
+
+test('[ANSWER2] a range of which no answer can be believed is announced in the end', async () => {
+  const { recovery, lost, seconds, beganMs } = openDoubted((nowMs) => nowMs - 3_600_000)
+  recovery.recover(timeMs(beganMs - 30_000))
+  await turn()
+  await seconds(700)
+  assert.equal(lost[0]?.fromMs, beganMs - 35_000)
+  await recovery.stop()
+})
+
+test('[ANSWER2] where nothing older is known an answer without it is believed', async () => {
+  for (const known of [() => null, (nowMs: number) => nowMs - 10_000]) {
+    const { recovery, asked, seconds, beganMs } = openDoubted(known)
+    recovery.recover(timeMs(beganMs - 30_000))
+    await turn()
+    await seconds(10)
+    assert.equal(asked.length, 1)
+    await recovery.stop()
+  }
 })

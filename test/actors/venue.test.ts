@@ -13,7 +13,7 @@ import { silentLog } from '../../engine/log.ts'
 import type { MarketListing } from '../../engine/market.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { CatalogPage, Venue, VenueFeed } from '../../engine/venues/venue.ts'
+import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../engine/venues/venue.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
 import {
   level,
@@ -43,8 +43,8 @@ function openVenue(
   const feed = { connectionsOpen: 1, lastDataAtMs: null as TimeMs | null, bookDelayMs: 0 }
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
-  const held: { answer: () => Promise<{ completeFromMs: TimeMs }> } = {
-    answer: async () => ({ completeFromMs: timeMs(0) }),
+  const held: { answer: () => Promise<TradesRead> } = {
+    answer: async () => ({ completeFromMs: timeMs(0), doubt: null }),
   }
   const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
   const pageOf = (rows: readonly MarketListing[]): CatalogPage => ({ markets: rows, events: [] })
@@ -179,7 +179,7 @@ test('[VEN4] a kill before lost trades have been read does not forget them, what
   let answer: () => void = () => undefined
   held.answer = () =>
     new Promise((resolve) => {
-      answer = () => resolve({ completeFromMs: timeMs(0) })
+      answer = () => resolve({ completeFromMs: timeMs(0), doubt: null })
     })
   router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   const liveMs = clock.nowMs()
@@ -203,7 +203,7 @@ test('[VEN5] trades that cannot be brought back are announced as a gap', async (
   const { clock, crawled, held, router, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
-  held.answer = async () => ({ completeFromMs: timeMs(sinceMs + 5_000) })
+  held.answer = async () => ({ completeFromMs: timeMs(sinceMs + 5_000), doubt: null })
   router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   await turns()
   const gap = updates.find((update) => update.kind === 'gap')
@@ -223,7 +223,7 @@ test('[VEN6] REST that fails is asked again, and the trades come in the end', as
   }
   const failed = ranges.length
   assert.ok(failed >= 2)
-  held.answer = async () => ({ completeFromMs: timeMs(0) })
+  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: null })
   clock.advance(30_000)
   await turns()
   assert.ok(ranges.length > failed)
@@ -244,7 +244,7 @@ test('[VEN7] a trade of an unknown market waits until the market is read, and is
   assert.equal(updates.length, 0, 'not there yet')
   const row = listing('new')
   catalogRows.set(row.nativeId, row)
-  clock.advance(300)
+  clock.advance(500)
   await turns()
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
 })

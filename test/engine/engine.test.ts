@@ -45,7 +45,7 @@ function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
       watch: () => undefined,
       unwatch: () => undefined,
       resync: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0) }),
+      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null }),
       health: () => ({
         connectionsOpen: 1,
         connectionsWanted: 1,

@@ -6,8 +6,9 @@ import type { Clock } from '../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../fetch.ts'
 import type { NativeMarketId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import type { EventListing, MarketListing } from '../../market.ts'
+import type { EventListing, MarketListing, ReadListing } from '../../market.ts'
 import { type TimeMs, toSeconds } from '../../units.ts'
+import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../answers.ts'
 import type { CatalogPage, VenueCatalog } from '../venue.ts'
 import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
 import { idOf, type Rejected } from './parse.ts'
@@ -58,8 +59,8 @@ export class KalshiCatalog implements VenueCatalog {
     const eventsSeen = new Set<string>()
     for (const status of CRAWLED_STATUSES) {
       const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
-      for await (const answer of this.#pages('/events', query, signal)) {
-        await onPage(this.#nestedPage(rowsOf(answer, 'events'), eventsSeen, settledSinceMs))
+      for await (const rows of this.#pages('events', query, signal)) {
+        await onPage(this.#nestedPage(rows, eventsSeen, settledSinceMs))
       }
     }
     const settled = {
@@ -84,7 +85,7 @@ export class KalshiCatalog implements VenueCatalog {
 
   async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
     await this.#readSeries(signal)
-    const markets: MarketListing[] = []
+    const markets: ReadListing[] = []
     const events: EventListing[] = []
     const wanted = ids.filter((id) => !id.startsWith('KXMVE'))
     for (let start = 0; start < wanted.length; start += TICKERS_MAX) {
@@ -94,7 +95,7 @@ export class KalshiCatalog implements VenueCatalog {
         { tickers, limit: MARKET_ROWS },
         { signal },
       )
-      const page = await this.#joinedPage(rowsOf(answer, 'markets'), signal)
+      const page = await this.#joinedPage(listIn(answer, 'markets', 'market'), signal)
       markets.push(...page.markets)
       events.push(...page.events)
     }
@@ -102,30 +103,24 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   async #marketPages(query: Query, onPage: OnPage, signal: AbortSignal): Promise<void> {
-    for await (const answer of this.#pages('/markets', query, signal)) {
-      await onPage(await this.#joinedPage(rowsOf(answer, 'markets'), signal))
+    for await (const rows of this.#pages('markets', query, signal)) {
+      await onPage(await this.#joinedPage(rows, signal))
     }
   }
 
-  /** The answers of a list, to its end; a cursor that comes again ends it, counted. */
-  async *#pages(path: string, query: Query, signal: AbortSignal): AsyncGenerator<unknown> {
-    const cursors = new Set<string>()
-    let cursor: string | undefined
-    for (let page = 0; page < PAGES_MAX; page += 1) {
+  /** The rows of a list, page by page to its end. */
+  #pages(name: 'events' | 'markets', query: Query, signal: AbortSignal) {
+    const path = `/${name}`
+    const ask = async (cursor?: string) => {
       const answer = await this.#http.getJson(path, { ...query, cursor }, { signal })
-      yield answer
-      const next = cursorOf(answer)
-      if (next === null) return
-      if (cursors.has(next)) return this.#tally.trouble('cursor_repeated', { path })
-      cursors.add(next)
-      cursor = next
+      return { rows: listIn(answer, name, 'catalogue'), next: cursorOf(answer) }
     }
-    this.#tally.trouble('list_too_long', { path })
+    return pagesOf(ask, { kind: 'catalogue', name: path, pagesMax: PAGES_MAX })
   }
 
   /** Events with their markets inside them; markets settled long ago are left out. */
   #nestedPage(rows: readonly unknown[], seen: Set<string>, settledSinceMs: number): CatalogPage {
-    const markets: MarketListing[] = []
+    const markets: ReadListing[] = []
     const events: EventListing[] = []
     for (const row of rows) {
       const event = parseEvent(row, this.#series)
@@ -147,12 +142,13 @@ export class KalshiCatalog implements VenueCatalog {
   /** Market rows that come without their events: those are fetched beside them. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const events = await this.#fetchEvents(rows, signal)
-    const markets: MarketListing[] = []
+    const markets: ReadListing[] = []
     for (const row of rows) {
       const ticker = isRecord(row) ? idOf(row.event_ticker) : null
       const event = ticker === null ? undefined : events.get(ticker)
       const market = this.#readMarket(row, event ?? null, null)
-      if (market !== null) markets.push(market)
+      if (market === null) continue
+      markets.push(event === undefined ? { ...market, lacksEvent: true } : market)
     }
     return { markets, events: [...events.values()] }
   }
@@ -192,7 +188,7 @@ export class KalshiCatalog implements VenueCatalog {
         limit: EVENT_ROWS,
       }
       const answer = await this.#http.getJson('/events', query, { signal })
-      for (const row of rowsOf(answer, 'events')) take(row)
+      for (const row of listIn(answer, 'events', 'event')) take(row)
     }
     await this.#fetchSingleEvents([...missing].slice(0, SINGLE_EVENTS_MAX), take, signal)
     if (missing.size > 0) this.#tally.trouble('event_missing', { count: missing.size })
@@ -220,14 +216,23 @@ export class KalshiCatalog implements VenueCatalog {
     const nowMs = this.#clock.monotonicMs()
     if (this.#seriesReadAtMs !== null && nowMs - this.#seriesReadAtMs < SERIES_AGE_MAX_MS) return
     const answer = await this.#http.getJson('/series', {}, { signal })
+    const rows = listIn(answer, 'series', 'series')
     const read = new Map<string, Series>()
-    for (const row of rowsOf(answer, 'series')) {
+    for (const row of rows) {
       const series = parseSeries(row)
       if ('kind' in series) this.#reject(series, row)
       else read.set(series.ticker, series)
     }
-    this.#series = read
-    this.#seriesReadAtMs = nowMs
+    const lacking = [...this.#series].filter(([ticker]) => !read.has(ticker))
+    const known = this.#series.size
+    const reason = doubtOfList({ got: read.size, lacking: lacking.length, known })
+    // A series that is not listed any more still has its events' tags.
+    this.#series = new Map([...lacking, ...read])
+    if (reason === null) this.#seriesReadAtMs = nowMs
+    else {
+      const detail = `${lacking.length} of ${known} series are not in it`
+      this.#tally.doubts.note(new AnswerDoubt('series', reason, detail))
+    }
   }
 
   #reject(refusal: Rejected, row: unknown): void {

@@ -6,7 +6,7 @@ import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
-import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import type { FeedHealth, TradesRead, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
 import { BookSocket, type SocketAccess } from './book-socket.ts'
 import { tickerOf } from './map.ts'
 import type { LifecycleMessage } from './messages.ts'
@@ -103,12 +103,12 @@ export class KalshiFeed implements VenueFeed {
     fromMs: TimeMs
     toMs: TimeMs
     source: 'backfill' | 'history'
-  }): Promise<{ completeFromMs: TimeMs }> {
+  }): Promise<TradesRead> {
     const { market, ...rest } = range
     const { signal } = this.#stopping
     const answer = await this.#parts.trades.fetchRange({ ...rest, ticker: market }, signal)
     if (!signal.aborted) for (const trade of answer.trades) this.#parts.emit(trade)
-    return { completeFromMs: answer.completeFromMs }
+    return { completeFromMs: answer.completeFromMs, doubt: answer.doubt }
   }
 
   health(): FeedHealth {

@@ -4,7 +4,7 @@
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import type { EventListing, MarketListing, MarketStatus, OutcomeListing } from '../../market.ts'
+import type { EventListing, MarketStatus, OutcomeListing, ReadListing } from '../../market.ts'
 import {
   notionalMicros,
   PRICE_ONE,
@@ -30,7 +30,7 @@ export interface Series {
 /** A market's listing, and when its trading really ends (the listing may say when its game does). */
 export interface MarketRow {
   readonly kind: 'market'
-  readonly listing: MarketListing
+  readonly listing: ReadListing
   readonly tradingEndsAtMs: TimeMs | null
   readonly settledAtMs: TimeMs | null
 }
@@ -118,7 +118,7 @@ export function parseMarket(row: unknown, event: EventListing | null): MarketRow
   const closeAtMs = timeOf(row.close_time)
   const openAtMs = timeOf(row.open_time)
   const category = event?.category ?? null
-  const listing: MarketListing = {
+  const listing: ReadListing = {
     venue: 'b',
     nativeId: nativeMarketId(ticker),
     slug: ticker.toLowerCase(),
@@ -147,6 +147,7 @@ export function parseMarket(row: unknown, event: EventListing | null): MarketRow
     openInterest: countOf(row, 'open_interest'),
     settlementPrice: status === 'resolved' ? payoutOf(row) : null,
     native: row,
+    changedAtMs: timeOf(row.updated_time),
   }
   const settledAtMs = timeOf(row.settlement_ts)
   return { kind: 'market', listing, tradingEndsAtMs: closeAtMs, settledAtMs }

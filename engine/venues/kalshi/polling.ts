@@ -8,10 +8,11 @@ import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
+import { AnswerDoubt, listIn } from '../answers.ts'
 import type { FrameTap } from '../feed.ts'
-import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import type { FeedHealth, TradesRead, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
 import { mapMessage, tickerOf } from './map.ts'
-import { parseOrderbookRow, rowsOf } from './rows.ts'
+import { parseOrderbookRow } from './rows.ts'
 import type { StatusTimers } from './status-timers.ts'
 import type { Tally } from './stream.ts'
 import type { TradeReader } from './trades.ts'
@@ -143,11 +144,11 @@ export class PollingFeed implements VenueFeed {
     fromMs: TimeMs
     toMs: TimeMs
     source: 'backfill' | 'history'
-  }): Promise<{ completeFromMs: TimeMs }> {
+  }): Promise<TradesRead> {
     const { market, ...rest } = range
     const answer = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
     for (const trade of answer.trades) this.#parts.emit(trade)
-    return { completeFromMs: answer.completeFromMs }
+    return { completeFromMs: answer.completeFromMs, doubt: answer.doubt }
   }
 
   health(): FeedHealth {
@@ -179,7 +180,8 @@ export class PollingFeed implements VenueFeed {
       } catch (error) {
         if (signal.aborted) return
         const reason = error instanceof Error ? error.message : 'unknown'
-        tally.trouble(`poll_${stream}`, { err: error })
+        if (error instanceof AnswerDoubt) tally.doubts.note(error)
+        else tally.trouble(`poll_${stream}`, { err: error })
         this.#noteBad(stream, reason)
       }
       await pause(clock, everyMs(), signal)
@@ -232,11 +234,16 @@ export class PollingFeed implements VenueFeed {
       throw error
     }
     const receivedAtMs = clock.nowMs()
-    this.#lastDataAtMs = receivedAtMs
     if (tap !== undefined) {
       tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
     }
-    for (const row of rowsOf(answer, 'orderbooks')) this.#takeBook(row, receivedAtMs)
+    const rows = listIn(answer, 'orderbooks', 'books')
+    // Every open market has a book, were it an empty one: without any the books are not up to date.
+    if (rows.length === 0 && tickers.some((ticker) => this.#polled.has(ticker))) {
+      throw new AnswerDoubt('books', 'empty', `of ${tickers.length} markets`)
+    }
+    this.#lastDataAtMs = receivedAtMs
+    for (const row of rows) this.#takeBook(row, receivedAtMs)
     return 'answered'
   }
 

@@ -16,9 +16,10 @@ import {
   type TimeMs,
   timeMs,
 } from '../../units.ts'
+import { listIn } from '../answers.ts'
 import type { PastMarket, VenueHistory } from '../venue.ts'
 import { decimalOf, type Rejected, rejected } from './parse.ts'
-import { dollarsOfCents, rowsOf } from './rows.ts'
+import { dollarsOfCents } from './rows.ts'
 import type { Tally } from './stream.ts'
 
 export interface PriceHistoryParts {
@@ -111,7 +112,7 @@ export class KalshiHistory implements VenueHistory {
     signal: AbortSignal,
   ): Promise<readonly unknown[]> {
     try {
-      return rowsOf(await this.#http.getJson(path, query, { signal }), 'candlesticks')
+      return listIn(await this.#http.getJson(path, query, { signal }), 'candlesticks', 'prices')
     } catch (error) {
       if (error instanceof FetchError && error.status === 404) return []
       throw error

@@ -6,6 +6,7 @@ import type { VenueEvent } from '../../events.ts'
 import { type Log, LogSampler } from '../../log.ts'
 import type { Count, Metrics } from '../../metrics.ts'
 import type { TimeMs } from '../../units.ts'
+import { Doubts } from '../answers.ts'
 import type { RawFrame } from '../feed.ts'
 import { mapMessage, type Refusal } from './map.ts'
 import type { DataMessage, KalshiMessage, Reply } from './messages.ts'
@@ -14,6 +15,8 @@ import { SequenceCheck, type SequenceVerdict } from './sequence.ts'
 
 /** Counts what was read, ignored and rejected, and lets a sample of it into the log. */
 export class Tally {
+  /** Answers over REST that are not believed. */
+  readonly doubts: Doubts
   readonly #metrics: Metrics
   readonly #log: Log
   readonly #sampler = new LogSampler()
@@ -22,6 +25,7 @@ export class Tally {
   constructor(metrics: Metrics, log: Log) {
     this.#metrics = metrics
     this.#log = log
+    this.doubts = new Doubts({ metrics, log, venue: 'b' })
   }
 
   /** A message of this kind became an event. */

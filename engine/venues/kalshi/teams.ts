@@ -5,9 +5,10 @@
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
+import { AnswerDoubt, listIn, pagesOf } from '../answers.ts'
 import { placeOf } from '../team-place.ts'
 import type { TeamListing } from '../venue.ts'
-import { cursorOf, rowsOf } from './rows.ts'
+import { cursorOf } from './rows.ts'
 import type { Tally } from './stream.ts'
 
 const PAGE_ROWS = 2_000
@@ -23,29 +24,26 @@ export async function readTeams(
   const { http, tally } = parts
   const path = '/structured_targets'
   const teams: TeamListing[] = []
-  const cursors = new Set<string>()
-  let cursor: string | undefined
-  for (let page = 0; page < PAGES_MAX; page += 1) {
+  const ask = async (cursor?: string) => {
     const answer = await http.getJson(path, { page_size: PAGE_ROWS, cursor }, { signal })
-    for (const row of rowsOf(answer, 'structured_targets')) {
-      if (isRecord(row) && !SIDES.test(textOf(row.type).toLowerCase())) {
-        tally.ignored('target_of_no_side')
-        continue
-      }
-      const team = readTeam(row)
-      if (team === null) tally.rejected('bad_team', JSON.stringify(row) ?? '')
-      else teams.push(team)
-    }
-    const next = cursorOf(answer)
-    if (next === null) return teams
-    if (cursors.has(next)) {
-      tally.trouble('cursor_repeated', { path })
-      return teams
-    }
-    cursors.add(next)
-    cursor = next
+    return { rows: listIn(answer, 'structured_targets', 'teams'), next: cursorOf(answer) }
   }
-  tally.trouble('list_too_long', { path })
+  const take = (row: unknown) => {
+    if (isRecord(row) && !SIDES.test(textOf(row.type).toLowerCase())) {
+      return tally.ignored('target_of_no_side')
+    }
+    const team = readTeam(row)
+    if (team === null) tally.rejected('bad_team', JSON.stringify(row) ?? '')
+    else teams.push(team)
+  }
+  try {
+    const list = { kind: 'teams', name: path, pagesMax: PAGES_MAX } as const
+    for await (const rows of pagesOf(ask, list)) rows.forEach(take)
+  } catch (error) {
+    // What came before is good, and teams that are known stay known.
+    if (!(error instanceof AnswerDoubt) || teams.length === 0) throw error
+    tally.doubts.note(error)
+  }
   return teams
 }
 

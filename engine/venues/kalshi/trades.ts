@@ -1,17 +1,25 @@
 // Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and
 // the mode without a key. Times in queries are whole seconds, so pages are asked for a little wider
-// and cut to the millisecond here. Upholds KTRADES1 to KTRADES3.
+// and cut to the millisecond here. A range of the whole venue is believed when the pages reach back behind
+// it, asked without a beginning where they do not. Upholds KTRADES1 to KTRADES3, ANSWER2.
 
 import type { TradeEvent } from '../../events.ts'
 import type { HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../units.ts'
+import { AnswerDoubt, type DoubtReason, listIn, pagesOf, reachesBack } from '../answers.ts'
 import type { FrameTap } from '../feed.ts'
+import type { TradesRead } from '../venue.ts'
 import { isCombo, mapTrade } from './map.ts'
-import { cursorOf, parseTradeRow, rowsOf } from './rows.ts'
+import { cursorOf, parseTradeRow } from './rows.ts'
 import type { Tally } from './stream.ts'
 
+const PATH = '/markets/trades'
 const PAGE_ROWS = 1_000
+/** Before a range, for a trade that shows that it is whole. */
+const LEAD_MS = 5_000
+/** Pages without a beginning are shorter: they are asked for when there was little. */
+const WALK_ROWS = 200
 /** Pages of one answer: above it the oldest part of the range is given up and said to be lost. */
 const PAGES_MAX = 200
 /** The venue keeps about three months in the live tables; below this age nobody need ask. */
@@ -24,10 +32,24 @@ export interface TradeRange {
   readonly source: TradeEvent['source']
 }
 
-/** All trades of a range, oldest first. `completeFromMs` > fromMs: older ones could not be had. */
-export interface TradeAnswer {
+/** All trades of a range, oldest first. */
+export interface TradeAnswer extends TradesRead {
   readonly trades: readonly TradeEvent[]
-  readonly completeFromMs: TimeMs
+}
+
+/** What has been read of a range: newest first, each trade once, and when the oldest row of any kind was. */
+class Walk {
+  readonly trades = new Map<string, TradeEvent>()
+  readonly range: TradeRange
+  oldestMs = Number.POSITIVE_INFINITY
+
+  constructor(range: TradeRange) {
+    this.range = range
+  }
+
+  get isWhole(): boolean {
+    return reachesBack([this.oldestMs], this.range.fromMs)
+  }
 }
 
 export class TradeReader {
@@ -49,48 +71,79 @@ export class TradeReader {
     this.#tap = parts.tap
   }
 
-  /** Rejects with FetchError when the venue does not answer. */
+  /** Rejects with FetchError or AnswerDoubt when the venue does not answer. */
   async fetchRange(range: TradeRange, signal?: AbortSignal): Promise<TradeAnswer> {
-    const trades: TradeEvent[] = []
-    const cursors = new Set<string>()
-    let cursor: string | null = null
-    for (let page = 0; page < PAGES_MAX; page += 1) {
-      const query: Query = {
-        limit: PAGE_ROWS,
-        min_ts: toSeconds(range.fromMs),
+    const walk = new Walk(range)
+    const isOfVenue = range.ticker === null
+    const leadMs = isOfVenue ? LEAD_MS : 0
+    const since = { limit: PAGE_ROWS, min_ts: toSeconds(timeMs(range.fromMs - leadMs)) }
+    let ending = await this.#readPages(walk, since, signal)
+    if (isOfVenue && ending === 'end' && !walk.isWhole) {
+      const { size } = walk.trades
+      const reason = size === 0 ? 'empty' : 'shorter'
+      ending = await this.#readPages(walk, { limit: WALK_ROWS }, signal)
+      if (ending === 'end' && !walk.isWhole) ending = reason
+      else if (walk.trades.size > size) {
+        this.#tally.doubts.note(new AnswerDoubt('trades', reason, `since ${range.fromMs}`))
+      }
+    }
+    const isCut = ending === 'cut'
+    const doubt = ending === 'cut' || ending === 'end' ? null : ending
+    // Rows come newest first; turned round, the stable sort keeps the order within a millisecond.
+    const trades = [...walk.trades.values()].reverse()
+    trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
+    const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
+    const completeFromMs = isCut ? oldestMs : await this.#liveFromMs(range, signal)
+    return { trades, completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)), doubt }
+  }
+
+  /**
+   * Reads pages until the list ends or is behind the range. 'cut': there were too many, what is older
+   * than the last row is given up; or why their end is not believed.
+   */
+  async #readPages(
+    walk: Walk,
+    query: Query,
+    signal?: AbortSignal,
+  ): Promise<'end' | 'cut' | DoubtReason> {
+    const { range } = walk
+    const options = signal === undefined ? {} : { signal }
+    const ask = async (cursor?: string) => {
+      const asked = {
+        ...query,
         max_ts: toSeconds(range.toMs) + 1,
         ticker: range.ticker ?? undefined,
-        cursor: cursor ?? undefined,
+        cursor,
       }
-      const options = signal === undefined ? {} : { signal }
-      const answer = await this.#http.getJson('/markets/trades', query, options)
-      this.#readPage(answer, range, trades)
+      const answer = await this.#http.getJson(PATH, asked, options)
       if (this.#tap !== undefined && range.source !== 'history') {
         const frame = { connection: 0, receivedAtMs: this.#nowMs(), text: JSON.stringify(answer) }
         this.#tap(frame, 'b', 'rest_trades')
       }
-      cursor = cursorOf(answer)
-      if (cursor === null) break
-      if (cursors.has(cursor)) {
-        this.#tally.trouble('cursor_repeated', { path: '/markets/trades' })
-        break
-      }
-      cursors.add(cursor)
+      return { rows: listIn(answer, 'trades', 'trades'), next: cursorOf(answer) }
     }
-    // Rows come newest first; turned round, the stable sort keeps the order within a millisecond.
-    trades.reverse()
-    trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
-    // Unread pages, or a cursor that went in circles: what is older than the last row is unknown.
-    const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
-    const completeFromMs = cursor === null ? await this.#liveFromMs(range, signal) : oldestMs
-    return { trades, completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)) }
+    const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
+    let pageCount = 0
+    try {
+      for await (const rows of pagesOf(ask, list)) {
+        this.#readPage(rows, walk)
+        pageCount += 1
+        if (walk.isWhole) return 'end'
+        if (pageCount === PAGES_MAX) return 'cut'
+      }
+      return 'end'
+    } catch (error) {
+      // What was read before is good.
+      if (error instanceof AnswerDoubt && pageCount > 0) return error.reason
+      throw error
+    }
   }
 
   /** The venue time of the newest trade anywhere; null when there is none. */
   async fetchNewestMs(): Promise<TimeMs | null> {
-    const answer = await this.#http.getJson('/markets/trades', { limit: 20 })
+    const answer = await this.#http.getJson(PATH, { limit: 20 })
     let newestMs: TimeMs | null = null
-    for (const row of rowsOf(answer, 'trades')) {
+    for (const row of listIn(answer, 'trades', 'trades')) {
       const trade = parseTradeRow(row)
       if (trade.kind !== 'trade' || isCombo(trade.ticker)) continue
       newestMs = timeMs(Math.max(trade.timeMs, newestMs ?? 0))
@@ -98,18 +151,20 @@ export class TradeReader {
     return newestMs
   }
 
-  #readPage(answer: unknown, range: TradeRange, trades: TradeEvent[]): void {
+  #readPage(rows: readonly unknown[], walk: Walk): void {
+    const { range, trades } = walk
     const receivedAtMs = this.#nowMs()
-    for (const row of rowsOf(answer, 'trades')) {
+    for (const row of rows) {
       const message = parseTradeRow(row)
       if (message.kind === 'rejected') {
         this.#tally.rejected(message.reason, JSON.stringify(row) ?? '')
         continue
       }
+      walk.oldestMs = Math.min(walk.oldestMs, message.timeMs)
       if (isCombo(message.ticker)) continue
       if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
       const trade = mapTrade(message, receivedAtMs, range.source)
-      if (trade.kind === 'trade') trades.push(trade)
+      if (trade.kind === 'trade') trades.set(trade.nativeId, trade)
       else this.#tally.refused(trade, JSON.stringify(row) ?? '')
     }
   }

@@ -5,6 +5,7 @@
 import { type Clock, pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
+import { asList } from '../answers.ts'
 import { type BookMessage, isBook } from './messages.ts'
 import { readGist } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
@@ -47,8 +48,7 @@ export class BookAudit {
         signal,
         isIdempotent: true,
       })
-      if (!Array.isArray(answer)) throw new Error('POST /books answered something else than a list')
-      for (const book of answer) {
+      for (const book of asList(answer, 'books')) {
         if (isRecord(book) && isBook(book)) books.set(book.asset_id, book)
       }
     }

@@ -6,6 +6,7 @@ import { type Clock, pause } from '../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { NativeMarketId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
+import type { TradesRead } from '../venue.ts'
 import type { Intake } from './intake.ts'
 import type { TradeHistory } from './trade-history.ts'
 import { numberRows, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
@@ -46,7 +47,7 @@ export class BackFill {
   }
 
   /** Emits the range's trades, oldest first; rejects with FetchError. */
-  async fetch(range: BackFillRange): Promise<{ completeFromMs: TimeMs }> {
+  async fetch(range: BackFillRange): Promise<TradesRead> {
     const { clock, history, signal } = this.#parts
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
     const emit = (rows: readonly TradeRow[]) => this.#emit(rows, range.source)

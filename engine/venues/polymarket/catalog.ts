@@ -6,8 +6,9 @@ import type { Clock } from '../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../fetch.ts'
 import type { NativeMarketId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import type { EventListing, MarketListing } from '../../market.ts'
+import type { ReadEvent, ReadListing } from '../../market.ts'
 import { formatTime, type TimeMs, timeMs } from '../../units.ts'
+import { AnswerDoubt, listIn, pagesOf } from '../answers.ts'
 import type { CatalogPage, VenueCatalog } from '../venue.ts'
 import type { Intake } from './intake.ts'
 import {
@@ -29,6 +30,7 @@ export interface CatalogParts {
 
 type OnPage = (page: CatalogPage) => void | Promise<void>
 
+const PATH = '/events/keyset'
 /** Events a page: each carries all its markets, so that 100 are a few megabytes. */
 const EVENTS_PER_PAGE = 100
 /** Condition ids a call: more would make the URL longer than some servers take. */
@@ -69,6 +71,10 @@ export class PolymarketCatalog implements VenueCatalog {
     for (const filter of [{ closed: false }, closed]) {
       const order = new NewestFirst(fromMs)
       const give = async (events: readonly Json[]) => {
+        // The newest come first, however old they are.
+        if (events.length === 0 && !order.hasBegun && !filter.closed) {
+          throw new AnswerDoubt('catalogue', 'empty', 'no open event')
+        }
         const isOver = order.isOver(events)
         const changed = events.filter((event) => (latestChangeMs(event) ?? fromMs) >= fromMs)
         if (changed.length > 0) await onPage(this.#readEvents(changed, oldestMs))
@@ -91,8 +97,8 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 
   async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
-    const markets = new Map<string, MarketListing>()
-    const events = new Map<string, EventListing>()
+    const markets = new Map<string, ReadListing>()
+    const events = new Map<string, ReadEvent>()
     for (let from = 0; from < ids.length; from += IDS_PER_CALL) {
       const wanted = ids.slice(from, from + IDS_PER_CALL)
       // Each list leaves the other's rows out.
@@ -130,7 +136,7 @@ export class PolymarketCatalog implements VenueCatalog {
   /** A market row's nested event has no tags: the event itself is read once for each. */
   async #addWithEvents(
     rows: readonly Json[],
-    found: { markets: Map<string, MarketListing>; events: Map<string, EventListing> },
+    found: { markets: Map<string, ReadListing>; events: Map<string, ReadEvent> },
     signal: AbortSignal,
   ): Promise<void> {
     const parents = new Map<string, Json | null>()
@@ -143,7 +149,12 @@ export class PolymarketCatalog implements VenueCatalog {
         parent = parents.get(slug) ?? nested
       }
       const page = this.#readRows([row], parent)
-      for (const market of page.markets) found.markets.set(market.nativeId, market)
+      // The nested event alone is poorer than what the event itself once said.
+      const lacksEvent = parent !== null && parent === nested && nested.tags === undefined
+      for (const market of page.markets) {
+        found.markets.set(market.nativeId, lacksEvent ? { ...market, lacksEvent } : market)
+      }
+      if (lacksEvent) continue
       for (const event of page.events) found.events.set(event.nativeId, event)
     }
   }
@@ -161,9 +172,7 @@ export class PolymarketCatalog implements VenueCatalog {
 
   async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {
     const answer = await this.#parts.gamma.getJson('/markets/keyset', query, { signal })
-    const rows = isRecord(answer) ? answer.markets : null
-    if (!Array.isArray(rows)) throw new Error('/markets/keyset answered something else than a list')
-    return rows.filter(isRecord)
+    return listIn(answer, 'markets', 'market').filter(isRecord)
   }
 
   /** Follows the cursors of /events/keyset until they end or the taker, awaited, says `enough`. */
@@ -172,30 +181,22 @@ export class PolymarketCatalog implements VenueCatalog {
     onEvents: (events: readonly Json[]) => unknown,
     signal: AbortSignal,
   ): Promise<void> {
-    const seen = new Set<string>()
-    let cursor: string | undefined
-    for (let page = 0; page < PAGES_MAX; page += 1) {
+    const ask = async (cursor?: string) => {
       const query = { ...filter, limit: EVENTS_PER_PAGE, after_cursor: cursor }
-      const answer = await this.#parts.gamma.getJson('/events/keyset', query, { signal })
-      if (!isRecord(answer) || !Array.isArray(answer.events)) {
-        throw new Error('/events/keyset answered something else than a list')
-      }
-      if ((await onEvents(answer.events.filter(isRecord))) === 'enough') return
-      const next = answer.next_cursor
-      if (typeof next !== 'string' || next === '') return
-      if (seen.has(next)) {
-        this.#parts.intake.trouble('stale_cursor', next)
-        return
-      }
-      seen.add(next)
-      cursor = next
+      const answer = await this.#parts.gamma.getJson(PATH, query, { signal })
+      const next = isRecord(answer) ? answer.next_cursor : null
+      const isLast = typeof next !== 'string' || next === ''
+      return { rows: listIn(answer, 'events', 'catalogue'), next: isLast ? null : next }
     }
-    this.#parts.intake.trouble('too_many_pages', String(PAGES_MAX))
+    const list = { kind: 'catalogue', name: PATH, pagesMax: PAGES_MAX } as const
+    for await (const rows of pagesOf(ask, list)) {
+      if ((await onEvents(rows.filter(isRecord))) === 'enough') return
+    }
   }
 
   #readEvents(rows: readonly Json[], oldestMs: TimeMs): CatalogPage {
-    const markets: MarketListing[] = []
-    const events: EventListing[] = []
+    const markets: ReadListing[] = []
+    const events: ReadEvent[] = []
     for (const row of rows) {
       const nested = Array.isArray(row.markets) ? row.markets : []
       const page = this.#readRows(nested, row, oldestMs)
@@ -208,7 +209,7 @@ export class PolymarketCatalog implements VenueCatalog {
 
   #readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): CatalogPage {
     const { intake } = this.#parts
-    const markets: MarketListing[] = []
+    const markets: ReadListing[] = []
     for (const row of rows) {
       const market = readMarket(row, parent)
       if (typeof market === 'string') intake.reject(market, sampleOf(row))
@@ -231,6 +232,8 @@ class NewestFirst {
   readonly #fromMs: TimeMs
   #lastMs = Number.POSITIVE_INFINITY
   #isOrdered = true
+  /** Whether any event was seen. */
+  hasBegun = false
 
   constructor(fromMs: TimeMs) {
     this.#fromMs = fromMs
@@ -238,6 +241,7 @@ class NewestFirst {
 
   isOver(events: readonly Json[]): boolean {
     let newestMs = Number.NEGATIVE_INFINITY
+    this.hasBegun ||= events.length > 0
     for (const event of events) {
       const atMs = changedAtMs(event)
       if (atMs === null || atMs > this.#lastMs) this.#isOrdered = false

@@ -9,7 +9,7 @@ import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { FrameTap } from '../feed.ts'
-import type { FeedHealth, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import type { FeedHealth, TradesRead, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
 import { BookAudit } from './audit.ts'
 import type { BackFillRange } from './back-fill.ts'
 import { type BookConnection, BookConnections } from './connections.ts'
@@ -164,7 +164,7 @@ export class PolymarketFeed implements VenueFeed {
     }
   }
 
-  fetchTrades(range: BackFillRange): Promise<{ completeFromMs: TimeMs }> {
+  fetchTrades(range: BackFillRange): Promise<TradesRead> {
     return this.#trades.fetch(range)
   }
 

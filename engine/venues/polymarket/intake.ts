@@ -4,11 +4,14 @@
 
 import { type Log, LogSampler } from '../../log.ts'
 import type { Count, Metrics } from '../../metrics.ts'
+import { Doubts } from '../answers.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300
 
 /** The venue's counters; the series are kept, so that counting costs a Map read. */
 export class Intake {
+  /** Answers over REST that are not believed. */
+  readonly doubts: Doubts
   readonly #log: Log
   readonly #metrics: Metrics
   readonly #sampler = new LogSampler()
@@ -17,6 +20,7 @@ export class Intake {
   constructor(parts: { log: Log; metrics: Metrics }) {
     this.#log = parts.log
     this.#metrics = parts.metrics
+    this.doubts = new Doubts({ ...parts, venue: 'a' })
   }
 
   /** A message that became an event. */

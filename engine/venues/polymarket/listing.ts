@@ -4,7 +4,7 @@
 
 import { type NativeMarketId, nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import type { EventListing, MarketListing, MarketStatus, OutcomeListing } from '../../market.ts'
+import type { MarketStatus, OutcomeListing, ReadEvent, ReadListing } from '../../market.ts'
 import {
   MICROS,
   PRICE_HALF,
@@ -32,10 +32,7 @@ export type ListingReason =
   | 'no_event_slug'
 
 /** A market row; its event is the one given, or the nested one. */
-export function readMarket(
-  row: unknown,
-  parent: Json | null = null,
-): MarketListing | ListingReason {
+export function readMarket(row: unknown, parent: Json | null = null): ReadListing | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const event = parent ?? nestedEvent(row)
   const conditionId = textOf(row.conditionId)
@@ -76,11 +73,12 @@ export function readMarket(
     openInterest: null,
     settlementPrice: status === 'resolved' ? settlementOf(row) : null,
     native,
+    changedAtMs: changedAtMs(row),
   }
 }
 
 /** An event row, with or without its markets. */
-export function readEvent(row: unknown): EventListing | ListingReason {
+export function readEvent(row: unknown): ReadEvent | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const slug = textOf(row.slug)
   if (slug === null) return 'no_event_slug'
@@ -100,6 +98,7 @@ export function readEvent(row: unknown): EventListing | ListingReason {
     endAtMs: timeOf(row.endDate),
     isMutuallyExclusive: row.negRisk === true || row.enableNegRisk === true,
     native,
+    changedAtMs: changedAtMs(row),
   }
 }
 

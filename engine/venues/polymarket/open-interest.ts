@@ -9,6 +9,7 @@ import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, nativeMarketId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
 import { roundSize, type SizeMicros } from '../../units.ts'
+import { AnswerDoubt, asList } from '../answers.ts'
 import type { Intake } from './intake.ts'
 
 /** Condition ids of 66 characters: a query of some 7 KB. */
@@ -20,7 +21,7 @@ const ROUND_MS = 60_000
 export class OpenInterest {
   readonly #data: Pick<HttpClient, 'getJson'>
   readonly #clock: Clock
-  readonly #intake: Pick<Intake, 'reject' | 'trouble'>
+  readonly #intake: Pick<Intake, 'reject' | 'trouble' | 'doubts'>
   readonly #emit: (event: OpenInterestEvent) => void
   /** What was told of each watched market; bounded by them. */
   readonly #known = new Map<NativeMarketId, SizeMicros | null>()
@@ -30,7 +31,7 @@ export class OpenInterest {
   constructor(parts: {
     data: Pick<HttpClient, 'getJson'>
     clock: Clock
-    intake: Pick<Intake, 'reject' | 'trouble'>
+    intake: Pick<Intake, 'reject' | 'trouble' | 'doubts'>
     emit: (event: OpenInterestEvent) => void
   }) {
     this.#data = parts.data
@@ -75,11 +76,16 @@ export class OpenInterest {
   async #read(ids: readonly NativeMarketId[]): Promise<void> {
     const { signal } = this.#abort
     try {
-      const rows = await this.#data.getJson('/oi', { market: ids.join(',') }, { signal })
-      if (!Array.isArray(rows)) throw new Error('/oi answered something else than a list')
+      const answer = await this.#data.getJson('/oi', { market: ids.join(',') }, { signal })
+      const rows = asList(answer, 'open_interest')
+      if (rows.length === 0 && ids.some((id) => (this.#known.get(id) ?? null) !== null)) {
+        throw new AnswerDoubt('open_interest', 'empty', `of ${ids.length} markets`)
+      }
       for (const row of rows) this.#take(row)
     } catch (error) {
-      if (!signal.aborted) this.#intake.trouble('open_interest', String(error))
+      if (signal.aborted) return
+      if (error instanceof AnswerDoubt) this.#intake.doubts.note(error)
+      else this.#intake.trouble('open_interest', String(error))
     }
   }
 

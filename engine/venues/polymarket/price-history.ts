@@ -6,6 +6,7 @@
 import { FetchError, type HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
 import { type PriceMicros, roundPrice, type TimeMs, timeMs } from '../../units.ts'
+import { listIn } from '../answers.ts'
 import type { PastMarket, VenueHistory } from '../venue.ts'
 import type { Intake } from './intake.ts'
 
@@ -79,10 +80,7 @@ export class PolymarketHistory implements VenueHistory {
       if (error instanceof FetchError && error.status === 404) return []
       throw error
     }
-    const rows = isRecord(answer) ? answer.history : undefined
-    if (rows === null) return []
-    if (Array.isArray(rows)) return rows
-    throw new Error('/prices-history answered something else than a list')
+    return listIn(answer, 'history', 'prices')
   }
 }
 

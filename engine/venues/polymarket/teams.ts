@@ -3,6 +3,7 @@
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
+import { asList } from '../answers.ts'
 import { placeOf } from '../team-place.ts'
 import type { TeamListing } from '../venue.ts'
 import type { Intake } from './intake.ts'
@@ -23,8 +24,10 @@ export async function readTeams(
   const seen = new Set<string>()
   let offset = 0
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const rows = await gamma.getJson('/teams', { limit: PAGE_ROWS, offset }, { signal })
-    if (!Array.isArray(rows)) throw new Error('/teams answered something else than a list')
+    const rows = asList(
+      await gamma.getJson('/teams', { limit: PAGE_ROWS, offset }, { signal }),
+      'teams',
+    )
     const knownCount = seen.size
     for (const row of rows) {
       const key = isRecord(row) ? `${row.id} ${row.league} ${row.abbreviation} ${row.name}` : ''

@@ -6,7 +6,7 @@ import type { HttpClient } from '../../fetch.ts'
 import type { WalletAddress } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { FrameTap, SocketFeed } from '../feed.ts'
-import type { VenueParts } from '../venue.ts'
+import type { TradesRead, VenueParts } from '../venue.ts'
 import { ActivityFeed } from './activity.ts'
 import { BackFill, type BackFillRange } from './back-fill.ts'
 import type { Intake } from './intake.ts'
@@ -39,6 +39,7 @@ export class TradeFeed {
     const { clock } = venue
     const history = new TradeHistory({
       data: parts.data,
+      doubts: intake.doubts,
       onRejected: (reason) => intake.reject(reason, 'a row of the Data API'),
       onOverflow: (second) => intake.trouble('trades_beyond_limit', `second ${second}`),
     })
@@ -69,7 +70,7 @@ export class TradeFeed {
     return this.#activity.stop()
   }
 
-  fetch(range: BackFillRange): Promise<{ completeFromMs: TimeMs }> {
+  fetch(range: BackFillRange): Promise<TradesRead> {
     return this.#backFill.fetch(range)
   }
 

@@ -1,17 +1,22 @@
 // The Data API's trades of a time range, complete and oldest first. The venue answers newest first
 // and only so many rows, so the range is read in windows of whole seconds, each small enough to come
 // as one page: one page is one moment's truth, and equal rows of a transaction (which share their
-// second) can be counted in it. Not for: the stream (trades.ts). Upholds POLYHIST1 to POLYHIST4.
+// second) can be counted in it. A window of the whole venue is believed when its page reaches back
+// behind it, or when one without a beginning does: an empty page proves nothing.
+// Not for: the stream (trades.ts). Upholds POLYHIST1 to POLYHIST4, ANSWER2.
 
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
+import { AnswerDoubt, asList, type DoubtReason, type Doubts, reachesBack } from '../answers.ts'
+import type { TradesRead } from '../venue.ts'
 import { isTrade } from './messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from './trades.ts'
 
 export interface HistoryParts {
   readonly data: HttpClient
-  readonly onRejected: (reason: TradeReason | 'bad_trade' | 'bad_trades_page') => void
+  readonly onRejected: (reason: TradeReason | 'bad_trade') => void
+  readonly doubts: Doubts
   /** A single second held more rows than the venue gives out. */
   readonly onOverflow: (second: number) => void
 }
@@ -33,6 +38,11 @@ const ROUND_ROWS = 100
 const OFFSET_MAX = 3_000
 const EDGE_SPAN_S = 9
 const NEWEST = { takerOnly: true, limit: 1 }
+/** Before the first window, for a trade that shows that it is whole. */
+const LEAD_S = 5
+/** So many rows more than a window's page are asked for without a beginning. */
+const WALK_ROWS = 50
+const WALK_GROWTH = 8
 /** The first window over all markets; a single market's first window is the whole range. */
 const WINDOW_FIRST_S = 60
 
@@ -46,37 +56,70 @@ export class TradeHistory {
 
   /**
    * Hands over the range's rows window by window, oldest first; each window holds whole seconds.
-   * Resolves to the time from which the answer is complete; rejects with FetchError.
+   * Resolves to what may be missing all the same; rejects with FetchError or AnswerDoubt.
    */
   async read(
     range: HistoryRange,
     onRows: (rows: readonly TradeRow[]) => void,
     signal: AbortSignal,
-  ): Promise<{ completeFromMs: TimeMs }> {
+  ): Promise<TradesRead> {
+    const { market } = range
     const lastSecond = Math.floor(range.toMs / 1_000)
     let second = Math.floor(range.fromMs / 1_000)
     let completeFromMs = range.fromMs
-    let spanS = range.market === null ? WINDOW_FIRST_S : lastSecond - second + 1
+    let doubt: DoubtReason | null = null
+    // The newest trade before the window: its page must have it.
+    let anchor = second - LEAD_S
+    let spanS = market === null ? WINDOW_FIRST_S : lastSecond - second + 1
     while (second <= lastSecond) {
       const end = Math.min(lastSecond, second + spanS - 1)
-      const page = await this.#page(range.market, { start: second, end, limit: PAGE_ROWS }, signal)
-      const isFull = isPageFull(page.length, PAGE_ROWS)
-      if (isFull && end > second) {
-        spanS = smallerSpan(page, { start: second, end })
-        continue
-      }
-      const rows = isFull ? await this.#wholeSecond(range.market, second, signal) : page
-      if (rows === null) {
-        this.#parts.onOverflow(second)
-        completeFromMs = timeMs((end + 1) * 1_000)
-        second = end + 1
-        continue
+      const start = market === null ? anchor : second
+      let rows = await this.#page(market, { start, end, limit: PAGE_ROWS }, signal)
+      if (isPageFull(rows.length, PAGE_ROWS)) {
+        if (end > second) {
+          spanS = smallerSpan(rows, { start: second, end })
+          continue
+        }
+        const whole = await this.#wholeSecond(market, second, signal)
+        if (whole === null) {
+          this.#parts.onOverflow(second)
+          completeFromMs = timeMs((end + 1) * 1_000)
+          second = end + 1
+          continue
+        }
+        rows = whole
+      } else if (market === null && !isWhole(rows, second)) {
+        const walked = await this.#walk(end, { second, count: rows.length }, signal)
+        const reason = rows.length === 0 ? 'empty' : 'shorter'
+        const hasMore = countIn(walked, second, end) > countIn(rows, second, end)
+        if (!isWhole(walked, second)) doubt ??= reason
+        else if (hasMore) this.#noteShort(reason, second)
+        if (hasMore) rows = walked
       }
       onRows(this.#rowsOf(rows, { start: second, end }))
       if (rows.length < PAGE_ROWS / 4) spanS = Math.min(spanS * 2, lastSecond - second + 1)
+      anchor = Math.max(anchor, newestSecond(rows, end))
       second = end + 1
     }
-    return { completeFromMs }
+    return { completeFromMs, doubt }
+  }
+
+  /** The newest rows up to a second's end, so many that they reach back behind another if any do. */
+  async #walk(
+    end: number,
+    { second, count }: { readonly second: number; readonly count: number },
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
+    for (let limit = count + WALK_ROWS; ; limit *= WALK_GROWTH) {
+      const asked = Math.min(limit, PAGE_ROWS_MAX)
+      const rows = await this.#page(null, { start: null, end, limit: asked }, signal)
+      if (isWhole(rows, second) || rows.length < asked || asked === PAGE_ROWS_MAX) return rows
+    }
+  }
+
+  /** A page lacked trades of its window that a page without a beginning has: those were taken. */
+  #noteShort(reason: DoubtReason, second: number): void {
+    this.#parts.doubts.note(new AnswerDoubt('trades', reason, `trades from second ${second} on`))
   }
 
   /**
@@ -98,34 +141,32 @@ export class TradeHistory {
     return null
   }
 
-  /** Venue time of the newest trade that the Data API knows; null when it knows none. */
+  /** Venue time of the newest trade that the Data API knows; null when it names none. */
   async newestMs(signal: AbortSignal): Promise<TimeMs | null> {
-    const answer = await this.#parts.data.getJson('/trades', NEWEST, { signal })
-    const row = Array.isArray(answer) ? answer[0] : undefined
+    const answer = asList(await this.#parts.data.getJson('/trades', NEWEST, { signal }), 'trades')
+    const [row] = answer
     const trade = isTrade(row) ? readTrade(row) : null
     return trade === null || typeof trade === 'string' ? null : trade.timeMs
   }
 
   async #page(
     market: NativeMarketId | null,
-    window: { start: number; end: number; limit: number; offset?: number },
+    window: { start: number | null; end: number; limit: number; offset?: number },
     signal: AbortSignal,
   ): Promise<readonly unknown[]> {
     // Whether the bounds are inclusive is not documented: a second more on each side costs little
     // in a long window, and rows outside are left out below.
-    const edge = window.end - window.start >= EDGE_SPAN_S ? 1 : 0
+    const { start, end } = window
+    const edge = start !== null && end - start >= EDGE_SPAN_S ? 1 : 0
     const query = {
       takerOnly: true,
       limit: window.limit,
       offset: window.offset ?? 0,
-      start: window.start - edge,
-      end: window.end + edge,
+      ...(start === null ? {} : { start: start - edge }),
+      end: end + edge,
       ...(market === null ? {} : { market }),
     }
-    const answer = await this.#parts.data.getJson('/trades', query, { signal })
-    if (Array.isArray(answer)) return answer
-    this.#parts.onRejected('bad_trades_page')
-    throw new Error('the Data API answered /trades with something else than a list')
+    return asList(await this.#parts.data.getJson('/trades', query, { signal }), 'trades')
   }
 
   /** Oldest first; within a second the reverse of the venue's newest first. */
@@ -146,6 +187,28 @@ export class TradeHistory {
 
 function isPageFull(rowCount: number, limit: number): boolean {
   return rowCount >= limit || (rowCount > 0 && rowCount % ROUND_ROWS === 0)
+}
+
+/** The seconds of the rows that tell theirs. */
+function* secondsOf(rows: readonly unknown[]): Iterable<number> {
+  for (const row of rows) if (isTrade(row)) yield Number(row.timestamp)
+}
+
+/** Whether a page, newest first, reaches back behind a second: nothing of it and later is missing. */
+function isWhole(rows: readonly unknown[], second: number): boolean {
+  return reachesBack(secondsOf(rows), second)
+}
+
+function countIn(rows: readonly unknown[], start: number, end: number): number {
+  let count = 0
+  for (const at of secondsOf(rows)) if (at >= start && at <= end) count += 1
+  return count
+}
+
+function newestSecond(rows: readonly unknown[], end: number): number {
+  let newest = Number.NEGATIVE_INFINITY
+  for (const at of secondsOf(rows)) if (at <= end && at > newest) newest = at
+  return newest
 }
 
 /** A span that this page's density would fit into, at most half of the one that did not. */

@@ -9,6 +9,7 @@ import { silentLog } from '../../../../engine/log.ts'
 import { Metrics } from '../../../../engine/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
+import { AnswerDoubt } from '../../../../engine/venues/answers.ts'
 import { KalshiCatalog } from '../../../../engine/venues/kalshi/catalog.ts'
 import { Tally } from '../../../../engine/venues/kalshi/stream.ts'
 import { TradeReader } from '../../../../engine/venues/kalshi/trades.ts'
@@ -53,7 +54,9 @@ async function open(answers: Answers) {
   const trades = new TradeReader({ http, tally, nowMs: () => clock.nowMs() })
   const troubles = (reason: string) =>
     metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
-  return { catalog, trades, clock, paths, ends, troubles }
+  const doubted = (kind: string, reason: string) =>
+    metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'b', kind, reason }).value
+  return { catalog, trades, clock, paths, ends, troubles, doubted }
 }
 
 afterEach(async () => {
@@ -121,17 +124,48 @@ describe('Kalshi catalogue', () => {
     )
   })
 
-  it('[KCAT2] a cursor that comes again ends the list, counted', async () => {
+  it('[KCAT2] a list whose cursor comes again or whose pages never end is not believed', async () => {
     let pagesRead = 0
-    const { catalog, troubles } = await open((path) => {
+    const { catalog } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/markets') return { markets: [], cursor: '' }
       pagesRead += 1
       return { events: [event(`S-${pagesRead}`)], cursor: 'stale' }
     })
-    const { events } = await collect((onPage) => catalog.crawl(onPage, signal))
-    assert.equal(events.length, 6)
-    assert.equal(troubles('cursor_repeated'), 3)
+    const taken: CatalogPage[] = []
+    const crawl = () => catalog.crawl((page) => void taken.push(page), signal)
+    await assert.rejects(crawl(), { name: 'AnswerDoubt', reason: 'cursor' })
+    assert.equal(taken.flatMap(({ events }) => events).length, 2, 'what came before is taken')
+    const endless = await open((path, query) => {
+      if (path === '/series') return SERIES
+      return { events: [], markets: [], cursor: `${query.get('cursor')}x` }
+    })
+    await assert.rejects(
+      endless.catalog.crawl(() => undefined, signal),
+      { name: 'AnswerDoubt', reason: 'endless' },
+    )
+    assert.ok(endless.paths.length < 20)
+  })
+
+  it('[ANSWER3] an empty list of series takes no tags away', async () => {
+    let series: object = SERIES
+    const { catalog, clock, doubted } = await open((path) => {
+      if (path === '/series') return series
+      if (path === '/events') return { events: [event('S-1')] }
+      return { markets: [market('S-1-A')], cursor: '' }
+    })
+    const tags = async () => {
+      const { pages } = await collect((onPage) =>
+        catalog.refresh(timeMs(1_790_000_000_500), onPage, signal),
+      )
+      return pages[0]?.markets[0]?.tags
+    }
+    const before = await tags()
+    assert.ok(before !== undefined && before.length > 0)
+    series = { series: [] }
+    clock.advance(3_600_001)
+    assert.deepEqual(await tags(), before)
+    assert.equal(doubted('series', 'empty'), 1)
   })
 
   it('[KCAT3] a refresh asks for what was updated, with the filter that this needs', async () => {
@@ -228,8 +262,8 @@ describe('Kalshi trades over REST', () => {
     assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
   })
 
-  it('[KTRADES2] a cursor that goes in circles leaves the older part of the range lost', async () => {
-    const { trades, clock, troubles } = await open(() => ({
+  it('[KTRADES2] a cursor that goes in circles proves nothing, and what came before is taken', async () => {
+    const { trades, clock } = await open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
     }))
@@ -238,8 +272,52 @@ describe('Kalshi trades over REST', () => {
       ...{ ticker: null, source: 'history' as const, toMs: nowMs },
       fromMs: timeMs(nowMs - 3_600_000),
     })
-    assert.equal(answer.completeFromMs, nowMs - 10_000)
-    assert.equal(troubles('cursor_repeated'), 1)
+    assert.equal(answer.doubt, 'cursor')
+    assert.equal(answer.trades.length, 1)
+  })
+
+  it('[ANSWER2] of the whole venue an empty or a shorter answer is not taken for all', async () => {
+    const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
+      trade(at, `2026-11-20T${at}Z`),
+    )
+    let damage = (rows: readonly unknown[]) => rows
+    let isWalkDamaged = false
+    const { trades, clock, doubted } = await open((_path, query) => {
+      const isWalk = !query.has('min_ts')
+      return { trades: isWalk && !isWalkDamaged ? all : damage(all.slice(0, 4)), cursor: '' }
+    })
+    const fromMs = timeMs(clock.nowMs() + 500)
+    const range = { ticker: null, fromMs, toMs: timeMs(clock.nowMs() + 5_000) }
+    const read = () => trades.fetchRange({ ...range, source: 'backfill' })
+    for (const [reason, damaged] of [
+      ['empty', () => []],
+      ['shorter', (rows: readonly unknown[]) => rows.slice(0, 1)],
+    ] as const) {
+      damage = damaged
+      isWalkDamaged = false
+      const answer = await read()
+      assert.equal(answer.trades.length, 4, reason)
+      assert.equal(answer.doubt, null)
+      assert.equal(doubted('trades', reason), 1)
+      isWalkDamaged = true
+      assert.equal((await read()).doubt, reason)
+    }
+  })
+
+  it('[ANSWER1] an answer without a list is an error, and no end of trading', async () => {
+    let answer: unknown = { error: 'none' }
+    const { trades, catalog, clock } = await open(() => answer)
+    const toMs = clock.nowMs()
+    const range = { ticker: null, fromMs: timeMs(toMs - 1_000), toMs, source: 'backfill' as const }
+    const { signal } = new AbortController()
+    for (answer of [{ error: 'none' }, [], { trades: {}, series: {}, events: {} }, 'x']) {
+      await assert.rejects(trades.fetchRange(range), AnswerDoubt)
+      await assert.rejects(
+        catalog.crawl(() => undefined, signal),
+        AnswerDoubt,
+      )
+      await assert.rejects(trades.fetchNewestMs(), AnswerDoubt)
+    }
   })
 
   it('[KTRADES3] what is older than the live tables is said to be lost', async () => {

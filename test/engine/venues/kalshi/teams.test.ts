@@ -17,7 +17,11 @@ function openTeams(restUrl: string) {
   const venue = openKalshi({ ...parts, emit: () => {} }, options)
   const count = (name: string, reason: string) =>
     metrics.count(name, 'x', { venue: 'b', reason }).value
-  return { teams: () => venue.teams(new AbortController().signal), count }
+  const doubted = (reason: string) => {
+    const labels = { venue: 'b', kind: 'teams', reason }
+    return metrics.count('venue_answers_doubted_total', 'x', labels).value
+  }
+  return { doubted, teams: () => venue.teams(new AbortController().signal), count }
 }
 
 async function openStub(t: TestContext, answers: (query: URLSearchParams) => unknown) {
@@ -63,7 +67,7 @@ test('[TEAMS1] pages are read to the end, and a cursor that comes again ends the
     y: { rows: [], cursor: 'z' },
     z: { rows: [4], cursor: '' },
   }
-  const { teams, count } = await openStub(t, (query) => {
+  const { teams, doubted } = await openStub(t, (query) => {
     const page = pages[query.get('cursor') ?? '']
     return { structured_targets: page?.rows.map(row), cursor: page?.cursor }
   })
@@ -73,7 +77,7 @@ test('[TEAMS1] pages are read to the end, and a cursor that comes again ends the
   )
   pages.z = { rows: [4], cursor: 'y' }
   assert.equal((await teams()).length, 4)
-  assert.equal(count('venue_troubles_total', 'cursor_repeated'), 1)
+  assert.equal(doubted('cursor'), 1)
 })
 
 test('[TEAMS3] teams and single players are kept, the players of teams are not', async (t) => {

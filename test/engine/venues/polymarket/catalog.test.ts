@@ -88,13 +88,23 @@ test('[POLYCAT1] a crawl follows after_cursor through open and lately closed eve
   assert.ok(Math.abs(NOW_MS - 48 * HOUR_MS - since) < 60_000)
 })
 
-test('[POLYCAT2] a cursor that repeats ends the crawl with a counted warning', async (t) => {
-  const { stub, catalog, onPage, signal, ids, troubles } = await openCatalog(t)
+test('[POLYCAT2] a list whose cursor repeats is not believed, and what came before is taken', async (t) => {
+  const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   stub.rest = ({ query }) =>
     query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
-  await catalog.crawl(onPage, signal)
+  const doubt = { name: 'AnswerDoubt', reason: 'cursor' }
+  await assert.rejects(catalog.crawl(onPage, signal), doubt)
   assert.deepEqual(ids(), ['0x1', '0x1'])
-  assert.deepEqual(troubles(), [['{"venue":"a","reason":"stale_cursor"}', 1]])
+  for (const answer of [{ error: 'none' }, [], { events: {} }]) {
+    stub.rest = () => answer
+    await assert.rejects(catalog.crawl(onPage, signal), { name: 'AnswerDoubt', reason: 'shape' })
+  }
+  stub.rest = () => ({ events: [] })
+  await assert.rejects(
+    catalog.refresh(timeMs(0), onPage, signal),
+    { name: 'AnswerDoubt', reason: 'empty' },
+    'the newest come first, however old they are',
+  )
 })
 
 test('[POLYCAT3] what was resolved long ago, or is no market, is left out and counted', async (t) => {

@@ -69,6 +69,7 @@ test('[POLYLIST1] a recorded row becomes a listing, figures and times in our uni
     volumeTotal: 9_999_997,
     openInterest: null,
     settlementPrice: null,
+    changedAtMs: Date.parse('2026-03-11T15:14:46.097Z'),
   })
 })
 

@@ -8,6 +8,7 @@ import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
 import { silentLog } from '../../../../engine/log.ts'
 import { Metrics } from '../../../../engine/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
+import { Doubts } from '../../../../engine/venues/answers.ts'
 import { OpenInterest } from '../../../../engine/venues/polymarket/open-interest.ts'
 import { openPolymarket } from '../../../../engine/venues/polymarket/polymarket.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -76,7 +77,8 @@ test('[POLYOI2] a call takes a hundred markets, a figure is told when it changed
   const note = (reason: string): void => {
     reasons.push(reason)
   }
-  const intake = { reject: note, trouble: note }
+  const doubts = new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'a' })
+  const intake = { reject: note, trouble: note, doubts }
   const interest = new OpenInterest({ data, clock, intake, emit: (event) => told.push(event) })
   const ids = Array.from({ length: 250 }, (_, index) => nativeMarketId(`m${index}`))
   interest.watch(ids)

@@ -10,6 +10,7 @@ import { silentLog } from '../../../../engine/log.ts'
 import { Metrics } from '../../../../engine/metrics.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
+import { Doubts } from '../../../../engine/venues/answers.ts'
 import type { WireTrade } from '../../../../engine/venues/polymarket/messages.ts'
 import { TradeHistory } from '../../../../engine/venues/polymarket/trade-history.ts'
 import { numberRows, type TradeRow } from '../../../../engine/venues/polymarket/trades.ts'
@@ -38,6 +39,7 @@ async function openHistory(rows: readonly WireTrade[], capRows: number) {
   const hosts = await stub.start()
   const overflows: number[] = []
   const rejections: string[] = []
+  const metrics = new Metrics()
   const data = new HttpClient({
     baseUrl: hosts.data,
     timeoutMs: 5_000,
@@ -46,10 +48,11 @@ async function openHistory(rows: readonly WireTrade[], capRows: number) {
     clock: systemClock,
     random: seededRandom(1),
     log: silentLog,
-    metrics: new Metrics(),
+    metrics,
   })
   const history = new TradeHistory({
     data,
+    doubts: new Doubts({ metrics, log: silentLog, venue: 'a' }),
     onRejected: (reason) => rejections.push(reason),
     onOverflow: (second) => overflows.push(second),
   })
@@ -60,18 +63,21 @@ async function openHistory(rows: readonly WireTrade[], capRows: number) {
       fromMs: timeMs(fromS * 1_000),
       toMs: timeMs(toS * 1_000 + 999),
     }
-    const { completeFromMs } = await history.read(
+    const { completeFromMs, doubt } = await history.read(
       range,
       (page) => got.push(...numberRows(page)),
       new AbortController().signal,
     )
-    return { got, completeFromMs }
+    return { got, completeFromMs, doubt }
   }
+  const doubted = (reason: string) =>
+    metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
+      .value
   const stop = async () => {
     data.stop()
     await stub.stop()
   }
-  return { stub, read, overflows, rejections, stop }
+  return { stub, read, overflows, rejections, doubted, stop }
 }
 
 function makeRows(perSecond: (second: number) => number, seconds: number, random: Random) {
@@ -124,7 +130,7 @@ test('[POLYHIST1] windows are split so that every row comes exactly once, oldest
     )
     assert.equal(completeFromMs, START_S * 1_000)
     assert.equal(overflows.length, 0)
-    assert.ok(stub.requests.length < 60, `${stub.requests.length} requests`)
+    assert.ok(stub.requests.length < 100, `${stub.requests.length} requests`)
     const part = await read(START_S + 40, START_S + 60, '0xb')
     const wanted = naive(rows, START_S + 40, START_S + 60, '0xb')
     assert.deepEqual(idsOf(part.got).sort(), wanted.sort())
@@ -173,6 +179,61 @@ test('[POLYHIST4] rows that are no trades are counted, an answer that is no list
     await assert.rejects(read(START_S, START_S))
     stub.rest = () => 500
     await assert.rejects(read(START_S, START_S))
+  } finally {
+    await stop()
+  }
+})
+
+/** What an unreliable cache makes of an answer to a question with a beginning. */
+const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly unknown[]>> = {
+  empty: () => [],
+  shorter: (rows) => rows.slice(0, Math.floor(rows.length / 3)),
+}
+
+for (const [reason, damage] of Object.entries(DAMAGES)) {
+  test(`[ANSWER2] of the whole venue no ${reason} page is taken for all that happened`, async () => {
+    const rows = makeRows(() => 2, 200, seededRandom(reason))
+    const { read, stub, doubted, stop } = await openHistory(rows, 10_000)
+    try {
+      const whole = stub.rest
+      stub.rest = (asked) => {
+        const answer = whole(asked)
+        assert.ok(Array.isArray(answer))
+        return asked.query.has('start') ? damage(answer) : answer
+      }
+      const { got, doubt } = await read(START_S + 60, START_S + 199)
+      assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
+      assert.equal(doubt, null)
+      assert.ok(doubted(reason) > 0)
+      // Also without a beginning nothing older comes: it is said, and what came is taken.
+      stub.rest = (asked) => {
+        const answer = whole(asked)
+        assert.ok(Array.isArray(answer))
+        return damage(answer.filter((row) => Number(row.timestamp) >= START_S + 60))
+      }
+      assert.notEqual((await read(START_S + 60, START_S + 199)).doubt, null)
+      // Of a single market nothing older need exist.
+      stub.rest = () => []
+      assert.equal((await read(START_S + 60, START_S + 199, '0xa')).doubt, null)
+    } finally {
+      await stop()
+    }
+  })
+}
+
+test('[ANSWER2] a quiet time is believed by the trade before it', async () => {
+  const rows = makeRows(
+    (second) => (second === 0 || second === 900 ? 1 : 0),
+    1_000,
+    seededRandom(1),
+  )
+  const { read, stub, doubted, stop } = await openHistory(rows, 10_000)
+  try {
+    const { got, doubt } = await read(START_S + 300, START_S + 999)
+    assert.equal(got.length, 1)
+    assert.equal(doubt, null)
+    assert.equal(doubted('empty'), 0)
+    assert.ok(stub.requests.length < 12, `${stub.requests.length} requests`)
   } finally {
     await stop()
   }

@@ -1,0 +1,88 @@
+// Which answers are believed, by example.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { Metrics } from '../../../engine/metrics.ts'
+import {
+  AnswerDoubt,
+  asList,
+  Doubts,
+  doubtOfList,
+  listIn,
+  pagesOf,
+  reachesBack,
+} from '../../../engine/venues/answers.ts'
+
+test('[ANSWER1] only a list is a list; null is one without rows', () => {
+  assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
+  assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
+  const shape = { name: 'AnswerDoubt', kind: 'trades', reason: 'shape' }
+  for (const answer of [null, [], 'x', {}, { trades: {} }, { error: 'x' }]) {
+    assert.throws(() => listIn(answer, 'trades', 'trades'), shape)
+  }
+  for (const answer of [null, {}, 'x', { error: 'x' }]) {
+    assert.throws(() => asList(answer, 'trades'), shape)
+  }
+})
+
+test('[ANSWER1] pages end where their cursors end, and never go on for ever', async () => {
+  const read = async (next: (page: number) => string | null, rowsOf = (page: number) => [page]) => {
+    const rows: unknown[] = []
+    let page = 0
+    const ask = async () => {
+      page += 1
+      return { rows: rowsOf(page), next: next(page) }
+    }
+    const list = { kind: 'trades', name: 'x', pagesMax: 50 } as const
+    try {
+      for await (const some of pagesOf(ask, list)) rows.push(...some)
+      return { count: rows.length, reason: null }
+    } catch (error) {
+      assert.ok(error instanceof AnswerDoubt)
+      return { count: rows.length, reason: error.reason }
+    }
+  }
+  assert.deepEqual(await read((page) => (page < 3 ? `${page}` : null)), { count: 3, reason: null })
+  assert.deepEqual(await read(() => 'same'), { count: 2, reason: 'cursor' })
+  assert.deepEqual(await read((page) => `${page % 3}`), { count: 4, reason: 'cursor' })
+  assert.deepEqual(await read((page) => `${page}`), { count: 50, reason: 'endless' })
+  const empty = await read(
+    (page) => `${page}`,
+    () => [],
+  )
+  assert.deepEqual(empty, { count: 0, reason: 'endless' })
+})
+
+test('[ANSWER1] a list of nothing is doubted, and one that lacks more than a few things', () => {
+  assert.equal(doubtOfList({ got: 0, lacking: 0, known: 0 }), 'empty')
+  assert.equal(doubtOfList({ got: 0, lacking: 9, known: 9 }), 'empty')
+  assert.equal(doubtOfList({ got: 90, lacking: 10, known: 100 }), null)
+  assert.equal(doubtOfList({ got: 89, lacking: 11, known: 100 }), 'shorter')
+  assert.equal(doubtOfList({ got: 9_500, lacking: 500, known: 10_000 }), null)
+  assert.equal(doubtOfList({ got: 9_499, lacking: 501, known: 10_000 }), 'shorter')
+  assert.equal(reachesBack([5, 4], 5), true)
+  assert.equal(reachesBack([6, 5], 5), false)
+  assert.equal(reachesBack([], 5), false)
+})
+
+test('[ANSWER1] doubts are counted by venue, kind and reason, and named in a few lines', () => {
+  const metrics = new Metrics()
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => void lines.push(line) })
+  const doubts = new Doubts({ metrics, log, venue: 'b' })
+  for (let time = 0; time < 1_000; time += 1) {
+    doubts.note(new AnswerDoubt('prices', 'empty', 'KX-1'))
+  }
+  doubts.note(new AnswerDoubt('trades', 'shorter', 'since 5'), 7)
+  const counts = [...metrics.counts('venue_answers_doubted_total')]
+  assert.deepEqual(
+    counts.map(([labels, { value }]) => [labels, value]),
+    [
+      ['{"venue":"b","kind":"prices","reason":"empty"}', 1_000],
+      ['{"venue":"b","kind":"trades","reason":"shorter"}', 7],
+    ],
+  )
+  assert.ok(lines.length < 12, `${lines.length} lines`)
+  assert.ok(lines[0]?.includes('KX-1'))
+})
