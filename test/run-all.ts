@@ -2,8 +2,8 @@
 // times and the work of several processes against each other, and a machine that does other things as well makes one
 // of them fail now and then: a file in which something failed is run once more, alone, and both are said. What fails
 // twice fails. Files whose tests leave nothing at the root (no hooks, no processes, no settings of V8) share a process by
-// the dozen, since half of a light file's time goes for its start. Files may be given by name. Not for: long loops
-// (`npm run test:long`), where nothing is run again.
+// the dozen, since half of a light file's time goes for its start. Files may be given by name; `--quick` leaves all others out than those that share
+// a process. Not for: long loops (`npm run test:long`), where nothing is run again.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,10 +38,13 @@ function filesOf(place: string, all: readonly string[]): readonly string[] {
   return all.filter((file) => readFileSync(file, 'utf8').includes(`/${basename(place)}'`))
 }
 
+/** Whether a file may share its process with others. */
+function isLight(file: string): boolean {
+  return !/test\/(simulation|bench)/.test(file) && !APART.test(readFileSync(file, 'utf8'))
+}
+
 /** Modules in `folder` that import the files which may share a process, and the other files. */
 function grouped(files: readonly string[], folder: string): string[] {
-  const isLight = (file: string) =>
-    !/test\/(simulation|bench)/.test(file) && !APART.test(readFileSync(file, 'utf8'))
   const light = files.filter(isLight)
   const modules = files.filter((file) => !isLight(file))
   const groupCount = Math.ceil(light.length / GROUP_FILES)
@@ -80,8 +83,12 @@ async function failing(files: string[], concurrency: number): Promise<string[]> 
   return [...failed]
 }
 
-const given = process.argv.slice(2)
-const files = given.length > 0 ? given : testFiles()
+const isQuick = process.argv.includes('--quick')
+const given = process.argv.slice(2).filter((word) => word !== '--quick')
+const files = [
+  ...(isQuick ? testFiles().filter(isLight) : []),
+  ...(given.length > 0 || isQuick ? given : testFiles()),
+]
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-tests-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 let failed = await failing(grouped(files, folder), CONCURRENCY)

@@ -297,6 +297,21 @@ test('[TIDY14] every configuration variable stands in the README with its defaul
   )
 })
 
+test('[TIDY18] no locked package asks for another Node than those of `engines`: `npm ci` says no word about it', () => {
+  const lock: { packages: Record<string, { engines?: { node?: string } }> } = JSON.parse(
+    readFileSync('package-lock.json', 'utf8'),
+  )
+  // The newest oldest: Node 20 is the oldest of ours.
+  const refusing = Object.entries(lock.packages).filter(([, { engines }]) => {
+    const alternatives = engines?.node?.split('||') ?? []
+    const majors = alternatives.map((one) =>
+      Number(/^\s*(?:>=|\^|~|=|v)?\s*(\d+)/.exec(one)?.[1] ?? 0),
+    )
+    return majors.length > 0 && Math.min(...majors) > 20
+  })
+  assert.deepEqual(refusing, [])
+})
+
 test('[TIDY16] the handler of dropped messages only notes and defers: a call on a socket in it ends the process', () => {
   const upgrade = codeOf(sources.get('http/ws/upgrade.ts') ?? '')
   const handler = /^ *dropped: (.*),$/m.exec(upgrade)?.[1] ?? ''

@@ -28,7 +28,7 @@ test('[ID2] a platform name is a venue or nothing', () => {
 
 test('[ERR1] every refusal has a status of ours and a meaning, and an error carries both', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
-    assert.ok([400, 401, 404, 405, 413, 422, 429, 500, 503].includes(status), code)
+    assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)
   }
   const error = new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 3 })

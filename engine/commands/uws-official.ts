@@ -1,0 +1,84 @@
+// `npm run uws:official`: replaces the repack of uWebSockets.js by its authors' own build, which reads requests more
+// strictly and is not published on npm: the dependency becomes their git repository, and npm installs it. All is resolved
+// in a copy first, so that without a way to the repository nothing here changes. Exit codes: 0 done, 1 not possible now.
+// Not for: starting with it (nothing in the code differs). Upholds UWS1, UWS2.
+
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { EngineError } from '../errors.ts'
+import { isRecord } from '../json-record.ts'
+import { runCommand } from './asking.ts'
+
+/** The last of their releases with binaries for both Node 20 and 22. */
+const OFFICIAL = 'github:uNetworking/uWebSockets.js#v20.66.0'
+const FILES = ['package.json', 'package-lock.json']
+const NPM_MS_MAX = 300_000
+
+async function main(): Promise<void> {
+  process.stdout.write(
+    `In package.json "uWebSockets.js" becomes "${OFFICIAL}", and \`npm install\` fetches it.\n` +
+      'Back again: `git checkout package.json package-lock.json && npm ci`.\n',
+  )
+  const copy = mkdtempSync(join(tmpdir(), 'twinbook-uws-'))
+  const kept = FILES.map((file) => readFileSync(file))
+  try {
+    stage(copy)
+    const refusal = npm(copy, '--package-lock-only', '--ignore-scripts')
+    if (refusal !== null) throw notPossible(refusal)
+    for (const file of FILES) copyFileSync(join(copy, file), file)
+    const failure = npm('.')
+    if (failure === null) return void process.stdout.write('Done.\n')
+    // npm takes back what it began in node_modules.
+    for (const [index, file] of FILES.entries()) writeFileSync(file, kept[index] ?? '')
+    throw notPossible(failure)
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+/** What npm reads of this project, with the other dependency. */
+function stage(copy: string): void {
+  const manifest: unknown = JSON.parse(readFileSync('package.json', 'utf8'))
+  if (!isRecord(manifest) || !isRecord(manifest.dependencies)) {
+    throw new EngineError('BAD_REQUEST', 'run it in the folder of twinbook: `npm run uws:official`')
+  }
+  const dependencies = { ...manifest.dependencies, 'uWebSockets.js': OFFICIAL }
+  writeFileSync(
+    join(copy, 'package.json'),
+    `${JSON.stringify({ ...manifest, dependencies }, null, 2)}\n`,
+  )
+  copyFileSync('package-lock.json', join(copy, 'package-lock.json'))
+  const workspaces = Array.isArray(manifest.workspaces) ? manifest.workspaces.map(String) : []
+  for (const workspace of workspaces) {
+    const path = join(workspace, 'package.json')
+    mkdirSync(dirname(join(copy, path)), { recursive: true })
+    copyFileSync(path, join(copy, path))
+  }
+}
+
+/** Runs `npm install` in a folder; null when it did, else its reason in a few words. */
+function npm(folder: string, ...flags: readonly string[]): string | null {
+  const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0']
+  const { status, stderr, error } = spawnSync('npm', ['install', ...quiet, ...flags], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: NPM_MS_MAX,
+  })
+  if (status === 0) return null
+  if (error !== undefined) return error.message
+  const lines = stderr.split('\n').map((line) => line.replace(/^npm error\s*/, '').trim())
+  return (
+    lines.find((line) => /^(fatal|request to|.*ENOTFOUND)/.test(line)) ?? lines[0] ?? 'no reason'
+  )
+}
+
+function notPossible(reason: string): EngineError {
+  const detail =
+    `the authors' build could not be installed (${reason.slice(0, 200)}); package.json, ` +
+    'package-lock.json and node_modules are as they were'
+  return new EngineError('UNAVAILABLE', detail)
+}
+
+await runCommand(main)
