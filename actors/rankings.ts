@@ -45,9 +45,17 @@ export class Rankings {
     return shared !== undefined && nowMs - shared.cutAtMs < SHARED_MS ? shared : null
   }
 
-  /** Keeps a copy of a ranking that was cut just now. */
+  /** Keeps a copy of a ranking that was cut just now; the one before goes on where its rows are the same. */
   keep(key: string, cut: Uint32Array): Ranking {
     const nowMs = this.#clock.monotonicMs()
+    const before = this.#pins.get(this.#newest.get(key)?.pin ?? 0)
+    if (before !== undefined && isSame(before.numbers, cut)) {
+      const renewed = { ...before, cutAtMs: nowMs }
+      this.#pins.delete(before.pin)
+      this.#pins.set(before.pin, renewed)
+      this.#newest.set(key, renewed)
+      return renewed
+    }
     this.#lastPin += 1
     const memory = this.#slabs.keep(cut)
     const ranking = {
@@ -81,6 +89,10 @@ export class Rankings {
       if (this.#newest.get(ranking.key) === ranking) this.#newest.delete(ranking.key)
     }
   }
+}
+
+function isSame(one: Uint32Array, other: Uint32Array): boolean {
+  return one.length === other.length && one.every((number, place) => number === other[place])
 }
 
 function bytesOf({ numbers, key }: Ranking): number {

@@ -4,6 +4,7 @@
 // Not for: short answers, which stay texts. Upholds BULK5.
 
 import type { Clock } from '../engine/clock.ts'
+import { etagFrom, newHash } from './etag.ts'
 import { eachInSlices } from './in-slices.ts'
 import { type Answer, jsonBytes } from './reply.ts'
 
@@ -20,11 +21,15 @@ const spare: Buffer[] = []
 export class BodyBytes {
   #buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BYTES_FIRST)
   #length = 0
+  readonly #hash = newHash()
+  #hashedLength = 0
 
   append(text: string): void {
     const most = text.length * UNIT_BYTES_MAX
     if (this.#buffer.length - this.#length < most) this.#makeRoom(most)
     this.#length += this.#buffer.write(text, this.#length)
+    // While it is written, and not at the end: for two megabytes that takes longer than a turn may.
+    if (this.#length - this.#hashedLength > BYTES_FIRST) this.#hashOn()
   }
 
   #makeRoom(byteCount: number): void {
@@ -32,6 +37,17 @@ export class BodyBytes {
     const larger = Buffer.allocUnsafeSlow(wanted)
     larger.set(this.#buffer.subarray(0, this.#length))
     this.#buffer = larger
+  }
+
+  #hashOn(): void {
+    this.#hash.update(this.#buffer.subarray(this.#hashedLength, this.#length))
+    this.#hashedLength = this.#length
+  }
+
+  /** The name of all of it; once, at the end. */
+  etag(): string {
+    this.#hashOn()
+    return etagFrom(this.#hash)
   }
 
   /** A view, good until `release`. */
@@ -46,7 +62,7 @@ export class BodyBytes {
   }
 }
 
-/** An answer of JSON from its parts in order: texts as they are, and rows as `text` writes them. */
+/** A named answer of JSON from its parts in order: texts as they are, and rows as `text` writes them. */
 export function partsAnswer<Row extends object>(
   clock: Clock,
   parts: readonly (string | Row)[],
@@ -54,7 +70,7 @@ export function partsAnswer<Row extends object>(
 ): Answer | Promise<Answer> {
   const body = new BodyBytes()
   const append = (part: string | Row) => body.append(typeof part === 'string' ? part : text(part))
-  const finish = () => jsonBytes(body.bytes, () => body.release())
+  const finish = () => jsonBytes(body.bytes, () => body.release(), body.etag())
   const rest = eachInSlices(clock, parts, append)
   return rest === null ? finish() : rest.then(finish)
 }

@@ -14,12 +14,14 @@ import { toSeconds } from '../engine/units.ts'
 import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
 import { Bursts } from './bursts.ts'
+import { knows } from './etag.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
 import {
   type Answer,
   failure,
   nothing,
+  notModified,
   refusal,
   retryAfter,
   withHeader,
@@ -140,7 +142,8 @@ class Exchange {
   #isHead = false
   /** HEAD or OPTIONS. */
   #isBodiless = false
-  #isPrivate = false
+  /** Of a request that is not answered at once: its head is gone then. */
+  #ifNoneMatch = ''
   #closes = false
   /** Against whom a request without a caller counts; read only where somebody asks for it. */
   address = ''
@@ -165,7 +168,9 @@ class Exchange {
   leaveHandler(): void {
     this.#isInHandler = false
     this.#req = null
-    if (!this.#isOver) this.#res.onAborted(() => this.#finish())
+    if (this.#isOver) return
+    this.#ifNoneMatch = this.#owner.parts.head.ifNoneMatch
+    this.#res.onAborted(() => this.#finish())
   }
 
   /** Reads all that is needed of `req`, which is gone after the first await. */
@@ -257,7 +262,6 @@ class Exchange {
       return null
     }
     if (match.kind === 'route' && match.route.budget === 'signIn') {
-      this.#isPrivate = match.route.isPrivate
       this.#isSignIn = true
       return null
     }
@@ -273,7 +277,6 @@ class Exchange {
       return withHeader(failure('METHOD_NOT_ALLOWED', detail), 'Allow', match.allow)
     }
     if (match.kind === 'options') return preflight(match.allow)
-    this.#isPrivate = match.route.isPrivate
     const refused = unauthorized(match.route.access, identity) ?? forbidden(match.route, identity)
     if (refused !== null) return refused
     return quota.isAllowed ? null : tooMany(quota)
@@ -315,7 +318,7 @@ class Exchange {
       : (this.#quota ?? accounts.peekAddress(this.address))
     const nowMs = clock.nowMs()
     const nowSeconds = toSeconds(nowMs)
-    const answer = this.#countBytes(given, nowSeconds)
+    const answer = this.#countBytes(this.#asked(given), nowSeconds)
     if (answer === null) return this.#cut()
     this.#owner.answeredAtMs = nowMs
     this.#finish()
@@ -325,11 +328,18 @@ class Exchange {
       nowSeconds,
       allowedOrigin: this.#allowedOrigin,
       isHead: this.#isHead,
-      isPrivate: this.#isPrivate,
       closes: this.#closes || this.#owner.isDraining,
       isCorked: this.#isInHandler,
       unsent,
     })
+  }
+
+  /** The answer, or that the client has it already. */
+  #asked(answer: Answer): Answer {
+    const { etag, status } = answer
+    if (etag === undefined || status !== 200) return answer
+    const known = this.#isInHandler ? this.#owner.parts.head.ifNoneMatch : this.#ifNoneMatch
+    return knows(known, etag) ? notModified(answer) : answer
   }
 
   /**

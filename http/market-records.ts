@@ -6,6 +6,7 @@
 
 import type { MarketView, MatchesView } from '../actors/views.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../engine/units.ts'
+import { etagOf } from './etag.ts'
 import { KeptByMarket, weightOf } from './kept-by-market.ts'
 import { outcomePrice } from './render.ts'
 
@@ -34,6 +35,8 @@ interface Written {
   readonly twin: MarketView | null
   readonly twinVersion: number
   readonly text: string
+  /** Of the text, once it was asked for. */
+  etag: string | null
   readonly bytes: number
 }
 
@@ -49,6 +52,17 @@ export class MarketRecords {
 
   /** The record as JSON text. */
   text(view: MarketView, nowMs: number): string {
+    return this.#written(view, nowMs).text
+  }
+
+  /** The record, and its name (etag.ts). */
+  named(view: MarketView, nowMs: number): { readonly text: string; readonly etag: string } {
+    const written = this.#written(view, nowMs)
+    written.etag ??= etagOf(written.text)
+    return { text: written.text, etag: written.etag }
+  }
+
+  #written(view: MarketView, nowMs: number): Written {
     const { number } = view.ref
     const kept = this.#kept.get(number)
     const twin = this.#matches.twinOf(view.ref)
@@ -60,14 +74,15 @@ export class MarketRecords {
       kept.twin === twin &&
       (twin === null || kept.twinVersion === twin.version)
     ) {
-      return kept.text
+      return kept
     }
     const listing = isCurrent ? kept.listing : readListing(view, nowMs)
     const text = recordText(view, listing, twin)
     const twinVersion = twin?.version ?? 0
     const bytes = weightOf(text, listing.head, listing.platform, listing.rest)
-    this.#kept.put(number, { listing, version: view.version, twin, twinVersion, text, bytes })
-    return text
+    const written = { listing, version: view.version, twin, twinVersion, text, etag: null, bytes }
+    this.#kept.put(number, written)
+    return written
   }
 }
 

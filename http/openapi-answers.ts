@@ -27,6 +27,7 @@ export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   }
   const success = document.status ?? 200
   add(success, success === 204 ? 'done' : document.summary)
+  if (document.isNamed === true) add(304, '`If-None-Match` names the answer: the client has it')
   add(400, refusals[400])
   add(400, badRequest(route))
   add(401, unauthorized(access))
@@ -77,13 +78,21 @@ function isBounded(schema: TSchema): boolean {
   return ['minLength', 'maxLength', 'pattern'].some((bound) => schema[bound] !== undefined)
 }
 
-/** The three headers of every answer, and those that some carry, as shared parts. */
+/** The headers of every answer, and those that some carry, as shared parts. */
 export const HEADERS = {
   'X-RateLimit-Limit': integer('Requests in a window of 60 s.'),
   'X-RateLimit-Remaining': integer('Requests left in this window.'),
   'X-RateLimit-Reset': integer('Unix seconds at which the window ends.'),
   'Retry-After': integer('Seconds after which to come back, at least 1.'),
   Upgrade: { description: 'The protocol that the path speaks.', schema: { type: 'string' } },
+  'Cache-Control': {
+    description: 'Who may keep the answer, and for how long.',
+    schema: { type: 'string' },
+  },
+  ETag: {
+    description: 'Names the answer; send it back as `If-None-Match`.',
+    schema: { type: 'string' },
+  },
   Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
   'X-Unknown-Parameters': {
     description:
@@ -96,7 +105,12 @@ function integer(description: string) {
   return { description, schema: { type: 'integer' } }
 }
 
-const ON_EVERY_ANSWER = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+const ON_EVERY_ANSWER = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Cache-Control',
+] as const
 
 /** The `responses` of an operation. */
 export function responses(route: Route, operation: string, components: Components): JsonObject {
@@ -116,6 +130,7 @@ function contentOf(
   operation: string,
   components: Components,
 ): JsonObject | null {
+  if (status === 304) return null
   if (status >= 400) {
     const schema = status === 422 ? ProblemsSchema : DetailSchema
     return { 'application/json': { schema: components.schema(schema) } }
@@ -136,6 +151,7 @@ function headersOf({ document, hasBody }: Route, status: number): JsonObject {
   // An upgraded connection answers no more in HTTP.
   if (status === 101) return {}
   const isSuccess = status < 400
+  if (isSuccess && document.isNamed === true) names.push('ETag')
   if (isSuccess && !hasBody) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
   const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {

@@ -7,6 +7,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { Quota } from '../actors/views.ts'
 import { type EngineError, type ErrorCode, errorCatalogue } from '../engine/errors.ts'
 import { addressFileBytesPerMinute } from '../engine/limits.ts'
+import { etagOf } from './etag.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 /** What a handler wants said. */
@@ -20,6 +21,10 @@ export interface Answer {
   readonly retryAfterSeconds: number | null
   /** Called once the body was taken over; never for an answer that found its client gone. */
   readonly whenTaken?: () => void
+  /** The body's name (etag.ts), by which it can be asked for again. */
+  readonly etag?: string
+  /** How caches may keep it; unless said, not at all, or with an etag its client alone, asking each time. */
+  readonly caching?: string
   /** The body is bytes that never change, of a file that many answers give; it counts by its bytes. */
   readonly isFile?: boolean
 }
@@ -31,8 +36,6 @@ export interface Frame {
   /** The `Access-Control-Allow-Origin` value; null: none. */
   readonly allowedOrigin: string | null
   readonly isHead: boolean
-  /** The answer must not be stored by anybody on the way. */
-  readonly isPrivate: boolean
   /** Close the connection afterwards (a body that we refused to read). */
   readonly closes: boolean
   /** Written within the library's own call of the handler, where all is corked already. */
@@ -46,7 +49,7 @@ const WINDOW_SECONDS = 60
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
 const EXPOSED =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Data-Incomplete, X-Data-As-Of, X-Unknown-Parameters'
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Data-Incomplete, X-Data-As-Of, X-Unknown-Parameters, ETag'
 
 /** Our side drops idle connections after about 11 s; telling clients less avoids the race. */
 const FIXED_HEADERS = '\r\nX-Content-Type-Options: nosniff\r\nKeep-Alive: timeout=8'
@@ -59,6 +62,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   202: '202 Accepted',
   204: '204 No Content',
   302: '302 Found',
+  304: '304 Not Modified',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   403: '403 Forbidden',
@@ -82,8 +86,13 @@ export function jsonText(body: string, status = 200): Answer {
   return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
+/** The same, named, so that who has it already is told so. */
+export function namedJson(body: string, etag = etagOf(body)): Answer {
+  return { ...jsonText(body), etag }
+}
+
 /** An answer from finished JSON as UTF-8, of which a copy is taken before `whenTaken`. */
-export function jsonBytes(body: Uint8Array, whenTaken: () => void): Answer {
+export function jsonBytes(body: Uint8Array, whenTaken: () => void, etag?: string): Answer {
   return {
     status: 200,
     body,
@@ -91,6 +100,7 @@ export function jsonBytes(body: Uint8Array, whenTaken: () => void): Answer {
     headers: NO_HEADERS,
     retryAfterSeconds: null,
     whenTaken,
+    ...(etag === undefined ? {} : { etag }),
   }
 }
 
@@ -105,7 +115,7 @@ export const fileRefusals = {
 }
 
 /** A document, script or page: text that never changes while the service runs. */
-export function file(text: string, contentType: string): Answer {
+export function file(text: string, contentType: string, caching: string): Answer {
   return {
     status: 200,
     body: Buffer.from(text),
@@ -113,7 +123,19 @@ export function file(text: string, contentType: string): Answer {
     headers: NO_HEADERS,
     retryAfterSeconds: null,
     isFile: true,
+    etag: etagOf(text),
+    caching,
   }
+}
+
+/** Never to change under its name. */
+export const KEPT = 'public, max-age=31536000, immutable'
+/** To be asked for each time: another version of the service may say something else. */
+export const REVALIDATED = 'no-cache'
+
+/** 304 to who has the answer already. */
+export function notModified(answer: Answer): Answer {
+  return { ...answer, status: 304, body: null }
 }
 
 /** 302 to an address, from that of the request; a client that does not follow is told where to go. */
@@ -199,14 +221,15 @@ function holdRest(
 
 /** Status and headers, without a line's end after the last. Nothing of a user's is in it but through `headerValue`. */
 function headText(answer: Answer, frame: Frame): string {
-  const { status, body, headers } = answer
+  const { status, contentType, etag, headers } = answer
   const { limit, remaining, resetSeconds } = frame.quota
   let text = STATUS_LINES[status] ?? `${status} Status`
-  if (body !== null) text += `\r\nContent-Type: ${answer.contentType}`
+  if (contentType !== '') text += `\r\nContent-Type: ${contentType}`
   text += `\r\nX-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${resetSeconds}`
   if (status === 429 || status === 503) text += `\r\nRetry-After: ${secondsToWait(answer, frame)}`
   text += FIXED_HEADERS
-  if (frame.isPrivate) text += '\r\nCache-Control: no-store'
+  text += `\r\nCache-Control: ${answer.caching ?? (etag === undefined ? 'no-store' : 'private, no-cache')}`
+  if (etag !== undefined) text += `\r\nETag: ${etag}`
   if (frame.allowedOrigin === '*') text += `${ORIGIN_HEADERS}*`
   else if (frame.allowedOrigin !== null) {
     text += `\r\nVary: Origin${ORIGIN_HEADERS}${headerValue(frame.allowedOrigin)}`

@@ -29,6 +29,8 @@ export class RequestHead implements Credentials {
   key = ''
   authorization = ''
   origin = ''
+  /** All lines of `If-None-Match` as the one list that they are. */
+  ifNoneMatch = ''
   /** All lines of `X-Forwarded-For` as the one list that they are. */
   forwardedFor = ''
   /** Some proxy passed the request on, trusted or not. */
@@ -45,6 +47,7 @@ export class RequestHead implements Credentials {
     this.key = ''
     this.authorization = ''
     this.origin = ''
+    this.ifNoneMatch = ''
     this.forwardedFor = ''
     this.isForwarded = false
     this.hasBody = false
@@ -75,6 +78,9 @@ export class RequestHead implements Credentials {
       case 'origin':
         this.origin ||= value
         return
+      case 'if-none-match':
+        this.ifNoneMatch = joined(this.ifNoneMatch, value)
+        return
       case 'content-length':
         this.#lengths += 1
         this.hasBody ||= value !== '0'
@@ -89,10 +95,13 @@ export class RequestHead implements Credentials {
         return
       case 'x-forwarded-for':
         this.isForwarded = true
-        this.forwardedFor = this.forwardedFor === '' ? value : `${this.forwardedFor},${value}`
+        this.forwardedFor = joined(this.forwardedFor, value)
         return
       default:
         if (name.startsWith('x-forwarded') || PROXY_HEADERS.has(name)) this.isForwarded = true
     }
   }
 }
+
+/** Lines of one list. */
+const joined = (list: string, line: string): string => (list === '' ? line : `${list},${line}`)

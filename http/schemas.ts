@@ -81,6 +81,7 @@ export const MarketSchema = Type.Object({
 
 export const MarketsSchema = Type.Object({
   markets: Type.Array(MarketSchema),
+  total: Type.Integer({ minimum: 0 }),
   cursor: nullable(Type.String()),
   has_more: Type.Boolean(),
 })

@@ -177,12 +177,12 @@ export async function positionsAnswer(
       if (found === null) return NO_POSITIONS
       return readPositions({ clock, pins }, found, { asked, binding, place, limit })
     },
-    answer: async ({ rows, summary }, next) => {
+    answer: async ({ rows, summary, total }, next) => {
       const texts = await writtenInSlices(clock, rows, {
         fewRows: WRITTEN_ROWS,
         write: (row) => JSON.stringify(positionRecord(row, catalog.names)),
       })
-      const list = `"positions":[${texts.join(',')}],"summary":${JSON.stringify(summary)}`
+      const list = `"positions":[${texts.join(',')}],"summary":${JSON.stringify(summary)},"total":${total}`
       const body = `{"address":"${address}",${list},${cursorText(next)}}`
       return withCompleteness(jsonText(body), found)
     },

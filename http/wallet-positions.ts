@@ -30,6 +30,7 @@ export const walletPositionsSchema = Type.Object({
     unrealized_pnl: Type.Number(),
     total_pnl: Type.Number(),
   }),
+  total: Type.Integer({ minimum: 0 }),
   cursor: nullable(Type.String()),
   has_more: Type.Boolean(),
 })
@@ -69,6 +70,8 @@ export interface PositionRow {
 export interface PositionPage {
   readonly rows: readonly PositionRow[]
   readonly summary: ReturnType<typeof summaryRecord>
+  /** Positions that pass the filters, at the pin. */
+  readonly total: number
   readonly next: ListPosition | null
 }
 
@@ -85,6 +88,7 @@ const NOTHING: Sums = { openCount: 0, value: 0, initial: 0 }
 export const NO_POSITIONS: PositionPage = {
   rows: [],
   summary: summaryRecord(NOTHING, { realized: 0, unrealized: 0 }),
+  total: 0,
   next: null,
 }
 
@@ -128,7 +132,7 @@ export async function readPositions(
     return { pin: pin ?? pins.keep(binding, tokens), offset: end }
   }
   const summary = summaryRecord(sums, profits)
-  return { rows, summary, next: end < count ? next() : null }
+  return { rows, summary, total: count, next: end < count ? next() : null }
 }
 
 /** The positions of these tokens, in their order. */

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
 import { type ClientFile, readClientFiles } from '../client-files.ts'
-import { type Answer, file, fileRefusals, withHeader } from '../reply.ts'
+import { type Answer, file, fileRefusals, KEPT, REVALIDATED } from '../reply.ts'
 import { type Route, route } from '../route.ts'
 
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -14,7 +14,7 @@ export function clientFileRoutes(): readonly Route[] {
   const answers = new Map(
     [...readClientFiles()].map(([name, file]) => [
       name,
-      { hash: file.hash, fresh: answer(file, 'no-cache'), kept: answer(file, KEPT) },
+      { hash: file.hash, fresh: answer(file, REVALIDATED), kept: answer(file, KEPT) },
     ]),
   )
   return [
@@ -29,8 +29,8 @@ export function clientFileRoutes(): readonly Route[] {
             'With `v`, the hash of its content, caches may keep it for ever. Modules ask for each other that way, so that those of two versions never meet.',
           answer: null,
           contentType: 'text/javascript',
+          isNamed: true,
           refusals: { ...fileRefusals, 404: 'no such file, or another content than `v` names' },
-          headers: { 'Cache-Control': 'how long a cache may keep the answer' },
         },
         access: 'public',
         isCounted: false,
@@ -49,8 +49,6 @@ export function clientFileRoutes(): readonly Route[] {
   ]
 }
 
-const KEPT = 'public, max-age=31536000, immutable'
-
 function answer({ text }: ClientFile, caching: string): Answer {
-  return withHeader(file(text, SCRIPT), 'Cache-Control', caching)
+  return file(text, SCRIPT, caching)
 }

@@ -5,24 +5,27 @@ import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
 import { readClientFiles } from '../client-files.ts'
 import { DASHBOARD_POLICY, readDashboard } from '../dashboard-files.ts'
-import { type Answer, file, fileRefusals, redirect, withHeader } from '../reply.ts'
+import {
+  type Answer,
+  file,
+  fileRefusals,
+  KEPT,
+  REVALIDATED,
+  redirect,
+  withHeader,
+} from '../reply.ts'
 import { type Route, type RouteDocument, route } from '../route.ts'
 
 const HTML = 'text/html; charset=utf-8'
-const CACHING = { 'Cache-Control': 'how long a cache may keep the answer' }
-const KEPT = 'public, max-age=31536000, immutable'
 const NoQuery = Type.Object({})
 
 /** `GET /`, `/dashboard`, `/dashboard/{asset}`. */
 export function dashboardRoutes(): readonly Route[] {
   const { html, files } = readDashboard(readClientFiles())
   const page = protectedPage(html)
-  const start = withHeader(redirect('dashboard'), 'Cache-Control', 'no-cache')
+  const start = { ...redirect('dashboard'), caching: REVALIDATED }
   const kept = new Map(
-    [...files].map(([name, { text, contentType }]) => [
-      name,
-      withHeader(file(text, contentType), 'Cache-Control', KEPT),
-    ]),
+    [...files].map(([name, { text, contentType }]) => [name, file(text, contentType, KEPT)]),
   )
   return [
     open('/', START, () => start),
@@ -41,7 +44,7 @@ const START: RouteDocument = {
   answer: null,
   status: 302,
   contentType: 'text/plain',
-  headers: { ...CACHING, Location: 'where the dashboard is, from here' },
+  headers: { Location: 'where the dashboard is, from here' },
 }
 
 const PAGE: RouteDocument = {
@@ -50,11 +53,11 @@ const PAGE: RouteDocument = {
   answer: null,
   contentType: 'text/html',
   headers: {
-    ...CACHING,
     'Content-Security-Policy': 'what the page may load: only our own files',
     'Referrer-Policy': 'what other hosts hear of the page: nothing',
   },
   refusals: fileRefusals,
+  isNamed: true,
 }
 
 const FILE: RouteDocument = {
@@ -64,7 +67,7 @@ const FILE: RouteDocument = {
   answer: null,
   contentType: 'text/*',
   refusals: { ...fileRefusals, 404: 'no such file' },
-  headers: CACHING,
+  isNamed: true,
 }
 
 function open(pattern: string, document: RouteDocument, answer: (asset: string) => Answer): Route {
@@ -77,7 +80,10 @@ function open(pattern: string, document: RouteDocument, answer: (asset: string) 
 }
 
 function protectedPage(html: string): Answer {
-  const policed = withHeader(file(html, HTML), 'Content-Security-Policy', DASHBOARD_POLICY)
-  const quiet = withHeader(policed, 'Referrer-Policy', 'no-referrer')
-  return withHeader(quiet, 'Cache-Control', 'no-cache')
+  const policed = withHeader(
+    file(html, HTML, REVALIDATED),
+    'Content-Security-Policy',
+    DASHBOARD_POLICY,
+  )
+  return withHeader(policed, 'Referrer-Policy', 'no-referrer')
 }

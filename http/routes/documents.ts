@@ -7,12 +7,19 @@ import { EngineError } from '../../engine/errors.ts'
 import { asyncapiText } from '../asyncapi.ts'
 import { PAGE_POLICY, type PageFile, readPage } from '../docs.ts'
 import { openapiText, type SpecificationFacts } from '../openapi.ts'
-import { type Answer, file, fileRefusals, JSON_TYPE, withHeader } from '../reply.ts'
+import {
+  type Answer,
+  file,
+  fileRefusals,
+  JSON_TYPE,
+  KEPT,
+  REVALIDATED,
+  withHeader,
+} from '../reply.ts'
 import { type Route, route } from '../route.ts'
 import { clientFileRoutes } from './client-files.ts'
 
 const OPEN = { access: 'public', isCounted: false } as const
-const CACHING = { 'Cache-Control': 'how long a cache may keep the answer' }
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
 const NoQuery = Type.Object({})
 
@@ -21,7 +28,7 @@ export function documentRoutes(
   others: readonly Route[],
   facts: SpecificationFacts,
 ): readonly Route[] {
-  const stream = fresh(file(asyncapiText(facts), JSON_TYPE))
+  const stream = file(asyncapiText(facts), JSON_TYPE, REVALIDATED)
   const own = [
     ...clientFileRoutes(),
     documentRoute('/openapi.json', 'This document', () => specification),
@@ -29,7 +36,7 @@ export function documentRoutes(
     ...pageRoutes(),
   ]
   // After `own`, which it describes too; no request comes before this function returns.
-  const specification = fresh(file(openapiText([...others, ...own], facts), JSON_TYPE))
+  const specification = file(openapiText([...others, ...own], facts), JSON_TYPE, REVALIDATED)
   return own
 }
 
@@ -43,7 +50,7 @@ function documentRoute(pattern: string, summary: string, answer: () => Answer): 
         group: 'System',
         summary,
         answer: Type.Record(Type.String(), Type.Unknown()),
-        headers: CACHING,
+        isNamed: true,
         refusals: fileRefusals,
       },
       ...OPEN,
@@ -57,7 +64,9 @@ function documentRoute(pattern: string, summary: string, answer: () => Answer): 
 function pageRoutes(): readonly Route[] {
   const page = readPage()
   const html = protectedPage(page.html)
-  const files = new Map([...page.files].map(([name, file]) => [name, kept(file)]))
+  const files = new Map(
+    [...page.files].map(([name, { text, contentType }]) => [name, file(text, contentType, KEPT)]),
+  )
   return [
     route(
       {
@@ -68,7 +77,8 @@ function pageRoutes(): readonly Route[] {
           summary: 'This document as an interactive page',
           answer: null,
           contentType: 'text/html',
-          headers: { ...CACHING, ...POLICY },
+          headers: POLICY,
+          isNamed: true,
           refusals: fileRefusals,
         },
         ...OPEN,
@@ -86,7 +96,7 @@ function pageRoutes(): readonly Route[] {
           answer: null,
           contentType: 'text/*',
           refusals: { ...fileRefusals, 404: 'no such file' },
-          headers: CACHING,
+          isNamed: true,
         },
         ...OPEN,
       },
@@ -101,17 +111,10 @@ function pageRoutes(): readonly Route[] {
 }
 
 function protectedPage({ text, contentType }: PageFile): Answer {
-  const policed = withHeader(file(text, contentType), 'Content-Security-Policy', PAGE_POLICY)
-  return fresh(withHeader(policed, 'Referrer-Policy', 'no-referrer'))
-}
-
-/** To be asked for each time: another version of the service may say something else. */
-function fresh(answer: Answer): Answer {
-  return withHeader(answer, 'Cache-Control', 'no-cache')
-}
-
-/** Never to change under its name. */
-function kept({ text, contentType }: PageFile): Answer {
-  const answer = file(text, contentType)
-  return withHeader(answer, 'Cache-Control', 'public, max-age=31536000, immutable')
+  const policed = withHeader(
+    file(text, contentType, REVALIDATED),
+    'Content-Security-Policy',
+    PAGE_POLICY,
+  )
+  return withHeader(policed, 'Referrer-Policy', 'no-referrer')
 }

@@ -11,7 +11,7 @@ import { findMarket } from '../find-market.ts'
 import { cursorText } from '../history.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../lists.ts'
 import type { MarketRecords } from '../market-records.ts'
-import { type Answer, jsonText } from '../reply.ts'
+import { type Answer, namedJson } from '../reply.ts'
 import { type Route, route } from '../route.ts'
 import {
   choice,
@@ -43,6 +43,7 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
           group: 'Markets',
           summary: 'Markets of both venues, by 24-hour volume',
           answer: MarketsSchema,
+          isNamed: true,
           refusals: pageRefusals,
         },
       },
@@ -57,6 +58,7 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
           group: 'Markets',
           summary: 'Full-text search',
           answer: MarketsSchema,
+          isNamed: true,
           refusals: pageRefusals,
         },
       },
@@ -71,13 +73,15 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
           group: 'Markets',
           summary: 'One market',
           answer: MarketSchema,
+          isNamed: true,
           refusals: { 404: 'no such market' },
         },
       },
       Type.Object({}),
       ({ path }) => {
         const view = findMarket(catalog, path('market_id'))
-        return jsonText(parts.records.text(view, parts.clock.nowMs()))
+        const { text, etag } = parts.records.named(view, parts.clock.nowMs())
+        return namedJson(text, etag)
       },
     ),
   ]
@@ -163,7 +167,7 @@ function pageAnswer(
   cursor: string | null,
 ): Answer | Promise<Answer> {
   const nowMs = clock.nowMs()
-  const end = `],${cursorText(cursor)}}`
+  const end = `],"total":${page.total},${cursorText(cursor)}}`
   const parts = ['{"markets":[', ...separated(page.markets), end]
   return partsAnswer(clock, parts, (view) => records.text(view, nowMs))
 }

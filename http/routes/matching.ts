@@ -58,6 +58,7 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
             'one match at most. `vetoes` are the reasons that capped a score, `price_gap` is the ' +
             'midpoint of the second venue less that of the first.',
           answer: schemas.list,
+          isNamed: true,
           refusals: { 400: pageRefusals[400] },
         },
       },
@@ -75,6 +76,7 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
           description:
             'The date is the US Eastern day of the game, today unless given. `total` counts the matches.',
           answer: schemas.games,
+          isNamed: true,
           refusals: { 400: 'a date that no calendar has' },
         },
       },

@@ -12,7 +12,7 @@ import { cursorText } from '../history.ts'
 import { answerPage, createdRange, type PageAsked, pageRefusals, volumeMin } from '../lists.ts'
 import { VenueAMarketSchema, venueAMarket } from '../native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../native-venue-b.ts'
-import { type Answer, json } from '../reply.ts'
+import { type Answer, namedJson } from '../reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../route.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
@@ -136,6 +136,7 @@ function venueRoutes<Query extends TProperties>(
           group,
           summary: `Markets of ${name} in its own words`,
           answer: listSchema(row),
+          isNamed: true,
           refusals: pageRefusals,
         },
       },
@@ -150,11 +151,13 @@ function venueRoutes<Query extends TProperties>(
           group,
           summary: `One market of ${name} in its own words`,
           answer: row,
+          isNamed: true,
           refusals: { 404: 'no such market' },
         },
       },
       Type.Object({}),
-      ({ path }) => json(record(findMarket(parts.catalog, `${name}_${path(idName)}`))),
+      ({ path }) =>
+        namedJson(JSON.stringify(record(findMarket(parts.catalog, `${name}_${path(idName)}`)))),
     ),
   ]
 }
@@ -170,6 +173,7 @@ const tokenIds = () =>
 function listSchema(row: TSchema) {
   return Type.Object({
     data: Type.Array(row),
+    total: Type.Integer({ minimum: 0 }),
     cursor: nullable(Type.String()),
     has_more: Type.Boolean(),
   })
@@ -236,7 +240,7 @@ function list(
         ? catalog.list({ filter, ...order, limit, ...place })
         : catalog.search({ text, filter, ...order, limit, ...place }),
     answer: (page, cursor) => {
-      const end = `],${cursorText(cursor)}}`
+      const end = `],"total":${page.total},${cursorText(cursor)}}`
       const parts = ['{"data":[', ...separated(page.markets), end]
       return partsAnswer(clock, parts, (view) => JSON.stringify(record(view)))
     },

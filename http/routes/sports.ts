@@ -42,6 +42,7 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
             'away team, home team and date, as in `nfl-dal-phi-2025-09-04`; a golf tournament is ' +
             'found on each of its days. `search` keeps the games whose titles have all its words.',
           answer: SportsSchema,
+          isNamed: true,
           refusals: { 400: 'a date that no calendar has' },
         },
       },

@@ -231,7 +231,6 @@ class Handshake {
       nowSeconds: toSeconds(clock.nowMs()),
       allowedOrigin: this.#origin,
       isHead: false,
-      isPrivate: true,
       closes: this.#closes,
       isCorked: false,
       unsent: this.#parts.unsent,

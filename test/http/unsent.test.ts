@@ -47,7 +47,7 @@ const unsent = new Watched({ clock, metrics }, BOUND_BYTES)
 const None = Type.Object({})
 const document = { group: 'System', summary: 'For this test', answer: null } as const
 const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public', document }) as const
-const FILE = file(LONG_TEXT, 'text/plain')
+const FILE = file(LONG_TEXT, 'text/plain', 'no-cache')
 let releasedCount = 0
 let answeredCount = 0
 

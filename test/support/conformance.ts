@@ -39,6 +39,10 @@ async function succeed(client: RouteClient): Promise<void> {
   const success = document.status ?? 200
   if (success === 101) return
   const answer = await client.expect(success, {}, 'a good request')
+  if (document.isNamed === true) {
+    const headers = [['if-none-match', answer.headers.get('etag') ?? 'absent']] as const
+    await client.expect(304, { headers }, 'an answer that the client has')
+  }
   if (!hasBody) {
     const query = [...client.required, ['nobody-knows', 'it'], ['é,', '']] as const
     const { headers } = await client.ask({ query })

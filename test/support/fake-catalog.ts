@@ -190,7 +190,8 @@ export class FakeCatalog implements CatalogView {
   ) {
     const rows = pin === null ? cut() : pins.get(pin)
     if (rows === undefined) return 'expired' as const
-    const number = pin ?? ++this.#pinCount
+    const same = [...pins].find(([, kept]) => isEqual(kept, rows))?.[0]
+    const number = pin ?? same ?? ++this.#pinCount
     pins.set(number, rows)
     const end = offset + limit
     const next = end < rows.length ? { pin: number, offset: end } : null
@@ -249,4 +250,8 @@ function compared(one: FakeMarket, other: FakeMarket, { sortBy, order }: ListQue
     return one.ref.number - other.ref.number
   }
   return (first - second) * (order === 'asc' ? 1 : -1) || one.ref.number - other.ref.number
+}
+
+function isEqual<Row>(one: readonly Row[], other: readonly Row[]): boolean {
+  return one.length === other.length && one.every((row, place) => row === other[place])
 }

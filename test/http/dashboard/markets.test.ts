@@ -42,6 +42,7 @@ function market(id: string): Market {
 
 const page = (ids: readonly string[], cursor: string | null = null): MarketPage => ({
   markets: ids.map(market),
+  total: ids.length,
   cursor,
   has_more: cursor !== null,
 })

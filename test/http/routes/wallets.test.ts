@@ -399,6 +399,7 @@ test('[WALLETREST7] a client that pages to the end sees each position of the fir
     )
   }
   const { body } = await face.get(`${base}&limit=5`)
+  assert.equal(body.total, wallet.held.length)
   const next = `&cursor=${String(body.cursor)}`
   assert.equal((await face.get(`${base}&limit=9${next}`)).status, 200)
   const foreign = [
@@ -533,6 +534,7 @@ test('[WALLETREST10] a wallet never seen has no profile and empty lists; each an
     positions: {
       positions: [],
       summary: { open_positions: 0, total_value: 0, total_initial_value: 0, ...zero },
+      total: 0,
       ...none,
     },
   }
