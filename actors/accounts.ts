@@ -244,7 +244,8 @@ export class AccountsActor implements AccountsView {
   async #proven(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
     const encoded = account?.passwordHash ?? this.#passwords.nobodys
-    const tried = `token ${caller.token?.id}`
+    // No e-mail, which is in lower case, is this text.
+    const tried = `TOKEN ${caller.token?.id}`
     this.#throttle.begin(tried)
     let outcome: LoginOutcome = 'undecided'
     try {

@@ -65,7 +65,8 @@ export class LoginThrottle {
     const ofAddress = this.#addresses.take(address, loginsPerMinute)
     const isKnown = this.#known.has(pair)
     this.#admit(isKnown ? this.#knownAddresses.take(address, loginsPerMinute) : ofAddress)
-    const tried = isKnown ? pair : email
+    // No e-mail, which is in lower case, is this text.
+    const tried = isKnown ? `KNOWN ${pair}` : email
     this.begin(tried)
     return (outcome) => {
       this.end(tried, outcome)

@@ -214,15 +214,19 @@ class Exchange {
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
       }
       this.#owner.resume(() => {
-        const { caller } = identity
         // A head and its body may be seconds apart: what the head named may have been revoked since.
-        if (caller === null || this.#owner.parts.accounts.isGood(caller)) {
+        if (this.#isStillGood(match, identity)) {
           this.#settle(this.#run(match, queryText, identity, bytes))
         } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
       })
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  #isStillGood(match: Match, { caller }: Identity): boolean {
+    if (caller === null || (match.kind === 'route' && match.route.access === 'public')) return true
+    return this.#owner.parts.accounts.isGood(caller)
   }
 
   /** The work behind the body has a deadline of its own. */

@@ -140,11 +140,27 @@ test('[ACC22] who deletes the account with its password leaves nothing of it; a 
   await accounts.logOut((await accounts.logIn(ann)).caller)
   await assert.rejects(accounts.deleteAccount(caller, 'wrong'), hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfKey(key)?.accountId, caller.accountId)
+  // What is handed over in one turn is committed as one: a crash leaves the whole account or nothing.
+  let turn = 0
+  const turns = new Set<number>()
+  const table = storage.accounts
+  for (const method of ['removeAccount', 'removeKey', 'removeEndedToken'] as const) {
+    const remove: (id: never) => Promise<void> = table[method].bind(table)
+    Object.defineProperty(table, method, {
+      value: (id: never) => {
+        turns.add(turn)
+        setImmediate(() => {
+          turn += 1
+        })
+        return remove(id)
+      },
+    })
+  }
   const twice = [accounts.deleteAccount(caller, ann.password)]
   twice.push(accounts.deleteAccount(caller, ann.password))
   const ended = (await Promise.allSettled(twice)).map(({ status }) => status)
   assert.deepEqual(ended, ['fulfilled', 'rejected'])
-  const { accounts: table } = storage
+  assert.equal(turns.size, 1)
   assert.deepEqual([...table.accounts(), ...table.keys(), ...table.endedTokens()], [])
   for (const one of [accounts, reopen()]) {
     assert.deepEqual([one.callerOfToken(token), one.callerOfKey(key)], [null, null])

@@ -10,7 +10,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { openQuickAccounts } from '../support/quick-accounts.ts'
 import { StreamClient } from '../support/stream-client.ts'
 
-const { accounts, clock } = openQuickAccounts(new ManualClock(Date.now()))
+const { accounts, clock, passwords } = openQuickAccounts(new ManualClock(Date.now()))
 let face: Face
 before(async () => {
   face = await openFace({
@@ -281,6 +281,34 @@ describe('what ends', () => {
     }
     const again = { email, password: PASSWORD }
     assert.equal((await send('POST', '/v1/auth/signup', {}, again)).status, 201)
+  })
+
+  test('[LOGIN11] a sign-up, a log-in and a deletion that take too long are 503 with Retry-After, and were none', async () => {
+    const { email, token } = await newcomer()
+    let open: () => void = () => undefined
+    passwords.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const begun = passwords.hashed + passwords.verified
+    const user = { email, password: PASSWORD }
+    const late = Promise.all([
+      send('POST', '/v1/auth/signup', {}, { ...user, email: `late-${email}` }),
+      send('POST', '/v1/auth/login', {}, user),
+      send('DELETE', '/v1/auth/me', bearer(token), { password: PASSWORD }),
+    ])
+    const areBegun = () => passwords.hashed + passwords.verified === begun + 3
+    for (let turn = 0; turn < 100_000 && !areBegun(); turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.ok(areBegun())
+    clock.advance(4_000)
+    for (const got of await late) {
+      assert.equal(got.status, 503, got.text)
+      assert.ok(Number(got.headers.get('retry-after')) >= 1)
+    }
+    open()
+    assert.equal((await send('GET', '/v1/auth/me', bearer(token))).status, 200)
+    assert.equal(accounts.directory.findByEmail(`late-${email}`), null)
   })
 
   test('[AUTH10] a credential that ends between the head of a request and its body opens nothing', async () => {
