@@ -5,6 +5,7 @@ import type { AdminHandlers, AdminRequest } from '../engine/admin-socket.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type WalletAddress, walletAddress } from '../engine/ids.ts'
 import { formatTime, toNumber } from '../engine/units.ts'
+import type { WalletEvent } from '../engine/wallet.ts'
 import type { LedgerDifference } from './wallet-merge.ts'
 import type { Wallets } from './wallets.ts'
 
@@ -25,7 +26,7 @@ export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers
 
 type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
-function shown({ view, row, comparison, rereads, difference }: Found) {
+function shown({ view, row, comparison, rereads, difference, untold }: Found) {
   const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
   const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
   return {
@@ -41,9 +42,11 @@ function shown({ view, row, comparison, rereads, difference }: Found) {
     ledger: { events: row.events, blocks: row.blocks, settled_to: formatTime(row.settledToMs) },
     venue_lacks: {
       ...{ events: lacking, settled: row.lacking, behind_the_ledger: lacking - row.lacking },
-      told_to: row.toldToMs === null ? null : formatTime(row.toldToMs),
+      // Null: nothing of what is settled, or all of it.
+      told_to: row.toldToMs === null || row.toldToMs === 0 ? null : formatTime(row.toldToMs),
       asked_again: rereads,
       difference: difference === null ? null : differing(difference),
+      not_told: untold.slice(0, TOLD_MAX).map(eventShown),
     },
     comparison: comparison === null ? null : compared(comparison),
   }
@@ -54,11 +57,13 @@ function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
   return {
     ...{ at: formatTime(atMs), lacks: lackingCount },
     ...{ had_more: more.addedCount, told_otherwise: more.changedCount },
-    table: lacking.slice(0, TOLD_MAX).map(({ timeMs, kind, size, usd, market, txHash }) => ({
-      ...{ at: formatTime(timeMs), kind, size: toNumber(size), usd: toNumber(usd) },
-      ...{ market, tx: txHash },
-    })),
+    table: lacking.slice(0, TOLD_MAX).map(eventShown),
   }
+}
+
+function eventShown({ timeMs, kind, size, usd, market, txHash }: WalletEvent) {
+  const at = formatTime(timeMs)
+  return { at, kind, size: toNumber(size), usd: toNumber(usd), market, tx: txHash }
 }
 
 function compared({ atMs, positions, differences }: NonNullable<Found['comparison']>) {

@@ -225,7 +225,7 @@ export class WalletMarkets {
     const { table } = this.#parts
     const kept = table.market(facts.nativeId)
     const isConverted = kept?.isConverted ?? false
-    table.putMarket({ ...facts, group: kept?.group ?? null, isConverted })
+    table.putMarket({ ...fullerOf(kept, facts), group: kept?.group ?? null, isConverted })
   }
 
   #read(id: NativeMarketId): WalletMarket | null {
@@ -234,7 +234,7 @@ export class WalletMarkets {
     if (view === null) return kept
     const { native } = view.details()
     const group = hasWord(kept) ? kept.group : this.#groupOf(view, native)
-    const facts = this.#factsOf(view.summary, native, group)
+    const facts = fullerOf(kept, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
     // Its row does not know yet when it closed: the moment at which we learned it stays until then.
     if (kept?.payout === facts.payout) return { ...facts, resolvedAtMs: kept.resolvedAtMs }
@@ -285,6 +285,14 @@ export class WalletMarkets {
       return
     }
   }
+}
+
+/** What was told of a market, but for a payout or outcomes that were told before and are not told now: those stay. */
+function fullerOf(kept: StoredWalletMarket | null, told: WalletMarket): WalletMarket {
+  if (kept === null) return told
+  const { payout, resolvedAtMs } = told.payout === null ? kept : told
+  const { tokens, labels } = told.tokens.length === 0 ? kept : told
+  return { ...told, payout, resolvedAtMs, tokens, labels }
 }
 
 /** Whether the venue's word on the group counts, or is waited for. */

@@ -31,7 +31,7 @@ export class WalletTail {
   #readFillCount = 0
   /** Counts what was kept, live fills and all else. */
   #keptCount = 0
-  #untoldCount = 0
+  #untold: readonly WalletEvent[] = []
   /** When the stream's last fill was that may have been a repeat; null: a settled reading has told since. */
   #doubtMs: TimeMs | null = null
   /** Since when readings could not go on from where the ledger ends; null: they can. */
@@ -65,13 +65,13 @@ export class WalletTail {
   }
 
   /** Events that are shown and that the last reading did not tell. */
-  get untoldCount(): number {
-    return this.#untoldCount
+  get untold(): readonly WalletEvent[] {
+    return this.#untold
   }
 
   /** Everything that is shown was told by a reading. */
   get isCovered(): boolean {
-    return this.#untoldCount === 0
+    return this.#untold.length === 0
   }
 
   /** A live fill is shown that came after the last reading began. */
@@ -123,7 +123,7 @@ export class WalletTail {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const told = this.#reading?.result
     const more = untold(this.#kept.filter(isBehind), told?.recent ?? [])
-    this.#untoldCount = more.length
+    this.#untold = more
     // A later reading may have settled some of them, and failed then.
     return inOrder([...(told?.unsettled.filter(isBehind) ?? []), ...more])
   }

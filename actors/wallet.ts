@@ -116,7 +116,12 @@ export class Wallet {
 
   /** Events that are kept here and that the venue does not tell: settled ones, and those of the last minutes. */
   get lacking(): number {
-    return this.#row.lacking + this.#tail.untoldCount
+    return this.#row.lacking + this.#tail.untold.length
+  }
+
+  /** Of these the ones behind the ledger, in order. */
+  get untold(): readonly WalletEvent[] {
+    return this.#tail.untold
   }
 
   /** The venue's answers lack what it told before. */
@@ -194,10 +199,16 @@ export class Wallet {
     this.#parts.table.put(this.#row)
   }
 
-  /** An owner that is known stays: the venue tells it only to who asks by its address. */
+  /**
+   * What is known and not told now stays: an owner is told only to who asks by its address, and a venue that has lost a
+   * profile tells a wallet without names.
+   */
   setProfile(profile: WalletProfile): void {
-    const { proxy, eoa } = this.#row
-    this.#row = { ...this.#row, ...profile, proxy, eoa: profile.eoa ?? eoa }
+    const { proxy, eoa, handle, pseudonym, image } = this.#row
+    this.#row = {
+      ...{ ...this.#row, proxy, eoa: profile.eoa ?? eoa, handle: profile.handle ?? handle },
+      ...{ pseudonym: profile.pseudonym ?? pseudonym, image: profile.image ?? image },
+    }
     this.#parts.table.put(this.#row)
     this.#parts.onStored(this.#row)
   }

@@ -221,8 +221,9 @@ export class Wallets implements WalletsView, CatalogWatcher {
       deadline.end()
     }
     const { comparison } = seat
-    const { difference } = seat.wallet
-    return { view, row, comparison, rereads: this.#rereads.times(row.proxy), difference }
+    const { difference, untold } = seat.wallet
+    const rereads = this.#rereads.times(row.proxy)
+    return { view, row, comparison, rereads, difference, untold }
   }
 
   async #opened(

@@ -17,9 +17,10 @@ async function main(args: readonly string[]): Promise<void> {
 
 function show(answer: unknown): void {
   const { comparison, venue_lacks: lacks, ...wallet } = isRecord(answer) ? answer : {}
-  const { difference = null, ...lacking } = isRecord(lacks) ? lacks : {}
+  const { difference = null, not_told: untold, ...lacking } = isRecord(lacks) ? lacks : {}
   process.stdout.write(`${JSON.stringify({ ...wallet, venue_lacks: lacking }, null, 2)}\n`)
   if (isRecord(difference)) showLacking(difference)
+  showEvents('untold', untold)
   if (!isRecord(comparison)) {
     process.stdout.write('not compared with the venue yet: ask again in a moment\n')
     return
@@ -42,11 +43,16 @@ function showLacking(difference: Readonly<Record<string, unknown>>): void {
   process.stdout.write(
     `the venue told its whole history at ${at}: it lacks ${lacks} kept events, had ${had_more} more, told ${told_otherwise} otherwise\n`,
   )
-  for (const row of Array.isArray(table) ? table.filter(isRecord) : []) {
+  showEvents('lacks', table)
+}
+
+/** Settled events that the venue lacks, and those behind the ledger that it does not tell, or not yet. */
+function showEvents(word: 'lacks' | 'untold', table: unknown): void {
+  const rows: readonly unknown[] = Array.isArray(table) ? table : []
+  for (const row of rows.filter(isRecord)) {
     const figures = [row.size, row.usd].map((figure) => String(figure).padStart(18)).join('')
-    process.stdout.write(
-      `lacks ${row.at} ${String(row.kind).padEnd(10)}${figures}  ${row.market}  ${row.tx}\n`,
-    )
+    const kind = String(row.kind).padEnd(10)
+    process.stdout.write(`${word.padEnd(7)}${row.at} ${kind}${figures}  ${row.market}  ${row.tx}\n`)
   }
 }
 

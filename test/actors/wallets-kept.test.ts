@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { walletHandlers } from '../../actors/wallet-admin.ts'
 import type { WalletView } from '../../actors/wallet-views.ts'
 import { seededRandom } from '../../engine/random.ts'
 import {
@@ -197,6 +198,61 @@ test('[WALLETS26] of a damaged ledger stays what can be read, though the venue f
   await settled(60)
   const view = sure(await world.open(wallet))
   assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [788, false, 788])
+  await world.wallets.stop()
+})
+
+test('[WALLETS26] a name, a payout and outcomes that the venue does not tell any more stay', async () => {
+  const world = new WalletWorld()
+  const market = world.list(listing('m'))
+  const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])
+  await world.open(wallet)
+  const open = market.summary
+  const lost = { status: 'resolved', settlementPrice: priceMicros(0) } as const
+  market.summary = { ...open, ...lost }
+  world.wallets.onListed(market)
+  const before = sure(await world.open(wallet))
+  assert.deepEqual([before.totals.realized, before.profile.handle], [-4_000_000, 'wallet 1'])
+  // A catalogue of before, a profile that is gone.
+  const none = { eoa: null, handle: null, pseudonym: null, image: null }
+  world.venue.profiles.set(wallet, { proxy: wallet, ...none })
+  await world.restart()
+  market.summary = open
+  world.wallets.onListed(market)
+  world.storage.wallets.putAccount(wallet, new Uint8Array([1]))
+  world.clock.advance(7 * HOUR_MS)
+  await world.open(wallet)
+  await settled(60)
+  const after = sure(await world.open(wallet))
+  assert.deepEqual([after.totals.realized, after.profile.handle], [-4_000_000, 'wallet 1'])
+  await world.wallets.stop()
+})
+
+test('[WALLETS17] an operator is shown which events the venue lacks, and what it had more', async () => {
+  const world = new WalletWorld()
+  const all = hourlyFills(world, 4)
+  const wallet = world.wallet(1, all)
+  await world.open(wallet)
+  const live = fillAt(world.clock.nowMs(), { txHash: '0x11fe' })
+  world.stream(wallet, live)
+  const more = fillAt(world.clock.nowMs() - 30 * MINUTE_MS, { txHash: '0x3073' })
+  world.venue.events.set(wallet, [...all.slice(0, 2), more])
+  world.clock.advance(6 * SECOND_MS)
+  await world.open(wallet)
+  await settled(60)
+  const show = walletHandlers(world.wallets)['wallet.show'] ?? assert.fail()
+  const { is_complete, doubts, venue_lacks } = JSON.parse(
+    JSON.stringify(await show({ address: wallet })),
+  )
+  assert.deepEqual([is_complete, doubts], [false, ['venue_lacks_kept', 'not_told_yet']])
+  const { events, settled: settledCount, behind_the_ledger, asked_again, difference } = venue_lacks
+  assert.deepEqual([events, settledCount, behind_the_ledger, asked_again], [3, 2, 1, 1])
+  assert.deepEqual([difference.lacks, difference.had_more, difference.told_otherwise], [2, 1, 0])
+  const hashes = (rows: readonly { readonly tx: string }[]) => rows.map(({ tx }) => tx)
+  assert.deepEqual(
+    hashes(difference.table),
+    all.slice(2).map(({ txHash }) => txHash),
+  )
+  assert.deepEqual(hashes(venue_lacks.not_told), ['0x11fe'])
   await world.wallets.stop()
 })
 
