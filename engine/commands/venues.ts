@@ -21,6 +21,7 @@ async function main(): Promise<void> {
     log: openLog(config.logLevel),
     kalshiPublicKeyPem: key.publicKeyPem,
     host: '127.0.0.1',
+    hasPast: true,
     // Of these ports, so that two such commands never share one.
     worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })

@@ -20,7 +20,7 @@ process.once('SIGTERM', () => end())
 process.once('SIGINT', () => end())
 
 try {
-  const simulator = await startSimulator({ ...options, clock: systemClock, log })
+  const simulator = await startSimulator({ ...options, hasPast: true, clock: systemClock, log })
   end = () => {
     systemClock.after(STOP_MS_MAX, () => process.exit(0))
     simulator.stop().then(

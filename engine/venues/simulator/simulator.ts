@@ -41,6 +41,8 @@ export interface SimulatorOptions {
   readonly host?: string
   /** Where the world is kept, in a folder of its own for each seed and size; null: a restart forgets it. */
   readonly worldFolder?: string | null
+  /** Whether a new world has a past of some days: trades, and wallets that won, lost and redeemed. Default: none. */
+  readonly hasPast?: boolean
 }
 
 /** Where everything listens; what the connectors' settings take as they are. */
@@ -139,6 +141,7 @@ function openWorld(options: SimulatorOptions, streams: (name: string) => Random)
     const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
     record?.restore(world, wallets)
     record?.follow(world, wallets)
+    if (earlier === null && options.hasPast === true) world.livePast()
     return { world, wallets, record }
   }
   if (options.worldFolder === undefined || options.worldFolder === null) return open(null)

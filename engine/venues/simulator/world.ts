@@ -18,6 +18,7 @@ import { endTrading, LIFE, nextMomentMs } from './world/lifecycle.ts'
 import { LiveMarket } from './world/live-market.ts'
 import { messageCost } from './world/message-cost.ts'
 import { OrderFlow } from './world/order-flow.ts'
+import { inventPast } from './world/past.ts'
 import { RunIds } from './world/run-ids.ts'
 import { TradeTape } from './world/trade-tape.ts'
 import { Trading } from './world/trading.ts'
@@ -55,6 +56,7 @@ export class SimulatedWorld implements World {
   readonly #random: Random
   readonly #plan: Plan
   readonly #messagesPerMs: number
+  readonly #trading: Trading
   readonly #flow: OrderFlow
   readonly #faults: BookFaults
   readonly #open = new ActivityTree<LiveMarket>()
@@ -113,8 +115,8 @@ export class SimulatedWorld implements World {
     const wallets = new WalletPool({ ids: bornIds, random })
     this.wallets = wallets.all
     const tell = (change: WorldChange): void => this.#tell(change)
-    const trading = new Trading({ random, wallets, ids, tell })
-    this.#flow = new OrderFlow({ random, trading, tell })
+    this.#trading = new Trading({ random, wallets, ids, tell })
+    this.#flow = new OrderFlow({ random, trading: this.#trading, tell })
     this.#faults = new BookFaults({ faults: options.faults, tell })
     const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
     for (const event of planned) this.#admit(event, null)
@@ -122,6 +124,18 @@ export class SimulatedWorld implements World {
 
   nowMs(): TimeMs {
     return this.#clock.nowMs()
+  }
+
+  /** Tells trades and results of the days before the start, for listeners that keep a history; before any step. */
+  livePast(): void {
+    const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
+    inventPast({
+      markets,
+      trading: this.#trading,
+      random: this.#random,
+      nowMs: this.startedMs,
+      tell: (change) => this.#tell(change),
+    })
   }
 
   step(): void {
@@ -197,7 +211,7 @@ export class SimulatedWorld implements World {
   /** All trades of the venue since then are kept. */
   tradesFromMs(venue: VenueKey): TimeMs {
     const oldest = this.forgottenTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
-    return oldest?.atMs ?? this.bornMs
+    return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
   }
 
   /** A market of the world, also one that is no longer listed: its event is then planned again. Null: never was. */

@@ -28,7 +28,7 @@ export interface CandleRequest {
   readonly endSeconds: number
   readonly period: PeriodMinutes
   readonly nowMs: TimeMs
-  /** Before this no trades are kept. */
+  /** Before this some trades at most are kept. */
   readonly tradesFromMs: TimeMs
   /**
    * Puts a candle without prices at the range's first boundary when it has none of its own: it
@@ -51,12 +51,13 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
   let position = firstAfter(market.trades, beginMs)
   for (const endMs of ends) {
     const fills: Fill[] = []
-    if (endMs <= tradesFromMs) fills.push(...inventedFills(market, { beginMs, endMs }))
     for (let trade = market.trades[position]; trade !== undefined && trade.atMs <= endMs; ) {
       fills.push({ price: yesPrice(trade), size: trade.size })
       position += 1
       trade = market.trades[position]
     }
+    // Last, as they reach to the period's end.
+    if (endMs <= tradesFromMs) fills.push(...inventedFills(market, { beginMs, endMs }))
     candles.push(renderCandle(market, { nowMs, beginMs, endMs, fills, previous }))
     previous = fills.at(-1)?.price ?? previous
     beginMs = endMs
@@ -171,7 +172,7 @@ function priceAt(
   at: { atMs: number; tradesFromMs: TimeMs },
 ): PriceMicros | null {
   const trade = market.trades[firstAfter(market.trades, at.atMs) - 1]
-  if (trade !== undefined) return yesPrice(trade)
+  if (trade !== undefined && at.atMs > at.tradesFromMs) return yesPrice(trade)
   const beforeMs = Math.min(at.atMs, at.tradesFromMs)
   if (beforeMs <= market.listing.openMs) return null
   return onTick(market, market.fairPrice(timeMs(beforeMs)))

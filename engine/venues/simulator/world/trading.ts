@@ -8,6 +8,7 @@ import type { Random } from '../../../random.ts'
 import {
   complement,
   type PriceMicros,
+  priceMicros,
   type SizeMicros,
   sizeMicros,
   type TimeMs,
@@ -15,7 +16,7 @@ import {
 import type { SimTrade, SimWallet, WorldChange } from '../model.ts'
 import { BookChanges } from './book-changes.ts'
 import type { LiveMarket } from './live-market.ts'
-import { orderSize, sizeWorth } from './quotes.ts'
+import { isQuotable, orderSize, sizeWorth, wantedAsk, wantedBid } from './quotes.ts'
 import type { RunIds } from './run-ids.ts'
 import type { LiveBook } from './sim-book.ts'
 import { LiveTrade } from './sim-trade.ts'
@@ -33,16 +34,20 @@ const WHALE_USD_MAX = 80_000
 const TWIN_SHARE = 0.06
 
 /** What a taker does, in the words of a trade. */
-interface Order {
+interface Deal {
   readonly market: LiveMarket
-  readonly book: LiveBook
-  /** The side of the book that is taken from. */
-  readonly taken: BookSide
   readonly outcomeIndex: 0 | 1
   readonly side: TradeSide
   readonly taker: SimWallet
   readonly orderCount: number
   readonly atMs: TimeMs
+}
+
+/** A deal in the book. */
+interface Order extends Deal {
+  readonly book: LiveBook
+  /** The side of the book that is taken from. */
+  readonly taken: BookSide
 }
 
 /** Makes takers trade; one for the world. */
@@ -72,16 +77,43 @@ export class Trading {
     const taken = this.#direction(book, fair)
     const best = taken === null ? null : book.priceAt(taken, 0)
     if (taken === null || best === null) return false
+    const { deal, size, isWhale } = this.#deal({ market, taken, best, atMs })
+    const order = { ...deal, book, taken }
+    if (isWhale) this.#restLarge(order, best, size)
+    return this.#take(order, best, size)
+  }
+
+  /**
+   * One taker's order of a time that has no book any more, in one fill at the price that makers kept
+   * around `fair`; nothing where none can be quoted.
+   */
+  invent(at: { market: LiveMarket; fair: PriceMicros; atMs: TimeMs }): void {
+    const { market, fair, atMs } = at
+    const taken = this.#random.next() < 0.5 ? 'ask' : 'bid'
+    const wanted = taken === 'ask' ? wantedAsk : wantedBid
+    const micros = wanted(fair, market.tickMicros, market.spread)
+    if (!isQuotable(micros)) return
+    const best = priceMicros(micros)
+    const { deal, size } = this.#deal({ market, taken, best, atMs })
+    const trade = this.#trade(deal, best, size)
+    this.#tell({ kind: 'trade', market, trade, changes: [], previousSizes: [], atMs })
+  }
+
+  /** Who wants what, in words that suit the venue. */
+  #deal(at: { market: LiveMarket; taken: BookSide; best: PriceMicros; atMs: TimeMs }): {
+    readonly deal: Deal
+    readonly size: SizeMicros
+    readonly isWhale: boolean
+  } {
+    const { market, taken, best, atMs } = at
     const { outcomeIndex, side } = this.#words(market.listing.venue, taken)
     const paid = outcomeIndex === 0 ? best : complement(best)
     const isWhale = paid >= 50_000 && this.#random.next() < WHALE_SHARE
     const taker = isWhale ? this.#wallets.pickWhale() : this.#wallets.pick()
     const orderCount = this.#orderCount
     this.#orderCount += 1
-    const order = { market, book, taken, outcomeIndex, side, taker, orderCount, atMs }
     const size = isWhale ? this.#whaleSize(paid) : orderSize(this.#random)
-    if (isWhale) this.#restLarge(order, best, size)
-    return this.#take(order, best, size)
+    return { deal: { market, outcomeIndex, side, taker, orderCount, atMs }, size, isWhale }
   }
 
   /** Takers lean towards the fair price. */
@@ -138,10 +170,24 @@ export class Trading {
 
   /** Takes `size` from the level and tells the trade. */
   #fill(order: Order, price: PriceMicros, size: SizeMicros): void {
-    const { market, book, taken, outcomeIndex, side, taker, orderCount, atMs } = order
+    const { market, book, taken, atMs } = order
     const previous = book.sizeAt(taken, price)
     const left = sizeMicros(previous - size)
     book.set(taken, price, left)
+    const trade = this.#trade(order, price, size)
+    this.#tell({
+      kind: 'trade',
+      market,
+      trade,
+      changes: [{ side: taken, price, size: left }],
+      previousSizes: [previous],
+      atMs,
+    })
+  }
+
+  /** A fill at a price of the first outcome, with makers, taken into the market's figures. */
+  #trade(deal: Deal, price: PriceMicros, size: SizeMicros): LiveTrade {
+    const { market, outcomeIndex, side, taker, orderCount, atMs } = deal
     const trade = new LiveTrade({
       market,
       outcomeIndex,
@@ -157,14 +203,7 @@ export class Trading {
     })
     this.#fillCount += 1
     market.addTrade(trade)
-    this.#tell({
-      kind: 'trade',
-      market,
-      trade,
-      changes: [{ side: taken, price, size: left }],
-      previousSizes: [previous],
-      atMs,
-    })
+    return trade
   }
 
   /** One to three different wallets, whose sizes sum to the fill's. */
