@@ -60,6 +60,9 @@ export const unsentBytesPerSecondMin = 16_384
 /** Bytes of documents, scripts and pages that an address may have in a minute; what each answer counts besides. */
 export const addressFileBytesPerMinute = 67_108_864
 export const fileAnswerBytes = 1_024
+/** JSON of more bytes is sent compressed to who accepts it; so many answers are compressed at once. */
+export const codedJsonBytesMin = 4_096
+export const codingsMax = 2
 /** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
 export const addressRequestsPerTurnMax = 1_024
 /** Reading a history for rows that pass rare filters ends after this, before the deadline does. */

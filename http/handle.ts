@@ -14,6 +14,7 @@ import { toSeconds } from '../engine/units.ts'
 import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
 import { Bursts } from './bursts.ts'
+import { Codings, isCodable } from './coding.ts'
 import { knows } from './etag.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
@@ -53,6 +54,7 @@ export class RequestHandler {
   readonly samples = new LogSampler()
   readonly #times: SyncTimes
   readonly #bursts = new Bursts()
+  readonly codings = new Codings()
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
   inFlightCount = 0
@@ -142,8 +144,10 @@ class Exchange {
   #isHead = false
   /** HEAD or OPTIONS. */
   #isBodiless = false
+  #isPrivate = false
   /** Of a request that is not answered at once: its head is gone then. */
-  #ifNoneMatch = ''
+  acceptEncoding = ''
+  ifNoneMatch = ''
   #closes = false
   /** Against whom a request without a caller counts; read only where somebody asks for it. */
   address = ''
@@ -169,7 +173,9 @@ class Exchange {
     this.#isInHandler = false
     this.#req = null
     if (this.#isOver) return
-    this.#ifNoneMatch = this.#owner.parts.head.ifNoneMatch
+    const { acceptEncoding, ifNoneMatch } = this.#owner.parts.head
+    this.acceptEncoding = acceptEncoding
+    this.ifNoneMatch = ifNoneMatch
     this.#res.onAborted(() => this.#finish())
   }
 
@@ -281,6 +287,7 @@ class Exchange {
       return withHeader(failure('METHOD_NOT_ALLOWED', detail), 'Allow', match.allow)
     }
     if (match.kind === 'options') return preflight(match.allow)
+    this.#isPrivate = match.route.isPrivate
     const refused = unauthorized(match.route.access, identity) ?? forbidden(match.route, identity)
     if (refused !== null) return refused
     return quota.isAllowed ? null : tooMany(quota)
@@ -316,13 +323,24 @@ class Exchange {
   /** Answers once; does nothing when the peer has gone or was answered. */
   answer(given: Answer): void {
     if (this.#isOver) return
+    const asked = this.#asked(given)
+    if (!(asked instanceof Promise)) return this.#send(asked)
+    this.#startDeadline()
+    asked.then(
+      (late) => this.#owner.resume(() => this.#send(late)),
+      (error) => this.fail(error),
+    )
+  }
+
+  #send(given: Answer): void {
+    if (this.#isOver) return
     const { accounts, clock, unsent } = this.#owner.parts
     const quota = this.#isSignIn
       ? accounts.peekSignIn(this.address)
       : (this.#quota ?? accounts.peekAddress(this.address))
     const nowMs = clock.nowMs()
     const nowSeconds = toSeconds(nowMs)
-    const answer = this.#countBytes(this.#asked(given), nowSeconds)
+    const answer = this.#countBytes(given, nowSeconds)
     if (answer === null) return this.#cut()
     this.#owner.answeredAtMs = nowMs
     this.#finish()
@@ -338,12 +356,15 @@ class Exchange {
     })
   }
 
-  /** The answer, or that the client has it already. */
-  #asked(answer: Answer): Answer {
-    const { etag, status } = answer
-    if (etag === undefined || status !== 200) return answer
-    const known = this.#isInHandler ? this.#owner.parts.head.ifNoneMatch : this.#ifNoneMatch
-    return knows(known, etag) ? notModified(answer) : answer
+  /** The answer in the coding that the client accepts, or that it has it already. */
+  #asked(given: Answer): Answer | Promise<Answer> {
+    const { etag, status } = given
+    const isVaried = !this.#isPrivate && isCodable(given)
+    if (!isVaried && etag === undefined) return given
+    const { acceptEncoding, ifNoneMatch } = this.#isInHandler ? this.#owner.parts.head : this
+    const answer = isVaried ? { ...given, varies: true } : given
+    const isKnown = etag !== undefined && status === 200 && knows(ifNoneMatch, etag)
+    return isKnown ? notModified(answer) : this.#owner.codings.coded(answer, acceptEncoding)
   }
 
   /**

@@ -25,6 +25,10 @@ export interface Answer {
   readonly etag?: string
   /** How caches may keep it; unless said, not at all, or with an etag its client alone, asking each time. */
   readonly caching?: string
+  /** What the body is coded in; unless said, nothing. */
+  readonly coding?: 'br' | 'gzip' | 'identity'
+  /** Others may be sent the same in another coding. */
+  readonly varies?: boolean
   /** The body is bytes that never change, of a file that many answers give; it counts by its bytes. */
   readonly isFile?: boolean
 }
@@ -230,10 +234,11 @@ function headText(answer: Answer, frame: Frame): string {
   text += FIXED_HEADERS
   text += `\r\nCache-Control: ${answer.caching ?? (etag === undefined ? 'no-store' : 'private, no-cache')}`
   if (etag !== undefined) text += `\r\nETag: ${etag}`
-  if (frame.allowedOrigin === '*') text += `${ORIGIN_HEADERS}*`
-  else if (frame.allowedOrigin !== null) {
-    text += `\r\nVary: Origin${ORIGIN_HEADERS}${headerValue(frame.allowedOrigin)}`
-  }
+  if (answer.coding !== undefined) text += `\r\nContent-Encoding: ${answer.coding}`
+  const isOfOrigin = frame.allowedOrigin !== null && frame.allowedOrigin !== '*'
+  if (answer.varies === true) text += `\r\nVary: Accept-Encoding${isOfOrigin ? ', Origin' : ''}`
+  else if (isOfOrigin) text += '\r\nVary: Origin'
+  if (frame.allowedOrigin !== null) text += `${ORIGIN_HEADERS}${headerValue(frame.allowedOrigin)}`
   for (const [name, value] of headers) text += `\r\n${name}: ${headerValue(value)}`
   return text
 }

@@ -29,6 +29,8 @@ export class RequestHead implements Credentials {
   key = ''
   authorization = ''
   origin = ''
+  /** All lines of `Accept-Encoding` as the one list that they are. */
+  acceptEncoding = ''
   /** All lines of `If-None-Match` as the one list that they are. */
   ifNoneMatch = ''
   /** All lines of `X-Forwarded-For` as the one list that they are. */
@@ -47,6 +49,7 @@ export class RequestHead implements Credentials {
     this.key = ''
     this.authorization = ''
     this.origin = ''
+    this.acceptEncoding = ''
     this.ifNoneMatch = ''
     this.forwardedFor = ''
     this.isForwarded = false
@@ -77,6 +80,9 @@ export class RequestHead implements Credentials {
         return
       case 'origin':
         this.origin ||= value
+        return
+      case 'accept-encoding':
+        this.acceptEncoding = joined(this.acceptEncoding, value)
         return
       case 'if-none-match':
         this.ifNoneMatch = joined(this.ifNoneMatch, value)
