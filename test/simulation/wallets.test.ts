@@ -30,7 +30,7 @@ const number = (name: string, fallback: number) => Number(process.env[name] ?? f
 const WALLETS = number('WALLETSIM_WALLETS', isLong ? 500 : 24)
 const EARLY = number('WALLETSIM_EARLY', isLong ? 100 : 10)
 const FLOW_SECONDS = number('WALLETSIM_SECONDS', isLong ? 60 : 6)
-/** So long without a further wallet being right: none will be. A wallet is read again half a minute after it was. */
+/** So long without a further wallet being right: none will be. */
 const IDLE_SECONDS = number('WALLETSIM_IDLE_SECONDS', 100)
 /** Live fills come within a second or two: this is no time for a reading. */
 const LIVE_TRIES = 12
@@ -217,9 +217,6 @@ test('wallets of a world whose ledgers are known', async (t) => {
     )
     await t.test(
       '[WALLETSIM2] every figure and row of a followed wallet is what its ledger gives',
-      {
-        skip: isLong ? false : 'needs a reading half a minute later: TEST_LONG=1',
-      },
       async () => {
         sayWhatWas(watched, early)
         assert.deepEqual(firstWrong(await watched.compare(early)), [])
