@@ -7,8 +7,8 @@ import type { Clock, StopTimer } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
 import { outstandingWritesMax } from '../engine/limits.ts'
 
-/** A full disk is tried again after this long. */
-const RETRY_MS = 5_000
+/** A full disk is tried again after this long, whether or not a row waits: health must be well within 5 s of the disk. */
+const RETRY_MS = 2_000
 
 /**
  * 'diskFull': reads go on, writes are refused or wait. 'failed': the process must stop in order.
@@ -165,7 +165,7 @@ export class CommitQueue {
     for (const waiter of this.#inFlightWaiters.splice(0)) waiter.reject(this.#failure())
     if (state === 'failed') {
       for (const waiter of this.#openWaiters.splice(0)) waiter.reject(this.#failure())
-    } else if (this.outstandingCount > 0) this.#schedule(this.#nextPauseMs(RETRY_MS))
+    } else this.#schedule(this.#nextPauseMs(RETRY_MS))
   }
 
   /** Nobody who waits is made to wait for more writes to gather. */

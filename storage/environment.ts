@@ -11,8 +11,9 @@ import { assert, EngineError } from '../engine/errors.ts'
 import { type Log, LogSampler } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import { CommitQueue, type CommitState } from './commit-queue.ts'
+import { SENTINEL_KEY } from './sentinel.ts'
 import { Table } from './table.ts'
-import { type EnvironmentName, TABLE_LAYOUTS, type TableLayout } from './tables.ts'
+import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS, type TableLayout } from './tables.ts'
 
 const READER_CHECK_MS = 60_000
 /** A disk with less room than this is taken to be full when LMDB only says "I/O error". */
@@ -58,12 +59,14 @@ export class Environment {
   readonly #stopReaderCheck: StopTimer
   readonly #sampler = new LogSampler()
   readonly #dropped: Count
+  readonly #sentinel: Database<Buffer, Buffer>
   #putCount = 0
 
   constructor(root: Root, options: EnvironmentOptions) {
     this.name = options.name
     this.#options = options
     this.#root = root
+    this.#sentinel = openTable(root, { name: SENTINEL_TABLE, isCompressed: false })
     this.#queue = this.#openQueue()
     const help = 'writes forgotten because commits fail and too many wait'
     const { name, metrics } = options
@@ -169,6 +172,8 @@ export class Environment {
       write: () =>
         this.#root.batch(() => {
           for (const { table } of this.#tables.values()) table.writePending()
+          // An empty commit would reach no disk, and say nothing of its room.
+          if (this.state === 'diskFull') this.#rewriteSentinel()
         }),
       endCommit: () => {
         // The read transaction may be older than the commit; rows must not vanish in between.
@@ -216,6 +221,12 @@ export class Environment {
       })
       work.then(resolve, reject).finally(stop)
     })
+  }
+
+  /** Writes what is there already: a page that the disk must take. */
+  #rewriteSentinel(): void {
+    const bytes = this.#sentinel.get(SENTINEL_KEY)
+    if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
   }
 
   /** A partial write is reported as EIO, so the room that is left decides. */

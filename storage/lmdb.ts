@@ -65,6 +65,22 @@ export interface LmdbStorageOptions {
  */
 export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
   const dataDir = resolve(options.dataDir)
+  try {
+    return await openFolder(dataDir, options)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!DISK_CODES.test(code)) throw error
+    const found = error instanceof Error ? error.message : code
+    throw new Error(
+      `cannot start: DATA_DIR=${dataDir} cannot be written (${found}); give it room and rights, or set another`,
+    )
+  }
+}
+
+/** What a full or read-only disk, or a folder that cannot be, says. */
+const DISK_CODES = /^(?:ENOSPC|EDQUOT|EFBIG|EROFS|EACCES|EPERM|ENOENT|ENOTDIR|EIO)$/
+
+async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise<Storage> {
   const release = takeLock(dataDir)
   const roots: RootDatabase<Buffer, Buffer>[] = []
   try {

@@ -17,7 +17,8 @@ import {
   SENTINEL_TABLE,
 } from './tables.ts'
 
-const SENTINEL_KEY = Buffer.from('sentinel')
+/** Of the one row of its table. */
+export const SENTINEL_KEY = Buffer.from('sentinel')
 
 /** The facts of an environment, under one key inside it. */
 export interface Sentinel {

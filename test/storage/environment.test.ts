@@ -130,6 +130,25 @@ test('[STORE4] a full disk is told apart, tried again, and forgotten when there 
   assert.equal(bench.environment.outstandingWrites(), 0)
 })
 
+test('[STORE4] the state is well again within 5 s of the disk, though nothing is left to write', async () => {
+  const bench = openBench('accounts')
+  const accounts = new Accounts(bench.environment)
+  await accounts.putAccount(account('one'))
+  bench.fault = 'full'
+  await assert.rejects(accounts.putAccount(account('two')), /the disk is full/)
+  assert.deepEqual(
+    [bench.environment.state, bench.environment.outstandingWrites()],
+    ['diskFull', 0],
+  )
+  bench.clock.advance(4_000)
+  await bench.environment.committed().catch(() => undefined)
+  assert.equal(bench.environment.state, 'diskFull', 'still full')
+  bench.fault = 'none'
+  bench.clock.advance(4_000)
+  await bench.environment.committed()
+  assert.equal(bench.environment.state, 'ok')
+})
+
 test('[STORE4] while commits fail no more rows wait than the bound; the rest is counted', async () => {
   const bench = openBench('market')
   const marks = new Marks(bench.environment)

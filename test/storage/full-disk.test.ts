@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -34,4 +34,17 @@ test('[STORE4] a commit that fails on disk is refused once, leaks nothing, and r
   assert.equal(storage.trades.has(1, `t${report.committed - 1}`), true)
   assert.equal([...storage.accounts.accounts()].length, 1)
   await storage.close()
+})
+
+test('[STORE4] a start on a folder that cannot be written says so in one sentence that names DATA_DIR', async () => {
+  const file = join(folder, 'a-file')
+  writeFileSync(file, '')
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  for (const dataDir of [join(file, 'data'), '/dev/null/data']) {
+    await assert.rejects(openLmdbStorage({ dataDir, ...parts }), (error: Error) => {
+      return /^cannot start: DATA_DIR=\S+ cannot be written \(ENOTDIR.*\); give it room/.test(
+        error.message,
+      )
+    })
+  }
 })
