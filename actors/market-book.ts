@@ -19,9 +19,19 @@ import type { BookView } from './views.ts'
 
 /**
  * 'empty': no book seen yet in this run. 'recalled': the last run's, until the first snapshot.
- * 'stale': may miss changes. 'live': follows the venue.
+ * 'stale': may miss changes. 'late': leaves changes out, since they waited with us for too long.
+ * 'live': follows the venue.
  */
-type Trust = 'empty' | 'recalled' | 'stale' | 'live'
+type Trust = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
+
+/** Why a book that is not live is announced anew. */
+const REPLACED_BECAUSE = {
+  empty: 'first',
+  recalled: 'restart',
+  stale: 'venue_gap',
+  late: 'delayed',
+  live: 'venue_gap',
+} as const satisfies Record<Trust, BookReplaced['reason']>
 
 /** Why the book asks for a snapshot after a change; null when it does not. */
 export type Doubt = 'difference' | 'crossed' | 'top' | null
@@ -89,8 +99,7 @@ export class MarketBook {
 
   /** A whole book for one that is not live; says why it is announced. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
-    const reason =
-      this.#trust === 'empty' ? 'first' : this.#trust === 'recalled' ? 'restart' : 'venue_gap'
+    const reason = REPLACED_BECAUSE[this.#trust]
     this.levels.replace(event.bids, event.asks)
     this.#hasNews = true
     this.#note(event)
@@ -113,7 +122,20 @@ export class MarketBook {
 
   /** It may miss changes from now on. */
   distrust(): void {
-    if (this.#trust === 'live') this.#trust = 'stale'
+    if (this.#trust === 'live' || this.#trust === 'late') this.#trust = 'stale'
+  }
+
+  /** Its changes come too late, and are left out from now on; false when it was not live anyway. */
+  giveUp(): boolean {
+    if (this.#trust !== 'live') return false
+    this.#trust = 'late'
+    return true
+  }
+
+  /** When what it shows was said, by the venue and to us; the present time before its first snapshot. */
+  times(nowMs: TimeMs): BothTimes {
+    const venueTimeMs = this.#venueTimeMs ?? nowMs
+    return { venueTimeMs, receivedAtMs: this.#receivedAtMs ?? nowMs }
   }
 
   /** Removes every level, for good: what still arrives is left out; the changes that say so. */

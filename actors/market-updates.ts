@@ -32,6 +32,16 @@ export function tellReplaced(
   publisher.publish({ kind, market, venueTimeMs, receivedAtMs, reason, offset, seq })
 }
 
+/** The book is stale from now on, since a change of it waited for too long. */
+export function tellLate(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+): void {
+  const { offset, seq } = publisher.latest('orderbook', market.number)
+  publisher.publish({ kind: 'bookLate', market, venueTimeMs, receivedAtMs, offset, seq })
+}
+
 /** Levels that changed; `levels` is the book after it. */
 export function tellBook(
   publisher: Publisher,

@@ -2,7 +2,7 @@
 // publisher in the turn that changed them. An idle market sleeps: its rings go, its book keeps only
 // the levels it has, and the next event or look wakes it with nothing lost.
 // Not for: who hears of it (engine/publisher.ts), or when to ask the venue again (actors/venue.ts).
-// Upholds MKT1 to MKT22.
+// Upholds MKT1 to MKT23.
 
 import type {
   BookChangeEvent,
@@ -17,7 +17,7 @@ import type {
   TradeEvent,
 } from '../engine/events.ts'
 import { firstKeptMs } from '../engine/kept-time.ts'
-import { checkpointEveryMs, marketIdleMsMax } from '../engine/limits.ts'
+import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../engine/limits.ts'
 import { type MarketRef, mayFollow } from '../engine/market.ts'
 import { complement, type TimeMs, type UsdMicros, usdMicros } from '../engine/units.ts'
 import type { ListingDetails, MarketSummary } from '../storage/storage.ts'
@@ -25,18 +25,21 @@ import type { Actor, Turn } from './actor.ts'
 import { isRetold } from './catalog-changes.ts'
 import { MarketBook } from './market-book.ts'
 import type { MarketMessage } from './market-message.ts'
-import type { BothTimes, MarketParts } from './market-parts.ts'
+import { type BothTimes, DELAYED, type MarketParts } from './market-parts.ts'
 import { MarketPrices } from './market-prices.ts'
 import { MarketTrades } from './market-trades.ts'
 import {
   tellBook,
   tellChanged,
+  tellLate,
   tellPrice,
   tellReplaced,
   tellStatus,
   tellTrade,
 } from './market-updates.ts'
 import type { BookView, HistoryQuery, MarketView, StreamChannel } from './views.ts'
+
+const TRADE_WEIGHT = 4
 
 export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly ref: MarketRef
@@ -70,13 +73,15 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return `market ${this.ref.id}`
   }
 
-  receive(message: MarketMessage): Turn {
+  receive(message: MarketMessage, waitedMs = 0): Turn {
     switch (message.kind) {
       case 'bookChange':
+        if (waitedMs > messageAgeMsMax) this.onLate()
         this.#changeBook(message)
         break
       case 'bookSnapshot':
-        this.#takeSnapshot(message)
+        if (waitedMs > messageAgeMsMax) this.#leaveLate()
+        else this.#takeSnapshot(message)
         break
       case 'trade':
         this.#takeTrade(message)
@@ -114,6 +119,42 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#prices.reset()
     this.#trades.release()
     this.#parts.requestResync(this, 'actor_restarted')
+  }
+
+  /** What tells of the book: it need not wait behind trades, since neither says anything of the other. */
+  isPerishable({ kind }: MarketMessage): boolean {
+    return (
+      kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
+    )
+  }
+
+  /** A book that is replaced soon can do without its changes; a trade is never dropped. */
+  isDroppable({ kind }: MarketMessage): boolean {
+    return kind === 'bookChange' || kind === 'bookSnapshot'
+  }
+
+  /** In changed levels of some 200 bytes; a trade has long texts. */
+  weightOf(message: MarketMessage): number {
+    if (message.kind === 'bookChange') return message.changes.length
+    if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
+    return message.kind === 'trade' ? TRADE_WEIGHT : 1
+  }
+
+  /** Stale from now on, so that nobody takes it for live; its changes are left out until a snapshot comes. */
+  onLate(): void {
+    if (!this.#book.isLive) return
+    this.#book.keep(this.#parts.nowMs())
+    this.#book.giveUp()
+    this.#change()
+    tellLate(this.#parts.publisher, this.ref, this.#book.times(this.#parts.nowMs()))
+    this.#parts.requestResync(this, DELAYED)
+  }
+
+  /** A snapshot that is old already would be shown as live. */
+  #leaveLate(): void {
+    this.#parts.ignored('book_snapshot_late')
+    if (this.#book.isLive) this.onLate()
+    else if (this.summary.status !== 'resolved') this.#parts.requestResync(this, DELAYED)
   }
 
   onOverflow(lost: MarketMessage): void {
@@ -343,7 +384,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   get version(): number {
     this.#recall()
-    return this.#version
+    return this.#version + (this.#parts.delayOf(this.ref.venue)?.changeCount ?? 0)
+  }
+
+  get isBehind(): boolean {
+    return this.#parts.delayOf(this.ref.venue)?.isBehind === true
   }
 
   /** When this run saw it resolve; null when it did so before, or has not. */

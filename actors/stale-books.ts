@@ -1,7 +1,8 @@
-// The books of one venue that wait for a fresh snapshot, asked for again until it comes.
-// Upholds VEN3.
+// The books of one venue that wait for a fresh snapshot, asked for again until it comes. Those that went
+// stale because we were slow wait apart, and are asked for a few at a time while there is room: their
+// snapshots all at once would make the next delay. Upholds VEN3, DELAY6.
 
-import { staleRetryMs } from '../engine/limits.ts'
+import { lateBooksPerLookMax, lateBooksShare, staleRetryMs } from '../engine/limits.ts'
 import type { MarketSeat } from './catalog.ts'
 
 /** At most this many books are asked for in one call, the longest waiting first. */
@@ -10,17 +11,37 @@ const BATCH = 500
 export class StaleBooks {
   /** When each was last asked for, on the monotonic clock. */
   readonly #askedAtMs = new Map<MarketSeat, number>()
+  /** Late ones that have not been asked for. */
+  readonly #deferred = new Set<MarketSeat>()
+  /** All that went stale by delay. */
+  readonly #late = new Set<MarketSeat>()
 
   get count(): number {
-    return this.#askedAtMs.size
+    return this.#askedAtMs.size + this.#deferred.size
   }
 
+  /** How many went stale by delay and are not fresh again. */
+  get lateCount(): number {
+    return this.#late.size
+  }
+
+  /** It is being asked for now, whatever it waited for. */
   add(seat: MarketSeat, nowMs: number): void {
+    this.#deferred.delete(seat)
     if (!this.#askedAtMs.has(seat)) this.#askedAtMs.set(seat, nowMs)
+  }
+
+  /** It went stale by delay: it is asked for when there is room. */
+  defer(seat: MarketSeat): void {
+    this.#askedAtMs.delete(seat)
+    this.#deferred.add(seat)
+    this.#late.add(seat)
   }
 
   remove(seat: MarketSeat): void {
     this.#askedAtMs.delete(seat)
+    this.#deferred.delete(seat)
+    this.#late.delete(seat)
   }
 
   /** Those whose last request is over `staleRetryMs` ago, now counted as asked. */
@@ -36,4 +57,21 @@ export class StaleBooks {
     }
     return due
   }
+
+  /** Some of the late ones, the longest waiting first, now counted as asked. */
+  takeDeferred(nowMs: number): MarketSeat[] {
+    const count = Math.max(lateBooksPerLookMax, Math.ceil(this.#deferred.size * lateBooksShare))
+    const some = first(this.#deferred, count)
+    for (const seat of some) this.add(seat, nowMs)
+    return some
+  }
+}
+
+function first<Item>(items: Iterable<Item>, count: number): Item[] {
+  const some: Item[] = []
+  for (const item of items) {
+    if (some.length === count) break
+    some.push(item)
+  }
+  return some
 }

@@ -1,17 +1,33 @@
 // Runs the actors: gives each message to its owner's mailbox, lets owners take turns within a time
 // budget, and restarts an owner whose turn threw. On an idle engine a message is handled within
 // `tell` itself, in the same turn of the event loop as its bytes; behind a backlog it waits.
-// Not for: whose message it is (actors/router.ts). Upholds SYS1 to SYS5.
+// What waits is bounded by count in each mailbox, by weight over all of them (above it nothing more is
+// read), and by age: an owner whose perishable messages wait too long is told, whether or not turns run.
+// Not for: whose message it is (actors/router.ts), or what a delay means (actors/delay-watch.ts).
+// Upholds SYS1 to SYS10.
 
 import type { Clock } from '../engine/clock.ts'
-import { actorTurnMessagesMax, mailboxMessagesMax, systemRunMsMax } from '../engine/limits.ts'
+import {
+  actorTurnMessagesMax,
+  mailboxMessagesMax,
+  messageAgeMsMax,
+  systemRunMsLateMax,
+  systemRunMsMax,
+  waitingWeightLow,
+  waitingWeightMax,
+} from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
-import type { Count, Metrics } from '../engine/metrics.ts'
+import type { Count, Durations, Metrics } from '../engine/metrics.ts'
 import type { Actor } from './actor.ts'
 import { Mailbox } from './mailbox.ts'
 
 /** While told to hold, the system asks again after this long. */
-const holdMs = 5
+const HOLD_MS = 5
+/** Behind a backlog turns get so many times as long as reading took: a turn takes that much longer than
+ * the reading of its message (bench `ingest`). */
+const TURNS_PER_READING = 3
+/** Of messages that perish so many have their turn for each one that keeps. */
+const PERISHABLE_PER_KEPT = 4
 
 /** What others hold of an actor, to tell it something. */
 export interface Cell<Message> {
@@ -25,11 +41,28 @@ export interface Cell<Message> {
 interface Runnable {
   isQueued: boolean
   /** Handles at most `count` messages; true when more wait. */
-  run(count: number): boolean
+  run(count: number, nowMs: number): boolean
+  /** How long its oldest message of each kind has waited by now. */
+  waitedMs(nowMs: number): Waits
+  /** Tells the actor that a message waits for too long. */
+  tellLate(): void
+}
+
+/** The longest waits, in milliseconds: of messages that perish, and of those that keep. */
+export interface Waits {
+  readonly perishableMs: number
+  readonly keptMs: number
 }
 
 /** When told to hold, no turns run: mailboxes fill, and say so when they are full. */
 export type HoldTest = () => boolean
+
+export interface SystemParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly mustHold: HoldTest
+}
 
 export class System {
   readonly #clock: Clock
@@ -40,18 +73,28 @@ export class System {
   #isRunning = false
   #isScheduled = false
   #isStopped = false
+  #isFull = false
+  #weight = 0
+  /** When the last turns ended. */
+  #ranAtMs = 0
+  /** The longest that messages waited before their turns since they were last asked for. */
+  #perishableMsMax = 0
+  #keptMsMax = 0
   readonly #turns: Count
   readonly #failures: Count
   readonly #overflows: Count
+  readonly #waits: Durations
 
-  constructor(parts: { clock: Clock; log: Log; metrics: Metrics; mustHold: HoldTest }) {
-    this.#clock = parts.clock
-    this.#log = parts.log
-    this.#mustHold = parts.mustHold
-    this.#turns = parts.metrics.count('actor_turns_total', 'Messages handled by actors.')
-    this.#failures = parts.metrics.count('actor_failures_total', 'Turns that threw.')
-    this.#overflows = parts.metrics.count('mailbox_overflows_total', 'Messages a mailbox refused.')
-    parts.metrics.gauge('actors_waiting', 'Actors with messages.', () => this.waiting)
+  constructor({ clock, log, metrics, mustHold }: SystemParts) {
+    this.#clock = clock
+    this.#log = log
+    this.#mustHold = mustHold
+    this.#turns = metrics.count('actor_turns_total', 'Messages handled by actors.')
+    this.#failures = metrics.count('actor_failures_total', 'Turns that threw.')
+    this.#overflows = metrics.count('mailbox_overflows_total', 'Messages lost at full mailboxes.')
+    this.#waits = metrics.histogramMs('mailbox_wait_ms', 'From being told to the turn.')
+    metrics.gauge('actors_waiting', 'Actors with messages.', () => this.waiting)
+    metrics.gauge('messages_waiting_weight', 'What all waiting messages weigh.', () => this.#weight)
   }
 
   /** Actors that have messages waiting. */
@@ -59,22 +102,49 @@ export class System {
     return this.#ready.length - this.#readyHead
   }
 
+  /** Whether so much waits that nothing more should be read: from the bound on, until half of it is done. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
   /** Puts an actor to work. */
   spawn<Message>(actor: Actor<Message>): Cell<Message> {
     return new Seat(actor, this)
   }
 
-  /** A seat's mailbox took a message: its turn comes, now when nothing else waits. */
-  enqueue(runnable: Runnable): void {
+  nowMs(): number {
+    return this.#clock.monotonicMs()
+  }
+
+  /** Handles a message at once when nothing waits; false: it must wait. */
+  handleNow<Message>(actor: Actor<Message>, message: Message): boolean {
+    if (this.#isRunning || this.#isScheduled || this.#mustHold()) return false
+    this.#isRunning = true
+    this.takeTurn(actor, message, 0)
+    this.#isRunning = false
+    if (this.#ready.length > 0) this.#run()
+    return true
+  }
+
+  /** A seat's mailbox took a message of this weight: its turn comes. */
+  enqueue(runnable: Runnable, weight: number): void {
+    this.#weight += weight
     if (!runnable.isQueued) {
       runnable.isQueued = true
       this.#ready.push(runnable)
     }
     if (!this.#isRunning && !this.#isScheduled) this.#run()
+    if (this.#weight >= waitingWeightMax) this.#isFull = true
   }
 
-  noteOverflow(): void {
-    this.#overflows.inc()
+  /** A message of this weight waits no more. */
+  unload(weight: number): void {
+    this.#weight -= weight
+    if (this.#weight <= waitingWeightLow) this.#isFull = false
+  }
+
+  noteOverflow(count: number): void {
+    this.#overflows.inc(count)
   }
 
   get isStopped(): boolean {
@@ -87,15 +157,43 @@ export class System {
   }
 
   /** One message, one turn; a throw restarts the actor and harms nobody else. */
-  takeTurn<Message>(actor: Actor<Message>, message: Message): void {
+  takeTurn<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
     this.#turns.inc()
+    this.#waits.observe(waitedMs)
     try {
-      actor.receive(message)
+      actor.receive(message, waitedMs)
     } catch (error) {
       this.#failures.inc()
       this.#log.error({ err: error, actor: actor.name }, 'an actor failed and is restarted')
       this.#restart(actor)
     }
+  }
+
+  /** A message that had to wait has its turn now. */
+  noteWait(waitedMs: number, isPerishable: boolean): void {
+    if (isPerishable) this.#perishableMsMax = Math.max(this.#perishableMsMax, waitedMs)
+    else this.#keptMsMax = Math.max(this.#keptMsMax, waitedMs)
+  }
+
+  /**
+   * Tells every owner whose oldest perishable message has waited for longer than `messageAgeMsMax`; returns the
+   * longest waits since the last look, of what has been handled and of what waits still. Goes over all who wait.
+   */
+  lookAtAges(): Waits {
+    const nowMs = this.#clock.monotonicMs()
+    let perishableMs = this.#perishableMsMax
+    let keptMs = this.#keptMsMax
+    this.#perishableMsMax = 0
+    this.#keptMsMax = 0
+    for (let place = this.#readyHead; place < this.#ready.length; place += 1) {
+      const runnable = this.#ready[place]
+      if (runnable === undefined) continue
+      const own = runnable.waitedMs(nowMs)
+      if (own.perishableMs > messageAgeMsMax) runnable.tellLate()
+      perishableMs = Math.max(perishableMs, own.perishableMs)
+      keptMs = Math.max(keptMs, own.keptMs)
+    }
+    return { perishableMs, keptMs }
   }
 
   #restart<Message>(actor: Actor<Message>): void {
@@ -111,20 +209,37 @@ export class System {
     if (this.#isStopped) return
     if (this.#mustHold()) return this.#runAfterHold()
     this.#isRunning = true
-    const endsAtMs = this.#clock.monotonicMs() + systemRunMsMax
+    let nowMs = this.#clock.monotonicMs()
+    const endsAtMs = nowMs + this.#budgetMs(nowMs)
     while (this.#readyHead < this.#ready.length) {
       const runnable = this.#ready[this.#readyHead]
       this.#readyHead += 1
       if (runnable === undefined) continue
-      if (runnable.run(actorTurnMessagesMax)) this.#ready.push(runnable)
+      if (runnable.run(actorTurnMessagesMax, nowMs)) this.#ready.push(runnable)
       else runnable.isQueued = false
-      if (this.waiting > 0 && this.#clock.monotonicMs() >= endsAtMs) break
+      if (this.waiting === 0) break
+      nowMs = this.#clock.monotonicMs()
+      if (nowMs >= endsAtMs) break
     }
     if (this.waiting === 0) this.#ready.length = 0
     else if (this.#readyHead > 0) this.#ready.splice(0, this.#readyHead)
     this.#readyHead = 0
     this.#isRunning = false
-    if (this.#ready.length > 0) this.#runSoon()
+    if (this.#ready.length === 0) return
+    this.#ranAtMs = this.#clock.monotonicMs()
+    this.#runSoon()
+  }
+
+  /**
+   * How long turns may take now. A backlog grows without end when sockets are read for 100 ms between
+   * turns of 2 ms: behind one, turns take the greater part of the time, up to a bound.
+   */
+  #budgetMs(nowMs: number): number {
+    const isBehind = this.#ranAtMs > 0
+    const readingMs = nowMs - this.#ranAtMs
+    this.#ranAtMs = 0
+    if (!isBehind) return systemRunMsMax
+    return Math.min(Math.max(TURNS_PER_READING * readingMs, systemRunMsMax), systemRunMsLateMax)
   }
 
   #runSoon(): void {
@@ -134,7 +249,7 @@ export class System {
 
   #runAfterHold(): void {
     this.#isScheduled = true
-    this.#clock.after(holdMs, () => this.#run())
+    this.#clock.after(HOLD_MS, () => this.#run())
   }
 }
 
@@ -143,7 +258,9 @@ class Seat<Message> implements Cell<Message>, Runnable {
   isQueued = false
   readonly #actor: Actor<Message>
   readonly #system: System
-  readonly #mailbox = new Mailbox<Message>(mailboxMessagesMax)
+  readonly #kept = new Mailbox<Message>(mailboxMessagesMax)
+  /** Made when the first message of the kind must wait. */
+  #perishable: Mailbox<Message> | null = null
 
   constructor(actor: Actor<Message>, system: System) {
     this.#actor = actor
@@ -151,22 +268,66 @@ class Seat<Message> implements Cell<Message>, Runnable {
   }
 
   get isIdle(): boolean {
-    return this.#mailbox.count === 0
+    return this.#kept.count === 0 && (this.#perishable?.count ?? 0) === 0
   }
 
   tell(message: Message): void {
-    if (this.#system.isStopped) return
-    if (this.#mailbox.push(message)) return this.#system.enqueue(this)
-    this.#system.noteOverflow()
-    this.#actor.onOverflow(message)
+    const [actor, system] = [this.#actor, this.#system]
+    if (system.isStopped || system.handleNow(actor, message)) return
+    const nowMs = system.nowMs()
+    const mailbox = this.#mailboxOf(message)
+    const isTaken =
+      mailbox.push(message, nowMs) || (this.#makeRoom(mailbox) && mailbox.push(message, nowMs))
+    if (isTaken) return system.enqueue(this, this.#weightOf(message))
+    system.noteOverflow(1)
+    actor.onOverflow(message)
   }
 
-  run(count: number): boolean {
+  #mailboxOf(message: Message): Mailbox<Message> {
+    if (this.#actor.isPerishable?.(message) !== true) return this.#kept
+    this.#perishable ??= new Mailbox<Message>(mailboxMessagesMax)
+    return this.#perishable
+  }
+
+  /** Drops what the actor can do without, and tells it; false when there was nothing of the kind. */
+  #makeRoom(mailbox: Mailbox<Message>): boolean {
+    const dropped = mailbox.remove((message) => this.#actor.isDroppable?.(message) === true)
+    const [first] = dropped
+    if (first === undefined) return false
+    this.#system.noteOverflow(dropped.length)
+    for (const message of dropped) this.#system.unload(this.#weightOf(message))
+    this.#actor.onOverflow(first)
+    return true
+  }
+
+  #weightOf(message: Message): number {
+    return this.#actor.weightOf?.(message) ?? 1
+  }
+
+  run(count: number, nowMs: number): boolean {
     for (let handled = 0; handled < count; handled += 1) {
-      const message = this.#mailbox.shift()
+      const isKeptDue = handled % (PERISHABLE_PER_KEPT + 1) === PERISHABLE_PER_KEPT
+      const perishable = this.#perishable
+      const hasPerishable = perishable !== null && perishable.count > 0
+      const isPerishable = hasPerishable && !(isKeptDue && this.#kept.count > 0)
+      const mailbox = isPerishable ? perishable : this.#kept
+      const waitedMs = Math.max(0, nowMs - (mailbox.oldestAtMs ?? nowMs))
+      const message = mailbox.shift()
       if (message === undefined) return false
-      this.#system.takeTurn(this.#actor, message)
+      this.#system.unload(this.#weightOf(message))
+      this.#system.noteWait(waitedMs, isPerishable)
+      this.#system.takeTurn(this.#actor, message, waitedMs)
     }
-    return this.#mailbox.count > 0
+    return !this.isIdle
+  }
+
+  waitedMs(nowMs: number): Waits {
+    const ageMs = (mailbox: Mailbox<Message> | null) =>
+      Math.max(0, nowMs - (mailbox?.oldestAtMs ?? nowMs))
+    return { perishableMs: ageMs(this.#perishable), keptMs: ageMs(this.#kept) }
+  }
+
+  tellLate(): void {
+    this.#actor.onLate?.()
   }
 }

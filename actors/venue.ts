@@ -1,7 +1,7 @@
 // One venue: what is watched, whether its feed is alive, and what happens after a gap. It marks the
 // books of a broken stream as stale, asks for them again until they are fresh, has missed trades
 // brought back, and tells everybody when the feed's state changes.
-// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, COVER1 to COVER3, COVER5.
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, COVER1 to COVER3, COVER5, DELAY6 to DELAY8.
 
 import type { Clock } from '../engine/clock.ts'
 import type {
@@ -13,20 +13,29 @@ import type {
   VenueEvent,
 } from '../engine/events.ts'
 import type { NativeMarketId, OutcomeId, VenueKey } from '../engine/ids.ts'
-import { priceAgeMsMax } from '../engine/limits.ts'
+import { messageAgeMsCalm, messageAgeMsMax, priceAgeMsMax } from '../engine/limits.ts'
 import type { Log } from '../engine/log.ts'
 import type { Count, Metrics } from '../engine/metrics.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../engine/venues/answers.ts'
-import type { CatalogPage, Venue, VenueHistory, WatchedMarket } from '../engine/venues/venue.ts'
+import type {
+  CatalogPage,
+  Readable,
+  Venue,
+  VenueHistory,
+  WatchedMarket,
+} from '../engine/venues/venue.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Actor, Turn } from './actor.ts'
 import type { Catalog, MarketSeat } from './catalog.ts'
 import { CatalogReader } from './catalog-reader.ts'
+import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
+import { DELAYED } from './market-parts.ts'
 import { StaleBooks } from './stale-books.ts'
 import { TradeRecovery } from './trade-recovery.ts'
 import { VenueCoverage } from './venue-coverage.ts'
+import { type OwnDelay, VenueDelay } from './venue-delay.ts'
 import type { VenueView } from './views.ts'
 
 /** What the venue actor is told: the feed's own events, and markets or trades nobody owns yet. */
@@ -41,6 +50,7 @@ export interface VenueActorParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  readonly delays: Pick<DelayWatch, 'delayMs'>
   /** Whether all owners have handled what they were told. */
   readonly isHandled: () => boolean
 }
@@ -52,10 +62,12 @@ const HELD_TRADES_MAX = 10_000
 /** Trades wait so long for their market, several times what reading it takes. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
+/** The feed counts as stale for so long after the last book that was late, so that its state does not flap. */
+const LATE_FOR_MS = 3_000
 /** Closed for so long and not resolved: its venue is asked about it after the first crawl. */
 const OVERDUE_MS = 172_800_000
 
-export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
+export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
   readonly venue: VenueKey
   readonly platform: string
   readonly name: string
@@ -65,12 +77,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   readonly #recovery: TradeRecovery
   readonly #coverage: VenueCoverage
   readonly #stale = new StaleBooks()
+  /** How late what it sends is. */
+  readonly delay = new VenueDelay()
+  #lateAtMs = Number.NEGATIVE_INFINITY
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
   /** What watchers were last told. */
   #toldState: FeedState = 'down'
-  #lagMs: number | null = null
   #newestTradeMs = 0
   /** Where the last run's trades end, until those since have been asked for. */
   #unaskedSinceMs: TimeMs | null
@@ -103,6 +117,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
     const name = `books_stale_${this.venue}`
     metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
+    const { venue } = this
+    const late = 'Of these, books whose changes waited with us for too long.'
+    metrics.gauge(`books_late_${venue}`, late, () => this.#stale.lateCount)
+    const behind = '1 while what comes from the venue lies unread for too long.'
+    metrics.gauge(`venue_behind_${venue}`, behind, () => Number(this.delay.isBehind))
+    const lag = 'From the venue to us, of late; 0 before the first change of a book.'
+    metrics.gauge(`venue_lag_ms_${venue}`, lag, () => this.lagMs ?? 0)
   }
 
   /** Watches what storage knew, then reads the catalogue; `onCrawled` once that is whole. */
@@ -157,12 +178,34 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
 
   /** Every event of this venue passes here on its way, for the lag and the newest trade's time. */
   note(event: VenueEvent): void {
-    if (event.kind === 'bookChange') {
-      const lagMs = Math.max(0, event.receivedAtMs - event.venueTimeMs)
-      this.#lagMs = this.#lagMs === null ? lagMs : this.#lagMs + (lagMs - this.#lagMs) / 64
-    } else if (event.kind === 'trade' && event.venueTimeMs > this.#newestTradeMs) {
+    if (event.kind === 'bookChange') this.delay.note(event)
+    else if (event.kind === 'trade' && event.venueTimeMs > this.#newestTradeMs) {
       this.#newestTradeMs = event.venueTimeMs
     }
+  }
+
+  /**
+   * Ten times a second: late books are asked for a few at a time while nothing waits for long, so that
+   * their snapshots make no new delay; a backlog that lies unread for long is dropped by new connections.
+   */
+  lookAtDelay(own: OwnDelay): void {
+    this.delay.look(own)
+    const areTradesLate = own.keptMs > messageAgeMsMax || own.areTradesPaused
+    const areBooksLate = this.#stale.lateCount > 0 || this.delay.isBehind
+    if (areBooksLate || areTradesLate) this.#lateAtMs = own.nowMs
+    if (this.delay.takeReconnect(own)) this.#parts.venue.feed.reconnect('read too late')
+    const hasRoom = own.waitedMs <= messageAgeMsCalm && own.pausedMs === 0 && !this.delay.isBehind
+    if (hasRoom) this.#resyncSeats(this.#stale.takeDeferred(own.nowMs), DELAYED)
+    if (this.#isLate !== (this.#toldState === 'stale')) this.#tellState()
+  }
+
+  get #isLate(): boolean {
+    return this.#parts.clock.monotonicMs() - this.#lateAtMs < LATE_FOR_MS
+  }
+
+  /** While too much waits within us, not everything is read. */
+  read(what: Readable): void {
+    this.#parts.venue.feed.read(what)
   }
 
   // Books
@@ -178,10 +221,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
 
-  /** A market's own check failed: its book is asked for again. */
+  /** A market's own check failed: its book is asked for again; one that was only late, when there is room. */
   requestResync(seat: MarketSeat, reason: string): void {
     const outcome = seat.actor.summary.outcomes[0]?.id
     if (outcome === undefined) return
+    if (reason === DELAYED) return this.#stale.defer(seat)
     if (!seat.actor.isBookLive) this.#noteStale(seat)
     this.#resync([outcome], reason)
   }
@@ -362,26 +406,35 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   // State
 
   #everySecond(): void {
-    const due = this.#stale.takeDue(this.#parts.clock.monotonicMs())
-    const outcomes: OutcomeId[] = []
-    for (const seat of due) {
-      const outcome = seat.actor.summary.outcomes[0]?.id
-      const isDone = seat.actor.isBookLive || seat.actor.summary.status !== 'open'
-      if (isDone) this.#stale.remove(seat)
-      else if (outcome !== undefined) outcomes.push(outcome)
-    }
-    if (outcomes.length > 0) this.#resync(outcomes, 'still_stale')
+    this.#resyncSeats(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
     this.#giveUpHeld()
     this.#rememberTradeTime()
-    const { venue, platform, state } = this
+    const { state } = this
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
     // A book that nobody looks at for longer says nothing by its silence.
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
     if (isWatched) this.#coverage.extend(lastDataAtMs)
     else this.#coverage.end()
+    this.#tellState()
+  }
+
+  #tellState(): void {
+    const { venue, platform, state, lagMs, delayMs } = this
     if (state === this.#toldState) return
     this.#toldState = state
-    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, lagMs: this.lagMs })
+    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, lagMs, delayMs })
+  }
+
+  /** Asks for the books of those that still need it. */
+  #resyncSeats(seats: readonly MarketSeat[], reason: string): void {
+    const outcomes: OutcomeId[] = []
+    for (const seat of seats) {
+      const outcome = seat.actor.summary.outcomes[0]?.id
+      const isDone = seat.actor.isBookLive || seat.actor.summary.status !== 'open'
+      if (isDone) this.#stale.remove(seat)
+      else if (outcome !== undefined) outcomes.push(outcome)
+    }
+    if (outcomes.length > 0) this.#resync(outcomes, reason)
   }
 
   get state(): FeedState {
@@ -389,7 +442,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
     if (health.connectionsOpen === 0) return 'down'
     const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
     const isWhole = health.connectionsOpen >= health.connectionsWanted
-    return isWhole && silentMs <= SILENT_MS_MAX ? 'live' : 'stale'
+    return isWhole && silentMs <= SILENT_MS_MAX && !this.#isLate ? 'live' : 'stale'
   }
 
   /** Since when nothing was missed; null while the feed is not live, or its books come too late. */
@@ -403,7 +456,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher {
   }
 
   get lagMs(): number | null {
-    return this.#lagMs === null ? null : Math.round(this.#lagMs)
+    return this.delay.lagMs
+  }
+
+  get delayMs(): number {
+    const { isBehind, excessMs } = this.delay
+    return Math.round(Math.max(this.#parts.delays.delayMs, isBehind ? excessMs : 0))
   }
 
   get connectionsOpen(): number {

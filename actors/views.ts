@@ -58,6 +58,8 @@ export interface MarketView {
   price(): MarketPrice
   /** The newest price at or before a time, from our own ticks; null when none is kept. */
   priceAt(atMs: TimeMs): PricePoint | null
+  /** What the venue sends lies unread for too long: no book of it is as the venue has it. */
+  readonly isBehind: boolean
   /** At most `levelsMax` of the best levels of each side; all of them unless it is given. */
   book(levelsMax?: number): BookView
   /** A slice of the trades in [fromMs, toMs] behind `after`: fewer than `limit` only at the end. */
@@ -320,7 +322,10 @@ export interface VenueView {
   readonly venue: VenueKey
   readonly platform: string
   readonly state: FeedState
+  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   readonly lagMs: number | null
+  /** The longest that anything waited within us during the last two seconds, in milliseconds. */
+  readonly delayMs: number
   readonly connectionsOpen: number
   readonly connectionsWanted: number
 }
@@ -394,5 +399,7 @@ export interface EngineView {
   stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean
+  /** The longest that anything waited within us during the last two seconds, in milliseconds. */
+  delayMs(): number
   uptimeSeconds(): number
 }

@@ -12,6 +12,7 @@ import { bench as mailbox } from './mailbox.bench.ts'
 import { bench as map } from './map.bench.ts'
 import { bench as matching } from './matching.bench.ts'
 import { bench as orderBook } from './order-book.bench.ts'
+import { bench as overload } from './overload.bench.ts'
 import { bench as pnl } from './pnl.bench.ts'
 import { bench as rest } from './rest.bench.ts'
 import { bench as scale } from './scale.bench.ts'
@@ -36,6 +37,7 @@ export const BENCHES: readonly Bench[] = [
   endToEnd,
   connect,
   webhooks,
+  overload,
   start,
   scale,
 ]

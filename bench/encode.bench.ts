@@ -58,7 +58,7 @@ export const bench: Bench = {
       frameCount: isSmall ? 3_000 : 60_000,
     })
     const { updates, catalog } = publish(load)
-    const written = { epoch: EPOCH, catalog }
+    const written = { epoch: EPOCH, catalog, nowMs: () => RECEIVED_AT }
     const encoders = { json: new JsonEncoder(written), binary: new MsgpackEncoder(written) }
     const rows: Row[] = []
     const texts: string[] = []
@@ -281,6 +281,7 @@ function openHub(topics: Topics, catalog: Catalog): Hub {
     stats: () => ({ trades: 0, snapshots: 0, databaseBytes: 0, coverage: { a: null, b: null } }),
     venues: () => [],
     isStorageHealthy: () => true,
+    delayMs: () => 0,
     uptimeSeconds: () => 0,
   }
   return new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })

@@ -75,7 +75,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
     return { kind: 'book', market, ...stamp, ...times, changes: some, checksum }
   }
-  const written = { epoch: publisher.epoch, catalog }
+  const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
   const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
   // Those of the warm-up before anybody listens: their sizes are those of the run.
   const frames = changes.map(() => {

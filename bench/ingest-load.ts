@@ -105,7 +105,7 @@ export function messagesOf({ world, frames }: IngestLoad): readonly (readonly un
   const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market })
   catalog.take({ markets: world.markets.map(listingOf), events: [] })
   const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
-  const encoder = new JsonEncoder({ epoch: 'bench', catalog })
+  const encoder = new JsonEncoder({ epoch: 'bench', catalog, nowMs: () => RECEIVED_AT })
   let messages: unknown[] = []
   publisher.watch({
     name: 'bench',

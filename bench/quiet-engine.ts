@@ -71,6 +71,8 @@ function quietVenue(key: VenueKey, clock: Clock): Venue {
       watch: () => undefined,
       unwatch: () => undefined,
       resync: () => undefined,
+      read: () => undefined,
+      reconnect: () => undefined,
       fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null }),
       health: () => ({
         ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0 },

@@ -4,6 +4,7 @@
 
 import { AccountsActor } from '../actors/accounts.ts'
 import { Catalog } from '../actors/catalog.ts'
+import { DelayWatch } from '../actors/delay-watch.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market-parts.ts'
 import { MarketSearch } from '../actors/market-search.ts'
 import { MatchVerdicts } from '../actors/match-verdicts.ts'
@@ -142,6 +143,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
 interface Owners {
   readonly names: VenueNames
   readonly system: System
+  readonly delays: DelayWatch
   readonly publisher: Publisher
   readonly catalog: Catalog
   readonly router: Router
@@ -167,8 +169,9 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const publisher = new Publisher({ epoch: run.epoch, log, metrics })
   const tradeLog = new TradeLog({ run, publisher, storage })
   const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
-  const system = new System({ clock, log, metrics, mustHold })
   const seats = new Map<VenueKey, VenueSeat>()
+  const system = new System({ clock, log, metrics, mustHold })
+  const delays = new DelayWatch({ clock, log, metrics, system })
   const whales: Whales = new Whales({
     ...{ system, publisher, storage, clock, metrics, run: run.number },
     market: (number) => catalog.byNumber(number),
@@ -187,6 +190,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
       const seat = catalog.seatOfNative(ref.venue, ref.nativeId)
       if (seat !== null) seats.get(ref.venue)?.actor.requestResync(seat, reason)
     },
+    delayOf: (venue) => seats.get(venue)?.actor.delay ?? null,
     announceLoss: ({ ref }, atMs) => seats.get(ref.venue)?.actor.recoverTrades(atMs),
     noteHistory: (ref, trade) => whales.noteHistory(ref, trade),
     ignored: ignoredCounter(metrics),
@@ -214,23 +218,17 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const view: EngineView = {
     version: parts.version,
     epoch: run.epoch,
-    catalog,
-    accounts,
-    webhooks,
-    wallets,
-    sports,
-    matches,
-    pastPrices,
-    tradeLog,
+    ...{ catalog, accounts, webhooks, wallets, sports, matches, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
     stats: () => statsOf(storage),
     venues: () => [...seats.values()].map((seat) => seat.actor),
     isStorageHealthy: () => storage.isHealthy(),
+    delayMs: () => Math.round(delays.delayMs),
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
   }
-  const owners = { names, system, publisher, catalog, router, passwords, accounts, seats, view }
+  const owners = { names, system, delays, publisher, catalog, router, passwords, accounts }
   const heard = { whales, wallets, webhooks, caller, matcher, verdicts }
-  return { ...owners, search, teams, pastPrices, ...heard }
+  return { ...owners, seats, view, search, teams, pastPrices, ...heard }
 }
 
 /** What venues remember of prices. */
@@ -321,21 +319,23 @@ function openWallets(
 /** Opens both feeds and reads both catalogues; resolves when these are whole. */
 async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
   const { clock, random, log, metrics, storage } = parts
-  const { catalog, publisher, router, names, system, seats } = owners
+  const { catalog, publisher, router, names, system, delays, seats } = owners
   const venues = parts.venues({ clock, random, log, metrics, emit: (event) => router.route(event) })
   const crawls = venues.map((venue) => {
     owners.teams.start(venue)
     owners.wallets.attach(venue)
     const platform = names.platform(venue.key)
-    const shared = { catalog, publisher, storage, clock, log, metrics }
+    const shared = { catalog, publisher, storage, clock, log, metrics, delays }
     const isHandled = () => system.waiting === 0
     const actor = new VenueActor({ ...shared, venue, platform, isHandled })
     const seat = { actor, cell: system.spawn(actor) }
     seats.set(venue.key, seat)
     router.seat(seat)
     publisher.watch(actor)
+    delays.watch(actor)
     return new Promise<void>((resolve) => actor.start(resolve))
   })
+  delays.start()
   await Promise.all(crawls)
   catalog.isLoaded = true
 }
@@ -343,6 +343,7 @@ async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
 /** In reverse: first what brings events, then who handles them, then a last checkpoint of each. */
 async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.pastPrices.stop()
+  owners.delays.stop()
   await Promise.all([owners.teams.stop(), owners.wallets.stop()])
   await Promise.all([...owners.seats.values()].map((seat) => seat.actor.stop()))
   owners.whales.stop()

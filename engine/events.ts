@@ -182,7 +182,12 @@ export interface BookUpdate extends Outgoing {
 /** The whole book was replaced (`resync`, then a snapshot). Uses up no offset or seq. */
 export interface BookReplaced extends Outgoing {
   readonly kind: 'bookReplaced'
-  readonly reason: 'venue_gap' | 'first' | 'restart'
+  readonly reason: 'venue_gap' | 'first' | 'restart' | 'delayed'
+}
+
+/** A change of the book waited with us for too long: it is stale from now on until it is replaced. Uses up no offset or seq. */
+export interface BookLate extends Outgoing {
+  readonly kind: 'bookLate'
 }
 
 /** One trade as users see it: price and side in the first outcome. */
@@ -219,7 +224,10 @@ export interface StatusUpdate {
   readonly venue: VenueKey
   readonly platform: string
   readonly state: FeedState
+  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   readonly lagMs: number | null
+  /** The longest that anything waited within us during the last two seconds, in milliseconds. */
+  readonly delayMs: number
 }
 
 /** Trades of a market or a whole venue were lost and could not be brought back. */
@@ -236,6 +244,7 @@ export interface GapUpdate {
 export type Update =
   | BookUpdate
   | BookReplaced
+  | BookLate
   | TradeUpdate
   | PriceUpdate
   | WhaleUpdate

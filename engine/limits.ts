@@ -13,6 +13,35 @@ export const actorTurnMessagesMax = 64
  * measured under full load, 8 ms delivers a sixth more and is four times as late.
  */
 export const systemRunMsMax = 2
+/** The same behind a backlog, where turns must get more of the time than the reading of sockets. */
+export const systemRunMsLateMax = 50
+/** Characters that one socket of a venue is read in one turn of the loop, so that a backlog in the kernel's
+ * buffers (6 MB a socket) does not hold up everything else for seconds. */
+export const readCharsPerTurnMax = 262_144
+/**
+ * A message that waited in our own hands for longer makes its book stale: its owner drops the changes of
+ * the book, and a snapshot is asked for. Trades wait and are kept.
+ */
+export const messageAgeMsMax = 1_000
+/** Books that went stale by delay are asked for again only while nothing waits for longer than this. */
+export const messageAgeMsCalm = 400
+/** Trades that wait for longer are too many: no more are read until the oldest waits for half a second. */
+export const tradeAgeMsMax = 2_000
+export const tradeAgeMsCalm = 500
+/** How often ages of messages, and the loop's delay, are looked at. */
+export const delayLookMs = 100
+/** Of these at most so many, and at most this share of them, are asked for at each look: snapshots of
+ * hundreds of markets at once would make the next delay. */
+export const lateBooksPerLookMax = 20
+export const lateBooksShare = 1 / 64
+/** A feed whose messages come late through our own slowness for so long is connected anew: what waits in the
+ * kernel's buffers and the venue's is dropped. At most so often. */
+export const behindMsMax = 10_000
+export const reconnectApartMs = 30_000
+/** What waits in all mailboxes, in changed levels and other messages of some 200 bytes: above it no socket is
+ * read until half of it is done. */
+export const waitingWeightMax = 131_072
+export const waitingWeightLow = 65_536
 /** Prices a live market keeps in its ring. */
 export const priceRingCount = 512
 /** Trades a live market keeps in its ring. */
@@ -196,6 +225,10 @@ export const walletMarketsMax = 32_768
 export const shutdownMsMax = 15_000
 
 assert(actorTurnMessagesMax < mailboxMessagesMax, 'a turn is smaller than a mailbox')
+assert(tradeAgeMsCalm < tradeAgeMsMax, 'reading of trades goes on below where it stops')
+assert(messageAgeMsCalm < messageAgeMsMax, 'books come back where there is room for them')
+assert(systemRunMsMax < systemRunMsLateMax, 'behind a backlog turns may take longer')
+assert(waitingWeightLow < waitingWeightMax, 'reading goes on below where it stops')
 assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
 assert(historyScanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')

@@ -32,7 +32,7 @@ export const PLAIN_BOOK: BookAsked = { outcomeIndex: 0, depth: undefined, twin: 
 export function cutBook(view: MarketView, epoch: string, asked: BookAsked): BookCut {
   const { outcomeIndex, depth, twin } = asked
   const { id, platform, labels } = marketTexts(view)
-  const book = view.book()
+  const book = shown(view)
   const outcome = labels[outcomeIndex] ?? '""'
   const ours = { book: outcomeIndex === 0 ? book : invertedBook(book), platform }
   if (twin === null) {
@@ -41,7 +41,7 @@ export function cutBook(view: MarketView, epoch: string, asked: BookAsked): Book
     const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
     return cut({ id, outcome, sides, spread, epoch, book })
   }
-  const other = twin.book()
+  const other = shown(twin)
   const theirs = {
     book: outcomeIndex === 0 ? other : invertedBook(other),
     platform: marketTexts(twin).platform,
@@ -50,6 +50,12 @@ export function cutBook(view: MarketView, epoch: string, asked: BookAsked): Book
   const sides = `"bids":${sideText(bids, depth)},"asks":${sideText(asks, depth)}`
   const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
   return cut({ id, outcome, sides, spread, epoch, book: together(book, other) })
+}
+
+/** The book, stale also while what its venue sends lies unread. */
+function shown(view: MarketView): BookView {
+  const book = view.book()
+  return view.isBehind ? { ...book, isStale: true } : book
 }
 
 /** The record as of now. */

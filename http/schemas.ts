@@ -272,6 +272,9 @@ export const HealthSchema = Type.Object({
   database: Type.Boolean(),
   cache: Type.Boolean(),
   exchanges: Type.Record(Type.String(), Type.Boolean()),
+  delay_ms: Type.Integer({
+    description: 'the longest that anything waited within us during the last two seconds',
+  }),
   uptime_s: Type.Integer(),
 })
 

@@ -1,14 +1,17 @@
 // The life of a socket, written once for every venue: connect, stamp, listen, notice death, come back.
 // What differs per venue (URL, subscribe frames, heartbeat text) comes in as options; what a frame
-// means is parse.ts and map.ts. Upholds FEED1 to FEED8.
+// means is parse.ts and map.ts. While reading is paused the kernel's buffers fill and TCP holds the venue back: its
+// pings wait too, and a venue that closes us for that is noticed when reading goes on, as a loss that began with
+// the pause. Upholds FEED1 to FEED10.
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
 import type { VenueKey } from '../ids.ts'
+import { readCharsPerTurnMax } from '../limits.ts'
 import type { Log } from '../log.ts'
 import type { Count, Metrics } from '../metrics.ts'
 import type { Random } from '../random.ts'
-import type { TimeMs } from '../units.ts'
+import { type TimeMs, timeMs } from '../units.ts'
 
 /** One message as it came off the wire; stamped here and nowhere else. */
 export interface RawFrame {
@@ -58,6 +61,10 @@ const HANDSHAKE_MS = 10_000
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
 /** Commands waiting for the kernel; above it `send` refuses, and the caller must reconnect or wait. */
 const OUTGOING_BYTES_MAX = 8 * 1024 * 1024
+/** The check of a socket's life that comes later by this much says that nothing was read meanwhile. */
+const STALL_MS = 1_000
+/** For so long after a pause or a stall, what is read may have been sent before or during it. */
+const CATCH_UP_MS = 10_000
 
 /** A socket that keeps itself connected from `start()` to `stop()`. */
 export class SocketFeed {
@@ -80,6 +87,12 @@ export class SocketFeed {
   #lastDataMonotonicMs = 0
   #lastSignMonotonicMs = 0
   #silenceCount = 0
+  #isPaused = false
+  /** Characters read in this turn of the loop. */
+  #turnChars = 0
+  #checkedAtMonotonicMs = 0
+  #lateSinceMs: TimeMs | null = null
+  #lateUntilMonotonicMs = 0
 
   constructor(options: SocketOptions) {
     this.#options = options
@@ -109,6 +122,34 @@ export class SocketFeed {
   /** Calendar time of the last frame, ping or pong; null before the first. */
   get lastSignAtMs(): TimeMs | null {
     return this.#lastSignAtMs
+  }
+
+  /**
+   * Since when what is read may have been sent earlier: reading was paused, or the loop stood still, until lately.
+   * A connection lost meanwhile may have lost messages since then. Null while reading keeps up.
+   */
+  get lateSinceMs(): TimeMs | null {
+    return this.#lateSinceMs
+  }
+
+  /**
+   * Reads nothing more (true; what has been read already still comes), or reads on. Nobody is judged by the
+   * silence of a pause.
+   */
+  pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return
+    this.#isPaused = isPaused
+    if (isPaused) {
+      this.#lateSinceMs ??= this.#options.clock.nowMs()
+      this.#socket?.pause()
+      return
+    }
+    const nowMs = this.#options.clock.monotonicMs()
+    this.#lateUntilMonotonicMs = nowMs + CATCH_UP_MS
+    this.#lastDataMonotonicMs = nowMs
+    this.#lastSignMonotonicMs = nowMs
+    this.#silenceCount = 0
+    this.#socket?.resume()
   }
 
   /** Begins to connect; repeats are ignored. */
@@ -187,13 +228,16 @@ export class SocketFeed {
     this.#lastDataMonotonicMs = this.#openedAtMonotonicMs
     this.#lastSignMonotonicMs = this.#openedAtMonotonicMs
     this.#silenceCount = 0
+    this.#checkedAtMonotonicMs = this.#openedAtMonotonicMs
     const checkEveryMs = Math.max(50, Math.min(1_000, Math.min(silentAfterMs, deadAfterMs) / 4))
-    this.#stopTimers.push(clock.every(checkEveryMs, () => this.#checkLife()))
+    this.#stopTimers.push(clock.every(checkEveryMs, () => this.#checkLife(checkEveryMs)))
     if (pingEveryMs !== undefined) {
       const ping = () => (pingText === undefined ? socket.ping() : this.send(pingText))
       this.#stopTimers.push(clock.every(pingEveryMs, ping))
     }
+    this.#lateSinceMs = null
     this.#guard(() => this.#options.onOpen(this))
+    if (this.#isPaused) socket.pause()
   }
 
   #received(data: RawData): void {
@@ -201,6 +245,7 @@ export class SocketFeed {
     const frame: RawFrame = { connection, receivedAtMs: clock.nowMs(), text: textOf(data) }
     this.#frames.inc()
     this.#bytes.inc(frame.text.length)
+    this.#restAfter(frame.text.length)
     this.#noteSign()
     try {
       tap?.(frame, venue, stream)
@@ -213,14 +258,30 @@ export class SocketFeed {
     this.#silenceCount = 0
   }
 
+  /** Reads on in the next turn of the loop once so much was read in this one. */
+  #restAfter(chars: number): void {
+    if (this.#turnChars === 0) {
+      setImmediate(() => {
+        if (this.#turnChars > readCharsPerTurnMax && !this.#isPaused) this.#socket?.resume()
+        this.#turnChars = 0
+      })
+    }
+    const before = this.#turnChars
+    this.#turnChars += Math.max(chars, 1)
+    if (before <= readCharsPerTurnMax && this.#turnChars > readCharsPerTurnMax)
+      this.#socket?.pause()
+  }
+
   #noteSign(): void {
     this.#lastSignAtMs = this.#options.clock.nowMs()
     this.#lastSignMonotonicMs = this.#options.clock.monotonicMs()
   }
 
-  #checkLife(): void {
+  #checkLife(everyMs: number): void {
     const { clock, silentAfterMs, deadAfterMs, onSilence } = this.#options
     const nowMs = clock.monotonicMs()
+    this.#noteStall(nowMs, everyMs)
+    if (this.#isPaused) return
     if (nowMs - this.#lastSignMonotonicMs >= deadAfterMs) {
       this.#lose('no sign of life')
       return
@@ -229,6 +290,16 @@ export class SocketFeed {
     if (periods <= this.#silenceCount) return
     this.#silenceCount = periods
     if (onSilence !== undefined) this.#guard(onSilence)
+  }
+
+  /** Timers run before sockets are read: a late check comes before what has been waiting since the one before. */
+  #noteStall(nowMs: number, everyMs: number): void {
+    const lateMs = nowMs - this.#checkedAtMonotonicMs - everyMs
+    this.#checkedAtMonotonicMs = nowMs
+    if (lateMs >= STALL_MS) {
+      this.#lateSinceMs ??= timeMs(this.#options.clock.nowMs() - Math.ceil(lateMs + everyMs))
+      this.#lateUntilMonotonicMs = nowMs + CATCH_UP_MS
+    } else if (!this.#isPaused && nowMs >= this.#lateUntilMonotonicMs) this.#lateSinceMs = null
   }
 
   #lose(reason: string): void {

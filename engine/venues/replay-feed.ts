@@ -14,6 +14,7 @@ import { openPlayer, type Player } from './replay-players.ts'
 import type {
   CatalogPage,
   FeedHealth,
+  Readable,
   TradesRead,
   Venue,
   VenueCatalog,
@@ -27,6 +28,8 @@ export interface ReplayOptions {
   readonly speed?: number | 'max'
 }
 
+/** A paused tape is looked at again after this long. */
+const PAUSED_MS = 5
 /** At full speed the event loop gets a turn after so many frames. */
 const FRAMES_PER_TURN = 128
 /** After the first markets are watched without a crawl, the tape waits this long for one to begin. */
@@ -100,6 +103,7 @@ class ReplayFeed implements VenueFeed {
   #playing: Promise<void> | null = null
   #isRunning = false
   #lastDataAtMs: TimeMs | null = null
+  #isPaused = false
 
   constructor(
     parts: VenueParts,
@@ -129,6 +133,14 @@ class ReplayFeed implements VenueFeed {
   unwatch(ids: readonly NativeMarketId[]): void {
     this.#tape.player.unwatch(ids)
   }
+
+  /** A tape is one: it stands still unless all of it is read. */
+  read(what: Readable): void {
+    this.#isPaused = what !== 'all'
+  }
+
+  /** There is no connection, and nothing waits. */
+  reconnect(): void {}
 
   /** Nobody is there to ask; the recording holds the snapshots that were asked for at its time. */
   resync(): void {}
@@ -194,6 +206,8 @@ class ReplayFeed implements VenueFeed {
       }
       frameCount += 1
       if (frameCount % FRAMES_PER_TURN === 0) await nextTurn()
+      while (this.#isPaused && !signal.aborted) await pause(clock, PAUSED_MS, signal)
+      if (signal.aborted) return
       this.#lastDataAtMs = clock.nowMs()
       player.take(frame, stream)
     }

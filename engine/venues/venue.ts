@@ -62,6 +62,9 @@ export interface FeedHealth {
   readonly bookDelayMs: number
 }
 
+/** What is read of a venue's streams. */
+export type Readable = 'all' | 'books' | 'nothing'
+
 /** A venue's live stream. Reconnects, heartbeats and resubscription are its own business. */
 export interface VenueFeed {
   start(): void
@@ -72,6 +75,14 @@ export interface VenueFeed {
   unwatch(ids: readonly NativeMarketId[]): void
   /** Asks for fresh snapshots of these outcomes' books, in order on the stream where possible. */
   resync(outcomes: readonly OutcomeId[]): void
+  /**
+   * From now on only this is read: the rest waits in the kernel and at the venue. Silence and missing
+   * heartbeats of that time are held against nobody; a connection that the venue closes meanwhile is told
+   * as lost since then. Repeats are ignored.
+   */
+  read(what: Readable): void
+  /** Drops what waits unread of books by new connections, which begin with snapshots; trades go on. */
+  reconnect(reason: string): void
   /**
    * Fetches the trades of [fromMs, toMs] over REST and emits them with the given source, oldest
    * first per market; of one market, or of the whole venue when `market` is null.

@@ -235,5 +235,6 @@ function isState(channel: Channel): channel is StateMessage['channel'] {
 }
 
 function causeOf(reason: string): GapCause {
-  return reason === 'slow_consumer' || reason === 'restart' ? reason : 'venue_gap'
+  const isKnown = reason === 'slow_consumer' || reason === 'restart' || reason === 'delayed'
+  return isKnown ? reason : 'venue_gap'
 }

@@ -37,6 +37,8 @@ interface Counted<Type extends string, Name extends Channel, Data> {
   readonly timestamp_ms: number | null
   /** The server's time on arrival. */
   readonly received_ms: number | null
+  /** When the server wrote the message; one that is repeated is written anew. */
+  readonly published_ms: number
   readonly data: Data
 }
 
@@ -134,7 +136,10 @@ export interface StatusMessage {
   readonly type: 'status'
   readonly platform: string
   readonly state: 'live' | 'stale' | 'down'
+  /** Milliseconds from the venue to the server, of late. */
   readonly lag_ms: number | null
+  /** The longest that anything waited within the server during the last two seconds, in milliseconds. */
+  readonly delay_ms: number
 }
 
 export interface Rejected {
@@ -205,6 +210,7 @@ export type GapCause =
   | 'venue_gap'
   | 'slow_consumer'
   | 'restart'
+  | 'delayed'
   | 'lost'
   | 'seq_hole'
   | 'checksum'

@@ -28,7 +28,7 @@ export interface StreamState {
 }
 
 /** How a venue's feed is, as the server last said. */
-export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms'>
+export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
 

@@ -1,5 +1,5 @@
 // How the service is: /health for anybody, /metrics for those on this machine (neither is counted),
-// and what its database holds. Upholds STATUS1 to STATUS3.
+// and what its database holds. Upholds STATUS1 to STATUS3, DELAY9.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../../actors/views.ts'
@@ -18,7 +18,14 @@ export function statsSchema(names: EngineView['catalog']['names']) {
     first_trade_ms: nullable(Type.Integer()),
     last_trade_ms: nullable(Type.Integer()),
     lag_ms: nullable(Type.Integer({ description: 'from the venue to us, of late' })),
-    stale: Type.Boolean({ description: 'the feed is down or silent past its limit' }),
+    delay_ms: nullable(
+      Type.Integer({
+        description: 'the longest that anything waited within us during the last two seconds',
+      }),
+    ),
+    stale: Type.Boolean({
+      description: 'the feed is down or silent past its limit, or its books come too late',
+    }),
   })
   return Type.Object({
     markets: Type.Object({
@@ -127,6 +134,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
           first_trade_ms: coverage[venue]?.oldestMs ?? null,
           last_trade_ms: coverage[venue]?.newestMs ?? null,
           lag_ms: feed?.lagMs ?? null,
+          delay_ms: feed?.delayMs ?? null,
           stale: feed?.state !== 'live',
         }
         return [catalog.names.platform(venue), record]
@@ -150,6 +158,7 @@ export function healthRecord(engine: EngineView) {
     database,
     cache,
     exchanges,
+    delay_ms: engine.delayMs(),
     uptime_s: Math.floor(engine.uptimeSeconds()),
   }
 }

@@ -23,7 +23,7 @@ export interface Replacement {
 /** What a replaced book is announced with: a first book ends a gap too, since what was shown before
  * it was empty and marked stale. */
 export function resyncReason(reason: BookReplaced['reason']): ResyncReason {
-  return reason === 'restart' ? 'restart' : 'venue_gap'
+  return reason === 'first' ? 'venue_gap' : reason
 }
 
 export class BookHistory {

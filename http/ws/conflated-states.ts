@@ -3,7 +3,7 @@
 // Not for: windows (conflation.ts), candles (candles.ts). Upholds DEPTH1 to DEPTH3, PRICES1.
 
 import type { CatalogView } from '../../actors/views.ts'
-import type { BookReplaced, BookUpdate, PriceUpdate } from '../../engine/events.ts'
+import type { BookLate, BookReplaced, BookUpdate, PriceUpdate } from '../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import { Conflation } from './conflation.ts'
 import type { ResyncReason } from './encoder.ts'
@@ -20,7 +20,7 @@ interface Parts {
 
 /** The newest change of a book, and why the state before it was out of sync, if it was. */
 interface BookNews {
-  readonly update: BookUpdate | BookReplaced
+  readonly update: BookUpdate | BookReplaced | BookLate
   readonly reason: ResyncReason | null
 }
 
@@ -60,7 +60,7 @@ export class ConflatedStates {
   }
 
   /** A book changed; `reason`: it was replaced, and what was told before it is out of sync. */
-  noteBook(update: BookUpdate | BookReplaced, reason: ResyncReason | null, nowMs: number): void {
+  noteBook(update: BookNews['update'], reason: ResyncReason | null, nowMs: number): void {
     for (const { lane, windows } of this.#depths) {
       if (!this.#parts.fanOut.isAwake(lane)) continue
       windows.note(update.market, { update, reason }, nowMs)

@@ -5,7 +5,6 @@
 import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
 import type {
   BookUpdate,
-  FeedState,
   LifecycleUpdate,
   MarketPrice,
   PriceUpdate,
@@ -33,10 +32,12 @@ import type {
   Dated,
   Depth,
   Encoder,
+  EncoderParts,
   Gap,
   Heartbeat,
   Reply,
   ResyncReason,
+  Status,
 } from './encoder.ts'
 
 /** A market's texts, and what stands in its messages between channel and epoch. */
@@ -55,14 +56,16 @@ export class JsonEncoder implements Encoder {
   readonly isBinary = false
   readonly #epoch: string
   readonly #catalog: CatalogView
+  readonly #nowMs: () => TimeMs
   readonly #heads = new Map<MarketNumber, Heads>()
   /** The second of the newest time that was written, which the next one most likely shares. */
   #second = 1
   #secondText = '1'
 
-  constructor(parts: { epoch: string; catalog: CatalogView }) {
+  constructor(parts: EncoderParts) {
     this.#epoch = JSON.stringify(parts.epoch)
     this.#catalog = parts.catalog
+    this.#nowMs = parts.nowMs
   }
 
   bookUpdate(update: BookUpdate): string {
@@ -93,7 +96,7 @@ export class JsonEncoder implements Encoder {
 
   resync(channel: ChannelName, market: MarketRef, reason: ResyncReason): string {
     const { id } = this.#headsOf(market).market
-    return `{"type":"resync","channel":"${channel}","market_id":${id},"reason":"${reason}"}`
+    return `{"type":"resync","channel":"${channel}","market_id":${id},"reason":"${reason}",${this.#published()}}`
   }
 
   trade(update: TradeUpdate, epoch?: string): string {
@@ -138,22 +141,27 @@ export class JsonEncoder implements Encoder {
   gap(gap: Gap): string {
     const { channel, where, fromMs, toMs } = gap
     const named = 'marketId' in where ? { market_id: where.marketId } : where
-    return JSON.stringify({ type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs })
+    const published_ms = this.#nowMs()
+    const range = { from_ms: fromMs, to_ms: toMs }
+    return JSON.stringify({ type: 'gap', channel, ...named, ...range, published_ms })
   }
 
-  status(status: { platform: string; state: FeedState; lagMs: number | null }): string {
-    const { platform, state, lagMs } = status
-    return JSON.stringify({ type: 'status', platform, state, lag_ms: lagMs })
+  status({ platform, state, lagMs, delayMs }: Status): string {
+    const delays = { lag_ms: lagMs, delay_ms: delayMs }
+    return JSON.stringify({
+      ...{ type: 'status', platform, state, ...delays },
+      published_ms: this.#nowMs(),
+    })
   }
 
   heartbeat(beat: Heartbeat): string {
     const { timestampMs, counter, offsets } = beat
     const rest = offsets === null ? '"catching_up":true' : `"offsets":${JSON.stringify(offsets)}`
-    return `{"type":"heartbeat","timestamp_ms":${timestampMs},"counter":${counter},"epoch":${this.#epoch},${rest}}`
+    return `{"type":"heartbeat","timestamp_ms":${timestampMs},"counter":${counter},"epoch":${this.#epoch},${rest},${this.#published()}}`
   }
 
   reply(reply: Reply): string {
-    return JSON.stringify(reply)
+    return JSON.stringify({ ...reply, published_ms: this.#nowMs() })
   }
 
   forget(market: MarketNumber): void {
@@ -177,7 +185,12 @@ export class JsonEncoder implements Encoder {
   /** What stands in every counted message behind its channel; `epoch` unless it is this run's. */
   #head({ named }: Heads, stamp: Dated, epoch?: string): string {
     const quoted = epoch === undefined ? this.#epoch : JSON.stringify(epoch)
-    return `${named}${quoted},"offset":${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${this.#timeText(stamp.venueTimeMs)},"received_ms":${this.#timeText(stamp.receivedAtMs)}`
+    return `${named}${quoted},"offset":${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${this.#timeText(stamp.venueTimeMs)},"received_ms":${this.#timeText(stamp.receivedAtMs)},${this.#published()}`
+  }
+
+  /** When the message is written, which every message says. */
+  #published(): string {
+    return `"published_ms":${this.#timeText(this.#nowMs())}`
   }
 
   /** A time's digits: those of its second are made once, as the digits of a number so long cost 100 ns. */

@@ -7,7 +7,6 @@ import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
 import { vwapOf } from '../../engine/candle.ts'
 import type {
   BookUpdate,
-  FeedState,
   Level,
   LifecycleUpdate,
   MarketPrice,
@@ -19,21 +18,30 @@ import type {
 } from '../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market.ts'
 import { encoded, MsgpackWriter } from '../../engine/msgpack-writer.ts'
-import { MICROS, midPrice, type PriceMicros, priceCents, toSeconds } from '../../engine/units.ts'
+import {
+  MICROS,
+  midPrice,
+  type PriceMicros,
+  priceCents,
+  type TimeMs,
+  toSeconds,
+} from '../../engine/units.ts'
 import type { ChannelName } from './channels.ts'
 import type {
   Candle,
   Dated,
   Depth,
   Encoder,
+  EncoderParts,
   Gap,
   Heartbeat,
   Reply,
   ResyncReason,
+  Status,
 } from './encoder.ts'
 
-/** Fields of every counted message: the eight of its head, and `data`. */
-const COUNTED_FIELDS = 9
+/** Fields of every counted message: the nine of its head, and `data`. */
+const COUNTED_FIELDS = 10
 const TRADE_FIELDS = 13
 
 /** What counted messages begin with, up to the market's id. */
@@ -54,6 +62,7 @@ const KEYS = {
   seq: keyOf('seq'),
   timestamp: keyOf('timestamp_ms'),
   received: keyOf('received_ms'),
+  published: keyOf('published_ms'),
   checksum: keyOf('checksum'),
   data: keyOf('data'),
   bids: keyOf('bids'),
@@ -78,13 +87,15 @@ export class MsgpackEncoder implements Encoder {
   readonly isBinary = true
   readonly #epoch: string
   readonly #catalog: CatalogView
+  readonly #nowMs: () => TimeMs
   readonly #to = new MsgpackWriter()
   /** Of its own, as `resync` may be kept beside a counted message. */
   readonly #rare = new MsgpackWriter()
 
-  constructor(parts: { epoch: string; catalog: CatalogView }) {
+  constructor(parts: EncoderParts) {
     this.#epoch = parts.epoch
     this.#catalog = parts.catalog
+    this.#nowMs = parts.nowMs
   }
 
   bookUpdate(update: BookUpdate): Uint8Array {
@@ -236,9 +247,8 @@ export class MsgpackEncoder implements Encoder {
     return this.#pack({ type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs })
   }
 
-  status(status: { platform: string; state: FeedState; lagMs: number | null }): Uint8Array {
-    const { platform, state, lagMs } = status
-    return this.#pack({ type: 'status', platform, state, lag_ms: lagMs })
+  status({ platform, state, lagMs, delayMs }: Status): Uint8Array {
+    return this.#pack({ type: 'status', platform, state, lag_ms: lagMs, delay_ms: delayMs })
   }
 
   heartbeat(beat: Heartbeat): Uint8Array {
@@ -283,11 +293,14 @@ export class MsgpackEncoder implements Encoder {
     to.wholeOrNil(from.venueTimeMs)
     to.bytes(KEYS.received)
     to.wholeOrNil(from.receivedAtMs)
+    to.bytes(KEYS.published)
+    to.whole(this.#nowMs())
   }
 
-  #pack(message: unknown): Uint8Array {
+  /** When the message is written, which every message says, stands last. */
+  #pack(message: object): Uint8Array {
     this.#rare.begin()
-    writeValue(this.#rare, message)
+    writeValue(this.#rare, { ...message, published_ms: this.#nowMs() })
     return this.#rare.end()
   }
 }

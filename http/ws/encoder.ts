@@ -2,7 +2,7 @@
 // encode-json.ts; a second form writes the same fields and values. Every message is encoded once per
 // form however many receive it. Upholds HUB1.
 
-import type { BookView, MarketView } from '../../actors/views.ts'
+import type { BookView, CatalogView, MarketView } from '../../actors/views.ts'
 import type { Bar, CandleInterval } from '../../engine/candle.ts'
 import type {
   BookUpdate,
@@ -21,7 +21,7 @@ import type { ChannelName, Form } from './channels.ts'
 /** One message as it goes on the wire. */
 export type Frame = string | Uint8Array
 
-export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart'
+export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
 /** What was lost: a market's messages, or a whole venue's. `fromMs` null: since we do not know when. */
 export interface Gap {
@@ -36,6 +36,22 @@ export interface Heartbeat {
   readonly timestampMs: TimeMs
   readonly counter: number
   readonly offsets: Readonly<Record<string, number>> | null
+}
+
+/** How a venue's feed is. */
+export interface Status {
+  readonly platform: string
+  readonly state: FeedState
+  /** Milliseconds from the venue to us, and the longest within us during the last two seconds. */
+  readonly lagMs: number | null
+  readonly delayMs: number
+}
+
+/** What an encoder needs; the clock says when a message is written, which every message carries. */
+export interface EncoderParts {
+  readonly epoch: string
+  readonly catalog: CatalogView
+  readonly nowMs: () => TimeMs
 }
 
 /** Counters and times of a message; times are null before a first book. */
@@ -86,7 +102,7 @@ export interface Encoder {
   whale(update: WhaleUpdate, epoch?: string): Frame
   lifecycle(update: LifecycleUpdate, epoch?: string): Frame
   gap(gap: Gap): Frame
-  status(status: { platform: string; state: FeedState; lagMs: number | null }): Frame
+  status(status: Status): Frame
   heartbeat(beat: Heartbeat): Frame
   reply(reply: Reply): Frame
   /** Forgets what it remembers of a market's texts. */

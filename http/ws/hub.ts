@@ -6,7 +6,7 @@
 
 import type { Caller, EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type { BookReplaced, Stamp, Update } from '../../engine/events.ts'
+import type { BookLate, BookReplaced, Stamp, Update } from '../../engine/events.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
@@ -92,7 +92,8 @@ export class Hub implements Watcher, Desk {
     this.#metrics = metrics
     this.books = new BookHistory(publisher.offset('orderbook'))
     this.logs = logsOf(engine, publisher)
-    const written = { epoch: publisher.epoch, catalog: engine.catalog }
+    const nowMs = () => clock.nowMs()
+    const written = { epoch: publisher.epoch, catalog: engine.catalog, nowMs }
     this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
     const encoders = Object.values(this.#encoders)
     this.#fanOut = new FanOut({ topics: parts.topics, encoders, metrics })
@@ -140,6 +141,8 @@ export class Hub implements Watcher, Desk {
         return this.#states.noteBook(update, null, this.clock.monotonicMs())
       case 'bookReplaced':
         return this.#replace(update)
+      case 'bookLate':
+        return this.#tellLate(update)
       case 'price':
         this.#seen.prices = update.offset
         this.#fanOut.send('prices:0', update.market, 'state', (encoder) =>
@@ -192,6 +195,15 @@ export class Hub implements Watcher, Desk {
       return [encoder.resync('orderbook', market, reason), encoder.snapshot(view, view.book())]
     })
     this.#states.noteBook(update, reason, this.clock.monotonicMs())
+  }
+
+  /** A book is stale from now on: `resync` at once; its new state follows when it is there. */
+  #tellLate(update: BookLate): void {
+    const { market } = update
+    this.#fanOut.send('orderbook', market, 'change', (encoder) =>
+      encoder.resync('orderbook', market, 'delayed'),
+    )
+    this.#states.noteBook(update, 'delayed', this.clock.monotonicMs())
   }
 
   latest(lane: Lane, market: MarketNumber): Stamp {

@@ -25,7 +25,7 @@ import {
 import type { ResyncReason } from './encoder.ts'
 import type { StreamErrorCode } from './protocol.ts'
 
-const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart']
+const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart', 'delayed']
 const FEED_STATES: readonly FeedState[] = ['live', 'stale', 'down']
 const LIFECYCLE_EVENTS: readonly LifecycleUpdate['event'][] = [
   'opened',
@@ -61,6 +61,14 @@ const options = {
   interval: Type.Optional(choice(INTERVALS)),
 }
 
+/** Every message says when it was written. */
+const written = {
+  published_ms: Type.Integer({
+    minimum: 0,
+    description: 'when we wrote the message; one that is repeated is written anew',
+  }),
+}
+
 /** What every counted message has; times are null before a first book. */
 function counted<P extends TProperties>(type: string, channel: ChannelName, rest: P) {
   return Type.Object({
@@ -71,12 +79,13 @@ function counted<P extends TProperties>(type: string, channel: ChannelName, rest
     seq: whole(),
     timestamp_ms: nullable(whole()),
     received_ms: nullable(whole()),
+    ...written,
     ...rest,
   })
 }
 
 const reply = <P extends TProperties>(type: string, rest: P) =>
-  Type.Object({ type: Type.Literal(type), id: commandId(), ...rest })
+  Type.Object({ type: Type.Literal(type), id: commandId(), ...rest, ...written })
 
 export const BookSidesSchema = Type.Object({
   bids: Type.Array(LevelSchema),
@@ -157,6 +166,7 @@ export const SERVER_MESSAGES = {
       commands_per_s: whole(),
       message_bytes: whole(),
     }),
+    ...written,
   }),
   snapshot: counted('snapshot', 'orderbook', {
     stale: Type.Boolean(),
@@ -182,12 +192,14 @@ export const SERVER_MESSAGES = {
       Type.Object({ orderbook: whole(), trades: whole(), whales: whole(), lifecycle: whole() }),
     ),
     catching_up: Type.Optional(Type.Literal(true)),
+    ...written,
   }),
   resync: Type.Object({
     type: Type.Literal('resync'),
     channel: channels(['orderbook', 'depth', 'prices', 'candles']),
     market_id: text(),
     reason: choice(RESYNC_REASONS),
+    ...written,
   }),
   gap: Type.Object({
     type: Type.Literal('gap'),
@@ -196,12 +208,20 @@ export const SERVER_MESSAGES = {
     platform: Type.Optional(text()),
     from_ms: nullable(whole()),
     to_ms: whole(),
+    ...written,
   }),
   status: Type.Object({
     type: Type.Literal('status'),
     platform: text(),
     state: choice(FEED_STATES),
-    lag_ms: nullable(whole()),
+    lag_ms: nullable(
+      Type.Integer({ minimum: 0, description: 'from the venue to us, of late; in milliseconds' }),
+    ),
+    delay_ms: Type.Integer({
+      minimum: 0,
+      description: 'the longest that anything waited within us during the last two seconds',
+    }),
+    ...written,
   }),
   subscribed: reply('subscribed', {
     channel: channels(),

@@ -6,7 +6,7 @@ import { MarketActor } from '../../actors/market.ts'
 import type { MarketView } from '../../actors/views.ts'
 import type { BookUpdate, Update } from '../../engine/events.ts'
 import { outcomeId } from '../../engine/ids.ts'
-import { marketIdleMsMax } from '../../engine/limits.ts'
+import { marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
@@ -502,4 +502,51 @@ test('[MKT20] a settlement that comes after the end is the price from then on, a
   assert.equal(again.price().source, 'settlement')
   const first = again.price().observedAtMs
   assert.equal(again.price().observedAtMs, first, 'a price is not observed anew by looking')
+})
+
+test('[MKT23] a change that waited for too long makes the book stale at once; its changes are left out until a snapshot in time, its trades are not', () => {
+  const { actor, updates, ignored, resyncs } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  const before = actor.version
+  actor.receive(change('m', [bid(0.4, 11)]), messageAgeMsMax)
+  assert.equal(actor.book().isStale, false)
+  actor.receive(change('m', [bid(0.4, 12)]), messageAgeMsMax + 1)
+  assert.equal(actor.book().isStale, true)
+  assert.ok(actor.version > before)
+  assert.deepEqual(resyncs, ['delayed'])
+  actor.receive(change('m', [bid(0.4, 13)]), 0)
+  actor.receive(trade('m', 't1'), 60_000)
+  actor.onLate()
+  actor.receive(snapshot('m', [level(0.4, 14)], []), messageAgeMsMax + 1)
+  assert.equal(actor.book().isStale, true, 'a snapshot that is old already')
+  assert.deepEqual(ignored, [
+    'book_change_before_snapshot',
+    'book_change_before_snapshot',
+    'book_snapshot_late',
+  ])
+  assert.deepEqual(resyncs, ['delayed', 'delayed'])
+  actor.receive(snapshot('m', [level(0.4, 15)], []), 0)
+  assert.equal(actor.book().isStale, false)
+  assert.deepEqual(
+    updates.map((update) => (update.kind === 'bookReplaced' ? update.reason : update.kind)),
+    ['first', 'price', 'book', 'bookLate', 'trade', 'delayed', 'price'],
+  )
+  assert.deepEqual(
+    updates
+      .filter(({ kind }) => kind === 'bookLate')
+      .map((update) => 'seq' in update && update.seq),
+    [1],
+  )
+})
+
+test('[MKT23] a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {
+  const { actor, updates, resyncs } = openMarket()
+  actor.onLate()
+  assert.deepEqual([updates.length, resyncs], [0, []])
+  actor.receive(snapshot('m', [level(0.4, 10)], []))
+  actor.onLate()
+  actor.receive({ kind: 'void', reason: 'test' })
+  actor.receive(snapshot('m', [level(0.4, 11)], []))
+  const last = updates.findLast((update) => update.kind === 'bookReplaced')
+  assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')
 })

@@ -5,7 +5,12 @@ import { test } from 'node:test'
 import type { Actor } from '../../actors/actor.ts'
 import { Mailbox } from '../../actors/mailbox.ts'
 import { System } from '../../actors/system.ts'
-import { mailboxMessagesMax } from '../../engine/limits.ts'
+import {
+  mailboxMessagesMax,
+  messageAgeMsMax,
+  waitingWeightLow,
+  waitingWeightMax,
+} from '../../engine/limits.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -13,13 +18,36 @@ import { ManualClock } from '../support/manual-clock.ts'
 class Recorder implements Actor<number> {
   readonly name = 'recorder'
   readonly seen: number[] = []
+  readonly waits: number[] = []
   readonly lost: number[] = []
   restarts = 0
+  lates = 0
+  /** Messages from these on perish, and may be dropped. */
+  perishableFrom = 0
+  droppableFrom = Number.POSITIVE_INFINITY
+  weight = 1
   onReceive: (message: number) => void = () => undefined
 
-  receive(message: number): undefined {
+  receive(message: number, waitedMs: number): undefined {
     this.onReceive(message)
     this.seen.push(message)
+    this.waits.push(waitedMs)
+  }
+
+  isPerishable(message: number): boolean {
+    return message >= this.perishableFrom
+  }
+
+  isDroppable(message: number): boolean {
+    return message >= this.droppableFrom
+  }
+
+  onLate(): void {
+    this.lates += 1
+  }
+
+  weightOf(): number {
+    return this.weight
   }
 
   restart(): void {
@@ -107,14 +135,121 @@ test('[SYS5] a hot actor gives the others their turn', async () => {
   while (hot.seen.length < 1_000) await nextTurn()
 })
 
+test('[SYS6] behind a backlog turns take more of the time than reading does', async () => {
+  const { clock, system } = openSystem()
+  const actor = new Recorder()
+  actor.onReceive = () => clock.advance(1)
+  const cells = Array.from({ length: 200 }, () => system.spawn(actor))
+  const waiting: number[] = []
+  for (let turn = 0; turn < 100; turn += 1) {
+    // Each turn of the loop reads for 20 ms what takes 20 ms to handle: half of the time would do.
+    clock.advance(20)
+    for (let told = 0; told < 20; told += 1) cells[(turn * 20 + told) % 200]?.tell(told)
+    waiting.push(system.waiting)
+    await nextTurn()
+  }
+  assert.ok(Math.max(...waiting) <= 60, `up to ${Math.max(...waiting)} owners waited`)
+})
+
+test('[SYS7] a turn is told how long its message waited, and an owner that one waits for too long, also while no turns run', () => {
+  let isHeld = true
+  const { clock, system } = openSystem(() => isHeld)
+  const [late, quiet] = [new Recorder(), new Recorder()]
+  const cell = system.spawn(late)
+  system.spawn(quiet)
+  cell.tell(1)
+  clock.advance(messageAgeMsMax)
+  assert.deepEqual(system.lookAtAges(), { perishableMs: messageAgeMsMax, keptMs: 0 })
+  assert.equal(late.lates, 0)
+  cell.tell(2)
+  clock.advance(1)
+  assert.equal(system.lookAtAges().perishableMs, messageAgeMsMax + 1)
+  assert.deepEqual([late.lates, quiet.lates, late.seen.length], [1, 0, 0])
+  isHeld = false
+  clock.advance(5)
+  const [first = 0, second = 0] = late.waits
+  assert.ok(first > messageAgeMsMax && second < 10, `${late.waits}`)
+  assert.equal(system.lookAtAges().perishableMs, first, 'the longest wait of what has been handled')
+  assert.equal(system.lookAtAges().perishableMs, 0)
+  cell.tell(3)
+  assert.equal(late.waits.at(-1), 0)
+})
+
+test('[SYS8] when all that waits reaches its bound nothing more is read, until half of it is done', () => {
+  let isHeld = true
+  const { clock, system } = openSystem(() => isHeld)
+  const actor = new Recorder()
+  actor.weight = 1_024
+  const count = waitingWeightMax / actor.weight
+  const cell = system.spawn(actor)
+  for (let message = 1; message < count; message += 1) cell.tell(message)
+  assert.equal(system.isFull, false)
+  cell.tell(count)
+  cell.tell(count + 1)
+  assert.equal(system.isFull, true)
+  actor.onReceive = () => {
+    const left = count + 1 - actor.seen.length - 1
+    assert.equal(system.isFull, left * actor.weight > waitingWeightLow)
+  }
+  isHeld = false
+  while (actor.seen.length < count + 1) clock.advance(5)
+  assert.equal(system.isFull, false)
+})
+
+test('[SYS9] a full mailbox makes room by dropping what its owner can do without, and says so', () => {
+  let isHeld = true
+  const { clock, system } = openSystem(() => isHeld)
+  const actor = new Recorder()
+  actor.droppableFrom = 10
+  const cell = system.spawn(actor)
+  for (let message = 0; message < mailboxMessagesMax; message += 1) cell.tell(message)
+  cell.tell(5)
+  assert.deepEqual(actor.lost, [10], 'told once')
+  isHeld = false
+  clock.advance(5)
+  assert.deepEqual(actor.seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])
+})
+
+test('[SYS10] what perishes does not wait behind what keeps, which has its turns all the same and is never late', () => {
+  let isHeld = true
+  const { clock, system } = openSystem(() => isHeld)
+  const actor = new Recorder()
+  actor.perishableFrom = 100
+  const cell = system.spawn(actor)
+  for (let message = 1; message <= 8; message += 1) cell.tell(message)
+  clock.advance(2 * messageAgeMsMax)
+  for (let message = 100; message < 110; message += 1) cell.tell(message)
+  assert.deepEqual(system.lookAtAges(), { perishableMs: 0, keptMs: 2 * messageAgeMsMax })
+  assert.equal(actor.lates, 0)
+  isHeld = false
+  clock.advance(5)
+  assert.deepEqual(
+    actor.seen,
+    [100, 101, 102, 103, 1, 104, 105, 106, 107, 2, 108, 109, 3, 4, 5, 6, 7, 8],
+  )
+  assert.equal(cell.isIdle, true)
+})
+
+test('[MAIL2] a mailbox knows when its oldest message came, and what is removed leaves the others as they were', () => {
+  const mailbox = new Mailbox<number>(4_000)
+  assert.equal(mailbox.oldestAtMs, null)
+  for (let message = 0; message < 3_000; message += 1) mailbox.push(message, message * 2)
+  for (let message = 0; message < 1_500; message += 1) mailbox.shift()
+  assert.equal(mailbox.oldestAtMs, 3_000)
+  assert.equal(mailbox.remove((message) => message % 2 === 0).length, 750)
+  assert.deepEqual([mailbox.count, mailbox.oldestAtMs, mailbox.shift()], [750, 3_002, 1_501])
+  assert.equal(mailbox.remove(() => true).length, 749)
+  assert.deepEqual([mailbox.count, mailbox.oldestAtMs], [0, null])
+})
+
 test('[MAIL1] a mailbox keeps order, refuses beyond its capacity, and holds nothing when empty', () => {
   const mailbox = new Mailbox<number>(3)
   assert.deepEqual(
-    [1, 2, 3, 4].map((message) => mailbox.push(message)),
+    [1, 2, 3, 4].map((message) => mailbox.push(message, 0)),
     [true, true, true, false],
   )
   assert.deepEqual([mailbox.shift(), mailbox.shift()], [1, 2])
-  assert.equal(mailbox.push(5), true)
+  assert.equal(mailbox.push(5, 0), true)
   assert.deepEqual([mailbox.shift(), mailbox.shift(), mailbox.shift()], [3, 5, undefined])
   assert.equal(mailbox.count, 0)
 })

@@ -15,6 +15,8 @@ const FEED = {
   watch: () => undefined,
   unwatch: () => undefined,
   resync: () => undefined,
+  read: () => undefined,
+  reconnect: () => undefined,
   health: () => assert.fail('nobody asks'),
 }
 

@@ -3,12 +3,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Catalog } from '../../actors/catalog.ts'
+import { DelayWatch } from '../../actors/delay-watch.ts'
 import { Router } from '../../actors/router.ts'
 import { System } from '../../actors/system.ts'
 import { VenueActor } from '../../actors/venue.ts'
-import type { FeedEvent, TradeEvent } from '../../engine/events.ts'
+import type {
+  BookChangeEvent,
+  BookSnapshotEvent,
+  FeedEvent,
+  TradeEvent,
+} from '../../engine/events.ts'
 import { outcomeId } from '../../engine/ids.ts'
-import { staleRetryMs } from '../../engine/limits.ts'
+import {
+  delayLookMs,
+  lateBooksPerLookMax,
+  messageAgeMsMax,
+  staleRetryMs,
+} from '../../engine/limits.ts'
 import { silentLog } from '../../engine/log.ts'
 import type { MarketListing } from '../../engine/market.ts'
 import { Metrics } from '../../engine/metrics.ts'
@@ -16,6 +27,8 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../engine/venues/venue.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
 import {
+  bid,
+  change,
   level,
   listing,
   marketParts,
@@ -37,8 +50,17 @@ function openVenue(
   const clock = new ManualClock()
   const { publisher, updates } = recordingPublisher()
   const metrics = new Metrics()
-  const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
-  const asked = { watched: [] as string[], unwatched: [] as string[], resynced: [] as string[] }
+  /** Set it to have no turn run. */
+  const turns = { isHeld: false }
+  const system = new System({ clock, log: silentLog, metrics, mustHold: () => turns.isHeld })
+  const delays = new DelayWatch({ clock, log: silentLog, metrics, system })
+  const asked = {
+    watched: [] as string[],
+    unwatched: [] as string[],
+    resynced: [] as string[],
+    read: [] as string[],
+    reconnected: [] as string[],
+  }
   /** What the feed says of itself; null: data came just now. */
   const feed = { connectionsOpen: 1, lastDataAtMs: null as TimeMs | null, bookDelayMs: 0 }
   const ranges: TradeRange[] = []
@@ -64,6 +86,8 @@ function openVenue(
       watch: (markets) => asked.watched.push(...markets.map(({ nativeId }) => nativeId)),
       unwatch: (ids) => asked.unwatched.push(...ids),
       resync: (outcomes) => asked.resynced.push(...outcomes),
+      read: (what) => asked.read.push(what),
+      reconnect: (reason) => asked.reconnected.push(reason),
       async fetchTrades(range) {
         ranges.push(range)
         return held.answer()
@@ -80,10 +104,24 @@ function openVenue(
     teams: async () => [],
     wallets: null,
   }
-  const market = marketParts({ publisher, storage, nowMs: () => clock.nowMs() })
+  const market = marketParts({
+    ...{ publisher, storage, nowMs: () => clock.nowMs() },
+    requestResync({ ref }, reason) {
+      const asking = catalog.seatOfNative('a', ref.nativeId)
+      if (asking !== null) actor.requestResync(asking, reason)
+    },
+    delayOf: () => actor.delay,
+  })
   const index = new FakeIndex()
-  const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market: market.parts })
-  const actor = new VenueActor({
+  const catalog: Catalog = new Catalog({
+    names: NAMES,
+    clock,
+    system,
+    storage,
+    index,
+    market: market.parts,
+  })
+  const actor: VenueActor = new VenueActor({
     venue,
     platform: 'venue_a',
     catalog,
@@ -92,12 +130,15 @@ function openVenue(
     clock,
     log: silentLog,
     metrics,
+    delays,
     isHandled: () => system.waiting === 0,
   })
   const seat = { actor, cell: system.spawn(actor) }
   const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
   router.seat(seat)
   publisher.watch(actor)
+  delays.watch(actor)
+  delays.start()
   const crawled = new Promise<void>((resolve) => actor.start(resolve))
   return {
     actor,
@@ -106,6 +147,7 @@ function openVenue(
     catalogRows,
     clock,
     crawled,
+    turns,
     feed,
     fetched,
     held,
@@ -439,4 +481,126 @@ test('[COVER5] a feed whose books may be over a minute late covers nothing', () 
   feed.bookDelayMs = 0
   clock.advance(1_000)
   assert.equal(actor.liveSinceMs, clock.nowMs())
+})
+
+/** Live books of so many markets, whose owners take no turns any more while changes of all of them come. */
+async function openLateBooks(count: number) {
+  const names = Array.from({ length: count }, (_, index) => `m${index}`)
+  const world = openVenue(names.map((name) => listing(name)))
+  const { asked, clock, crawled, router } = world
+  await crawled
+  const books = () =>
+    names.map((name) => world.catalog.find(`venue_a_${name}`)?.book() ?? assert.fail())
+  const tellAll = (make: (name: string) => BookSnapshotEvent | BookChangeEvent) => {
+    for (const name of names) router.route(make(name))
+  }
+  tellAll((name) => snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  clock.advance(1_000)
+  asked.resynced.length = 0
+  return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
+}
+
+test('[DELAY6] books whose changes wait for too long are stale though no turn runs, and asked for a few at a time once there is room', async () => {
+  const world = await openLateBooks(50)
+  const { asked, clock, names, stale, tellAll, turns: held } = world
+  held.isHeld = true
+  tellAll((name) => change(name, [bid(0.4, 2)]))
+  clock.advance(messageAgeMsMax)
+  assert.equal(stale().length, 0)
+  clock.advance(2 * delayLookMs)
+  assert.equal(stale().length, names.length)
+  clock.advance(20_000)
+  assert.deepEqual(asked.resynced, [], 'there is no room for snapshots')
+  held.isHeld = false
+  clock.advance(1_000)
+  assert.deepEqual(asked.resynced, [], 'what waited is still fresh in memory')
+  const counts: number[] = []
+  for (let looks = 0; looks < 25; looks += 1) {
+    const before = asked.resynced.length
+    clock.advance(delayLookMs)
+    counts.push(asked.resynced.length - before)
+  }
+  assert.deepEqual(
+    counts.filter((count) => count > 0),
+    [lateBooksPerLookMax, lateBooksPerLookMax, names.length - 2 * lateBooksPerLookMax],
+  )
+  assert.deepEqual([...asked.resynced].sort(), names.map((name) => `${name}-yes`).sort())
+  // The changes that waited were left out; the snapshot has everything.
+  assert.equal(world.books()[0]?.bids[0]?.size, 1_000_000)
+  tellAll((name) => snapshot(name, [level(0.4, 3)], [level(0.5, 1)]))
+  assert.equal(stale().length, 0)
+  const before = asked.resynced.length
+  clock.advance(3 * staleRetryMs)
+  assert.equal(asked.resynced.length, before)
+})
+
+test('[DELAY7] while books are late the feed is stale, and a little longer; each change is told once, with both delays', async () => {
+  const world = await openLateBooks(3)
+  const { actor, clock, tellAll, turns: held, updates } = world
+  const told = () => updates.filter((update) => update.kind === 'status').map(({ state }) => state)
+  assert.deepEqual([actor.state, told().at(-1)], ['live', 'live'])
+  updates.length = 0
+  for (let round = 0; round < 5; round += 1) {
+    held.isHeld = true
+    tellAll((name) => change(name, [bid(0.4, 2 + round)]))
+    clock.advance(messageAgeMsMax + 2 * delayLookMs)
+    assert.equal(actor.state, 'stale')
+    held.isHeld = false
+    clock.advance(500)
+    tellAll((name) => snapshot(name, [level(0.4, 20 + round)], [level(0.5, 1)]))
+    clock.advance(500)
+    assert.equal(world.stale().length, 0)
+  }
+  assert.deepEqual(told(), ['stale'], 'it does not flap')
+  const [status] = updates.filter((update) => update.kind === 'status')
+  assert.ok((status?.delayMs ?? 0) > messageAgeMsMax)
+  assert.equal(status?.lagMs, 0)
+  clock.advance(5_000)
+  assert.deepEqual(told(), ['stale', 'live'])
+  assert.equal(actor.delayMs, 0)
+})
+
+test('[DELAY7] while what the venue sends lies unread its books are stale over REST, without a snapshot', async () => {
+  const { actor, asked, catalog, clock, crawled, router, updates } = openVenue([listing('x')])
+  await crawled
+  router.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  router.route(change('x', [bid(0.4, 2)], { receivedAtMs: clock.nowMs() }))
+  clock.advance(1_000)
+  asked.resynced.length = 0
+  const market = catalog.find('venue_a_x') ?? assert.fail()
+  const { version } = market
+  assert.equal(market.isBehind, false)
+  clock.stall(3_000)
+  // The look comes before anything that came meanwhile is read, and before any answer is made.
+  assert.equal(market.isBehind, true)
+  assert.ok(market.version > version, 'a kept answer is written anew')
+  assert.equal(actor.state, 'stale')
+  assert.equal(updates.findLast((update) => update.kind === 'status')?.state, 'stale')
+  clock.advance(1_000)
+  assert.equal(market.isBehind, false)
+  assert.equal(market.book().isStale, false)
+  clock.advance(5_000)
+  assert.equal(actor.state, 'live')
+  assert.deepEqual(asked.resynced, [])
+  assert.deepEqual(asked.reconnected, [])
+})
+
+test('[DELAY8] what lies unread for too long costs the connections of books; reading is paused for all of them', async () => {
+  const { actor, asked, clock, crawled, router } = openVenue([listing('x')])
+  await crawled
+  const comeLate = (lateMs: number) => {
+    const receivedAtMs = clock.nowMs()
+    const venueTimeMs = timeMs(receivedAtMs - lateMs)
+    router.route(change('x', [bid(0.4, 2)], { receivedAtMs, venueTimeMs }))
+  }
+  comeLate(10)
+  clock.advance(delayLookMs)
+  for (let looks = 0; looks < 60; looks += 1) {
+    clock.stall(300)
+    comeLate(4_000)
+  }
+  assert.deepEqual(asked.reconnected, ['read too late'])
+  actor.read('nothing')
+  actor.read('all')
+  assert.deepEqual(asked.read, ['nothing', 'all'])
 })

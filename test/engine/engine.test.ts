@@ -45,6 +45,8 @@ function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
       watch: () => undefined,
       unwatch: () => undefined,
       resync: () => undefined,
+      read: () => undefined,
+      reconnect: () => undefined,
       fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null }),
       health: () => ({
         connectionsOpen: 1,

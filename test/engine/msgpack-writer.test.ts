@@ -29,10 +29,12 @@ const bytesOf = (write: (to: MsgpackWriter) => void): Buffer => Buffer.from(enco
 
 test('[MPW1] a book update is, byte for byte, what the library writes of the same values', () => {
   const random = seededRandom('hand-written', 8)
-  const engine = new FakeEngine(new ManualClock())
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
   const ids = ['plain', 'Größe € 日本 🐙', 'y'.repeat(31 - 'venue_a_'.length), 'é'.repeat(300)]
   const markets = ids.map((id) => engine.add(id).ref)
-  const encoder = new MsgpackEncoder({ epoch: 'k3f9c2', catalog: engine.catalog })
+  const { catalog } = engine
+  const encoder = new MsgpackEncoder({ epoch: 'k3f9c2', catalog, nowMs: () => clock.nowMs() })
   for (const count of [...EDGES.filter((edge) => edge < 1_000), 1_000, ...manyCounts(random)]) {
     const update = randomUpdate(random, random.pick(markets), count)
     const { market, changes, checksum } = update
@@ -53,6 +55,7 @@ test('[MPW1] a book update is, byte for byte, what the library writes of the sam
       seq: wholeOf(update.seq),
       timestamp_ms: wholeOf(update.venueTimeMs),
       received_ms: wholeOf(update.receivedAtMs),
+      published_ms: wholeOf(clock.nowMs()),
       ...(checksum === null ? {} : { checksum }),
       data: { bids: sideOf('bid'), asks: sideOf('ask') },
     }

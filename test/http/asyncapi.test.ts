@@ -171,16 +171,20 @@ describe('messages', () => {
   }
 
   test('[ASYNC2] so is a heartbeat of a connection that is catching up', () => {
-    const encoder = new JsonEncoder({ epoch: 'k', catalog: face.engine.catalog })
+    const { catalog } = face.engine
+    const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
     const beat = { timestampMs: clock.nowMs(), counter: 1, offsets: null }
     assert.equal(judge.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
   })
 
   test('[ASYNC2] a property that the document does not name, or one that is absent, is a problem', () => {
-    const pong = { type: 'pong', id: 1, timestamp_ms: 5 }
+    const pong = { type: 'pong', id: 1, timestamp_ms: 5, published_ms: 5 }
     assert.equal(judge.problem('pongMessage', pong), null)
     assert.match(judge.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
-    assert.match(judge.problem('pongMessage', { type: 'pong', id: 1 }) ?? '', /timestamp_ms/)
+    assert.match(
+      judge.problem('pongMessage', { type: 'pong', id: 1, published_ms: 5 }) ?? '',
+      /timestamp_ms/,
+    )
   })
 
   test('[ASYNC3] what the document lets a client send is understood, and what it does not is refused', () => {

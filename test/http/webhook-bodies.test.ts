@@ -37,7 +37,7 @@ function world(names: VenueNames = NAMES, set: Parameters<FakeEngine['add']>[1] 
   const [one, other] = [engine.add('a0', set), engine.add('b0', { ...set, venue: 'b' })]
   const { catalog, matches } = engine
   const bodies = new EventBodies({ catalog, matches, clock })
-  const json = new JsonEncoder({ epoch: engine.epoch, catalog })
+  const json = new JsonEncoder({ epoch: engine.epoch, catalog, nowMs: () => clock.nowMs() })
   return { clock, engine, updates, one, other, bodies, json }
 }
 

@@ -170,6 +170,7 @@ export function marketParts(
     nowMs: () => NOON,
     retentionDays: 30,
     requestResync: (_, reason) => resyncs.push(reason),
+    delayOf: () => null,
     announceLoss: (_, atMs) => losses.push(atMs),
     changed: () => undefined,
     ignored: (reason) => ignored.push(reason),

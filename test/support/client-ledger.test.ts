@@ -9,7 +9,7 @@ const MARKET = 'venue_a_one'
 const place = { market_id: MARKET, epoch: 'e1' }
 
 function book(type: 'snapshot' | 'update', seq: number, epoch = 'e1'): StreamEvent {
-  const times = { timestamp_ms: 0, received_ms: 0 }
+  const times = { timestamp_ms: 0, received_ms: 0, published_ms: 0 }
   const data = { bids: [], asks: [], spread: null, mid_price: null }
   const counted = { ...place, ...times, epoch, offset: seq, seq, checksum: null, data }
   const channel = 'orderbook'
@@ -22,7 +22,7 @@ function trade(seq: number): StreamEvent {
     ...{ id: `T${seq}`, market_id: MARKET, platform: 'venue_a', price: 0.5, size: 1 },
     ...{ side: 'buy', size_usd: 0.5, timestamp_ms: seq },
   }
-  const times = { timestamp_ms: 0, received_ms: 0 }
+  const times = { timestamp_ms: 0, received_ms: 0, published_ms: 0 }
   return { type: 'trade', channel: 'trades', ...place, ...times, offset: seq, seq, data }
 }
 

@@ -89,6 +89,7 @@ export class FakeEngine implements EngineView {
       platform: names.platform(venue),
       state: 'live',
       lagMs: 5,
+      delayMs: 2,
       connectionsOpen: 1,
       connectionsWanted: 1,
     }))
@@ -142,6 +143,10 @@ export class FakeEngine implements EngineView {
 
   isStorageHealthy(): boolean {
     return this.isHealthy
+  }
+
+  delayMs(): number {
+    return 2
   }
 
   uptimeSeconds(): number {

@@ -100,10 +100,16 @@ export class FakeMarket implements MarketView {
     }
   }
 
+  /** Set it to have what the venue sends lie unread. */
+  isBehind = false
+
   /** Counts up when a look finds anything changed since the last look. */
   get version(): number {
     const { summary, volume24h, volumeTotal } = this
-    const seen = JSON.stringify([this.price(), this.book(), summary, volume24h, volumeTotal])
+    const seen = JSON.stringify([
+      ...[this.price(), this.book(), this.isBehind],
+      ...[summary, volume24h, volumeTotal],
+    ])
     if (seen !== this.#seen) this.#version += 1
     this.#seen = seen
     return this.#version

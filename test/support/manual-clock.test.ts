@@ -39,3 +39,14 @@ test('[CLOCK2] the calendar may jump back while monotonic time does not', () => 
   assert.equal(clock.nowMs(), 997_005)
   assert.equal(clock.monotonicMs(), 5)
 })
+
+test('[CLOCK2] after a stall every timer that fell due runs once, late, and goes on from there', () => {
+  const clock = new ManualClock(1_000_000)
+  const ran: string[] = []
+  clock.every(20, () => ran.push(`tick ${clock.monotonicMs()}`))
+  clock.after(30, () => ran.push(`once ${clock.monotonicMs()}`))
+  clock.stall(100)
+  assert.deepEqual(ran, ['tick 100', 'once 100'])
+  clock.advance(20)
+  assert.deepEqual(ran.slice(2), ['tick 120'])
+})

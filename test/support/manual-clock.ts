@@ -59,6 +59,23 @@ export class ManualClock implements Clock {
     this.#elapsedMs = targetMs
   }
 
+  /**
+   * Moves time on by `ms` as a loop sees it that stood still meanwhile: no timer runs at its moment, and
+   * every one that fell due runs once in the end, late, a periodic one like any other.
+   */
+  stall(ms: number): void {
+    this.#elapsedMs += ms
+    const due = [...this.#timers]
+      .filter(({ dueMs }) => dueMs <= this.#elapsedMs)
+      .sort((one, other) => one.dueMs - other.dueMs || one.order - other.order)
+    for (const timer of due) {
+      if (!this.#timers.has(timer)) continue
+      if (timer.periodMs === null) this.#timers.delete(timer)
+      else timer.dueMs = this.#elapsedMs + timer.periodMs
+      timer.action()
+    }
+  }
+
   /** Moves the calendar by `ms` (backwards too) without any time passing, as an NTP step does. */
   jumpCalendar(ms: number): void {
     this.#calendarOffsetMs += ms

@@ -135,7 +135,12 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
   const state = quote()
   const gap = { channel: 'trades', fromMs: maybe(time()), toMs: time() } as const
   const where = random.pick([{ marketId: ref.id }, { platform: ref.platform }])
-  const status = { platform: text(), state: 'stale', lagMs: maybe(whole()) } as const
+  const status = {
+    platform: text(),
+    state: 'stale',
+    lagMs: maybe(whole()),
+    delayMs: whole(),
+  } as const
   const offsets = maybe({ orderbook: whole(), trades: whole(), whales: 0, lifecycle: whole() })
   const beat = { timestampMs: time(), counter: whole(), offsets }
   const reply = { type: 'synced', id: maybe(random.pick([text(), whole(), 0.5, -1])), n: [whole()] }

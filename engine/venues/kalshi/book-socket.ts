@@ -113,6 +113,14 @@ export class BookSocket {
     return this.#socket.lastSignAtMs
   }
 
+  pause(isPaused: boolean): void {
+    this.#socket.pause(isPaused)
+  }
+
+  reconnect(reason: string): void {
+    this.#socket.reconnect(reason)
+  }
+
   start(): void {
     this.#socket.start()
     this.#stopTimers.push(this.#parts.clock.every(FLUSH_EVERY_MS, () => this.#flush()))

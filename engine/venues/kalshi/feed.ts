@@ -6,7 +6,14 @@ import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
-import type { FeedHealth, TradesRead, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import type {
+  FeedHealth,
+  Readable,
+  TradesRead,
+  VenueFeed,
+  VenueParts,
+  WatchedMarket,
+} from '../venue.ts'
 import { BookSocket, type SocketAccess } from './book-socket.ts'
 import { tickerOf } from './map.ts'
 import type { LifecycleMessage } from './messages.ts'
@@ -35,6 +42,8 @@ export class KalshiFeed implements VenueFeed {
   readonly #full = new Set<BookSocket>()
   readonly #stopping = new AbortController()
   #isStarted = false
+  /** The books' sockets, also those that are made meanwhile. */
+  #arePaused = false
 
   constructor(parts: FeedParts) {
     this.#parts = parts
@@ -98,6 +107,16 @@ export class KalshiFeed implements VenueFeed {
     for (const [socket, tickers] of bySocket) socket.resync(tickers)
   }
 
+  read(what: Readable): void {
+    this.#arePaused = what === 'nothing'
+    this.#tradeSocket.pause(what !== 'all')
+    for (const socket of this.#bookSockets) socket.pause(this.#arePaused)
+  }
+
+  reconnect(reason: string): void {
+    for (const socket of this.#bookSockets) socket.reconnect(reason)
+  }
+
   async fetchTrades(range: {
     market: NativeMarketId | null
     fromMs: TimeMs
@@ -150,6 +169,7 @@ export class KalshiFeed implements VenueFeed {
       },
     })
     this.#bookSockets.push(socket)
+    socket.pause(this.#arePaused)
     return socket
   }
 

@@ -10,7 +10,14 @@ import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { AnswerDoubt, listIn } from '../answers.ts'
 import type { FrameTap } from '../feed.ts'
-import type { FeedHealth, TradesRead, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import type {
+  FeedHealth,
+  Readable,
+  TradesRead,
+  VenueFeed,
+  VenueParts,
+  WatchedMarket,
+} from '../venue.ts'
 import { mapMessage, tickerOf } from './map.ts'
 import { parseOrderbookRow } from './rows.ts'
 import type { StatusTimers } from './status-timers.ts'
@@ -76,6 +83,7 @@ export class PollingFeed implements VenueFeed {
   #olderIds = new Set<string>()
   #tradesFromMs: TimeMs
   #lastDataAtMs: TimeMs | null = null
+  #read: Readable = 'all'
 
   constructor(parts: PollingParts) {
     this.#parts = parts
@@ -139,6 +147,14 @@ export class PollingFeed implements VenueFeed {
     }
   }
 
+  /** No poll of the others begins meanwhile; trades go on from where they were. */
+  read(what: Readable): void {
+    this.#read = what
+  }
+
+  /** Nothing waits unread between two polls. */
+  reconnect(): void {}
+
   async fetchTrades(range: {
     market: NativeMarketId | null
     fromMs: TimeMs
@@ -174,9 +190,11 @@ export class PollingFeed implements VenueFeed {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        const outcome = await poll()
-        // A poll that had nothing to ask says nothing about the venue.
-        if (!signal.aborted && outcome === 'answered') this.#noteGood(stream)
+        if (this.#read === 'all' || this.#read === stream) {
+          const outcome = await poll()
+          // A poll that had nothing to ask says nothing about the venue.
+          if (!signal.aborted && outcome === 'answered') this.#noteGood(stream)
+        }
       } catch (error) {
         if (signal.aborted) return
         const reason = error instanceof Error ? error.message : 'unknown'

@@ -95,6 +95,10 @@ export class TradeSocket {
     return this.#socket.lastSignAtMs
   }
 
+  pause(isPaused: boolean): void {
+    this.#socket.pause(isPaused)
+  }
+
   start(): void {
     this.#socket.start()
     this.#stopTimers.push(this.#parts.clock.every(RETRY_EVERY_MS, () => this.#checkReplies()))
@@ -173,8 +177,9 @@ export class TradeSocket {
 
   #lost(reason: string): void {
     const signAtMs = this.#socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    const lostAtMs = timeMs(Math.min(signAtMs, this.#socket.lateSinceMs ?? signAtMs))
     // Down again before the first hole was closed: it reaches further back.
-    this.#downSinceMs ??= earlier(signAtMs)
+    this.#downSinceMs ??= earlier(lostAtMs)
     this.#tell('feedDown', reason, this.#downSinceMs)
   }
 

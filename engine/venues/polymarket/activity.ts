@@ -119,8 +119,9 @@ export class ActivityFeed {
   }
 
   #down(reason: string): void {
-    const lastMs = this.#socket.lastDataAtMs ?? this.#parts.venue.clock.nowMs()
-    const sinceMs = timeMs(lastMs - OVERLAP_MS)
+    const { lastDataAtMs, lateSinceMs } = this.#socket
+    const lastMs = lastDataAtMs ?? this.#parts.venue.clock.nowMs()
+    const sinceMs = timeMs(Math.min(lastMs, lateSinceMs ?? lastMs) - OVERLAP_MS)
     this.#lostSinceMs = this.#lostSinceMs === null ? sinceMs : least(this.#lostSinceMs, sinceMs)
     this.#tell('feedDown', reason, this.#lostSinceMs)
   }

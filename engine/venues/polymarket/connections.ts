@@ -61,6 +61,7 @@ export class BookConnections {
   /** The connection that gets new_market and market_resolved: one is enough. */
   #customNumber = 0
   #isStarted = false
+  #isPaused = false
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
@@ -98,6 +99,17 @@ export class BookConnections {
     const connections = [...this.#connections.values()]
     this.#connections.clear()
     await Promise.all(connections.map(({ socket }) => socket.stop()))
+  }
+
+  /** Reads no socket while this is so. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused
+    for (const { socket } of this.#connections.values()) socket.pause(isPaused)
+  }
+
+  /** Drops every connection and what waits on it; new ones begin with snapshots. */
+  reconnect(reason: string): void {
+    for (const { socket } of this.#connections.values()) socket.reconnect(reason)
   }
 
   /** Puts markets on sockets with room, new ones if need be, and subscribes where one is open. */
@@ -212,6 +224,7 @@ export class BookConnections {
       deafAllowedAtMs: 0,
     }
     this.#connections.set(number, connection)
+    socket.pause(this.#isPaused)
     if (this.#customNumber === 0) this.#customNumber = number
     return connection
   }

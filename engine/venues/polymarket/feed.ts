@@ -9,7 +9,14 @@ import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { FrameTap } from '../feed.ts'
-import type { FeedHealth, TradesRead, VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
+import type {
+  FeedHealth,
+  Readable,
+  TradesRead,
+  VenueFeed,
+  VenueParts,
+  WatchedMarket,
+} from '../venue.ts'
 import { BookAudit } from './audit.ts'
 import type { BackFillRange } from './back-fill.ts'
 import { type BookConnection, BookConnections } from './connections.ts'
@@ -162,6 +169,15 @@ export class PolymarketFeed implements VenueFeed {
       const track = this.#tracks.byToken(outcome)
       if (track !== undefined) this.#resyncs.request(track)
     }
+  }
+
+  read(what: Readable): void {
+    this.#connections.pause(what === 'nothing')
+    this.#trades.socket.pause(what !== 'all')
+  }
+
+  reconnect(reason: string): void {
+    this.#connections.reconnect(reason)
   }
 
   fetchTrades(range: BackFillRange): Promise<TradesRead> {

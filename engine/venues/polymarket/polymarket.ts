@@ -102,6 +102,8 @@ export function openPolymarket(
         interest.unwatch(ids)
       },
       resync: (outcomes) => feed.resync(outcomes),
+      read: (what) => feed.read(what),
+      reconnect: (reason) => feed.reconnect(reason),
       fetchTrades: (range) => feed.fetchTrades(range),
       health: () => feed.health(),
     },

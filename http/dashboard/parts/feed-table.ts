@@ -1,4 +1,4 @@
-// The venues' feeds: the state that the stream tells, the delay from the venue to the server, and when the last trade
+// The venues' feeds: the state that the stream tells, the delays up to the server and within it, and when the last trade
 // came; from /health and /v1/stats where the stream is silent. Not for: the line at the top. Upholds DASH69.
 
 import { durationText } from '../format.ts'
@@ -13,6 +13,7 @@ export interface FeedRow {
   readonly venue: string
   readonly state: string
   readonly lagMs: number | null
+  readonly delayMs: number | null
   readonly lastTradeMs: number | null
 }
 
@@ -32,6 +33,7 @@ export function feedRows(
       venue,
       state: feed?.state ?? (!isAnswering ? NOT_KNOWN : isLive ? 'live' : 'stale or down'),
       lagMs: feed?.lag_ms ?? (isAnswering ? (coverage?.lag_ms ?? null) : null),
+      delayMs: feed?.delay_ms ?? (isAnswering ? (coverage?.delay_ms ?? null) : null),
       lastTradeMs: coverage?.last_trade_ms ?? null,
     }
   })
@@ -45,13 +47,14 @@ export const FeedTable = ({
   <caption class="visually-hidden">Feeds of the venues</caption>
   <thead><tr>
     <th scope="col">Venue</th><th scope="col">Feed</th>
-    <th scope="col" class="num">Delay</th><th scope="col" class="num">Last trade</th>
+    <th scope="col" class="num">Delay</th><th scope="col" class="num">Within</th><th scope="col" class="num">Last trade</th>
   </tr></thead>
   <tbody>${rows.map(
-    ({ venue, state, lagMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
+    ({ venue, state, lagMs, delayMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
     <th scope="row">${venue}</th>
     <td class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
     <td class="num">${durationText(lagMs)}</td>
+    <td class="num">${durationText(delayMs)}</td>
     <td class="num"><${Ago} atMs=${lastTradeMs} /></td>
   </tr>`,
   )}</tbody>

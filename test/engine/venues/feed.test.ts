@@ -223,6 +223,76 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
+  it('[FEED9] while reading is paused nothing comes and nobody is given up; then everything comes, in order', async () => {
+    let silences = 0
+    const bench = await open({
+      onSilence: () => {
+        silences += 1
+      },
+    })
+    const peer = await start(bench)
+    bench.feed.pause(true)
+    bench.feed.pause(true)
+    for (const text of ['one', 'two', 'three']) peer.send(text)
+    for (let turns = 0; turns < 200; turns += 1) await nextTurn()
+    bench.clock.advance(120_000)
+    assert.deepEqual([bench.frames.length, bench.downs.length, silences], [0, 0, 0])
+    bench.feed.pause(false)
+    await until(bench, () => bench.frames.length === 3)
+    assert.deepEqual(
+      bench.frames.map(({ text }) => text),
+      ['one', 'two', 'three'],
+    )
+    bench.clock.advance(9_000)
+    assert.deepEqual([bench.downs.length, silences, bench.opens], [0, 0, 1])
+    bench.clock.advance(16_000)
+    assert.deepEqual(bench.downs, ['no sign of life'], 'it is watched again')
+  })
+
+  it('[FEED9] a socket that opens while reading is paused is not read', async () => {
+    const bench = await open()
+    bench.feed.pause(true)
+    const peer = await start(bench)
+    peer.send('early')
+    for (let turns = 0; turns < 200; turns += 1) await nextTurn()
+    assert.deepEqual(bench.frames, [])
+    bench.feed.pause(false)
+    await until(bench, () => bench.frames.length === 1)
+  })
+
+  it('[FEED10] after a pause or a stall it says since when what is read may be old, until it has caught up', async () => {
+    const bench = await open()
+    const peer = await start(bench)
+    assert.equal(bench.feed.lateSinceMs, null)
+    const pausedAtMs = bench.clock.nowMs()
+    bench.feed.pause(true)
+    peer.terminate()
+    bench.clock.advance(60_000)
+    bench.feed.pause(false)
+    await until(bench, () => bench.downs.length === 1)
+    assert.equal(
+      bench.feed.lateSinceMs,
+      pausedAtMs,
+      'a loss noticed now began with the pause at the earliest',
+    )
+    await until(bench, () => bench.opens === 2, 10)
+    assert.equal(bench.feed.lateSinceMs, null)
+    const again = bench.peers.at(-1)
+    bench.clock.advance(2_000)
+    const stalledAtMs = bench.clock.nowMs()
+    bench.clock.stall(4_000)
+    const { lateSinceMs } = bench.feed
+    assert.ok(
+      lateSinceMs !== null && lateSinceMs <= stalledAtMs && lateSinceMs >= stalledAtMs - 1_000,
+    )
+    again?.send('old')
+    await until(bench, () => bench.frames.length === 1)
+    bench.clock.advance(8_000)
+    assert.equal(bench.feed.lateSinceMs, lateSinceMs)
+    bench.clock.advance(3_000)
+    assert.equal(bench.feed.lateSinceMs, null)
+  })
+
   it('[FEED8] after stop nothing is called, nothing waits, and send refuses', async () => {
     const bench = await open()
     const peer = await start(bench)

@@ -36,11 +36,11 @@ test('[DASH39] a ladder says of each level what is had down to it, both sides to
 
 test('[DASH40] a book is said to be as bad as the worst that is known of it', () => {
   const good = { isInSync: true, isStale: false }
-  const live = { state: 'live', lag_ms: 5 } as const
+  const live = { state: 'live', lag_ms: 5, delay_ms: 1 } as const
   assert.equal(bookStateOf(good, 'live', live), 'live')
   assert.equal(bookStateOf(good, 'live', null), 'live')
-  assert.equal(bookStateOf(good, 'live', { state: 'stale', lag_ms: null }), 'stale')
-  assert.equal(bookStateOf(good, 'live', { state: 'down', lag_ms: null }), 'stale')
+  assert.equal(bookStateOf(good, 'live', { state: 'stale', lag_ms: null, delay_ms: 1 }), 'stale')
+  assert.equal(bookStateOf(good, 'live', { state: 'down', lag_ms: null, delay_ms: 1 }), 'stale')
   assert.equal(bookStateOf({ ...good, isStale: true }, 'live', live), 'stale')
   assert.equal(bookStateOf({ isInSync: false, isStale: true }, 'live', live), 'behind')
   assert.equal(bookStateOf(good, 'catching_up', live), 'behind')

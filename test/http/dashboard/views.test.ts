@@ -255,17 +255,17 @@ test('[DASH66] the curve has one point a second, the last of several, in order o
 test('[DASH69] a feed is as the stream says, else as the server answered when it was asked', () => {
   const exchanges = { north: true, south: false }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
-    { venue: 'north', state: 'live', lagMs: null, lastTradeMs: null },
-    { venue: 'south', state: 'stale or down', lagMs: null, lastTradeMs: null },
+    { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
+    { venue: 'south', state: 'stale or down', lagMs: null, delayMs: null, lastTradeMs: null },
   ])
   const silent = feedRows({ exchanges }, null, new Map(), false)
   assert.deepEqual(
     silent.map(({ state }) => state),
     ['not known', 'not known'],
   )
-  const told = new Map([['south', { state: 'stale', lag_ms: 12 } as const]])
+  const told = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
   assert.deepEqual(feedRows({ exchanges }, null, told)[1], {
-    ...{ venue: 'south', state: 'stale', lagMs: 12, lastTradeMs: null },
+    ...{ venue: 'south', state: 'stale', lagMs: 12, delayMs: 3, lastTradeMs: null },
   })
 })
 

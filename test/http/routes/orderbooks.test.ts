@@ -45,6 +45,17 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).timestamp_ms, clock.nowMs())
   })
 
+  test('[DELAY9] a book of a venue that lies unread is stale, also as a part of two, and no longer', async () => {
+    rain.replace([level(0.4, 10)], [level(0.5, 7)])
+    assert.equal((await got(OrderbookSchema, path)).stale, false)
+    rain.isBehind = true
+    for (const query of ['', '?depth=1', '?outcome=No']) {
+      assert.equal((await got(OrderbookSchema, path + query)).stale, true, query)
+    }
+    rain.isBehind = false
+    assert.equal((await got(OrderbookSchema, path)).stale, false)
+  })
+
   test('[MARKETS7] levels best first, cut at depth, with seq, epoch and age', async () => {
     rain.replace([level(0.4, 10), level(0.38, 5)], [level(0.45, 7), level(0.5, 0.000001)])
     rain.change(bid(0.41, 2), ask(0.45, 0))

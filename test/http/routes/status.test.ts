@@ -108,7 +108,7 @@ test('[STATUS3] statistics count what there is, by the configured names', async 
     closed: 0,
     resolved: 0,
   })
-  const none = { first_trade_ms: null, last_trade_ms: null, lag_ms: 5, stale: false }
+  const none = { first_trade_ms: null, last_trade_ms: null, lag_ms: 5, delay_ms: 2, stale: false }
   assert.deepEqual(empty.coverage, { venue_a: none, venue_b: none })
   const rain = engine.add('Rain')
   const snow = engine.add('Snow', { venue: 'b', status: 'resolved' })
@@ -122,6 +122,7 @@ test('[STATUS3] statistics count what there is, by the configured names', async 
   const { timestamp_ms, ...stats } = await gotFrom(face, schema, '/v1/stats')
   engine.venueViews[1] = second
   assert.ok(timestamp_ms > 0)
+  const feed = { delay_ms: 2 }
   assert.deepEqual(stats, {
     markets: { total: 3, venue_a: 2, venue_b: 1, open: 1, closed: 1, resolved: 1 },
     events: engine.catalog.eventCount(),
@@ -130,9 +131,21 @@ test('[STATUS3] statistics count what there is, by the configured names', async 
     wallets: 0,
     matches: { total: 1, high_confidence: 1 },
     coverage: {
-      venue_a: { first_trade_ms: 1_000, last_trade_ms: 9_000, lag_ms: 5, stale: false },
-      venue_b: { first_trade_ms: null, last_trade_ms: null, lag_ms: null, stale: true },
+      venue_a: { first_trade_ms: 1_000, last_trade_ms: 9_000, ...feed, lag_ms: 5, stale: false },
+      venue_b: { first_trade_ms: null, last_trade_ms: null, ...feed, lag_ms: null, stale: true },
     },
     database_bytes: engine.databaseBytes,
   })
+})
+
+test('[DELAY9] health and statistics say how long things wait within us', async () => {
+  const { engine } = face
+  const { delay_ms, exchanges } = await gotFrom(face, HealthSchema, '/health')
+  assert.equal(delay_ms, engine.delayMs())
+  assert.deepEqual(Object.keys(exchanges), ['venue_a', 'venue_b'])
+  const { coverage } = await gotFrom(face, statsSchema(engine.catalog.names), '/v1/stats')
+  assert.deepEqual(
+    Object.values(coverage).map((row) => row.delay_ms),
+    engine.venueViews.map(({ delayMs }) => delayMs),
+  )
 })

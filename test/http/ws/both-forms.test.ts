@@ -291,7 +291,9 @@ test('[WIRE6] every id comes back as it was, or is refused with what an id may b
       if (isId) assert.deepEqual(Reflect.get(Object(pong), 'id'), Object.is(shown, -0) ? 0 : shown)
       else {
         const message = 'id is a text of at most 64 characters or a finite number'
-        assert.deepEqual(pong, { type: 'error', id: null, code: 'INVALID_FILTER', message })
+        const published_ms = clock.nowMs()
+        const refusal = { type: 'error', id: null, code: 'INVALID_FILTER', message, published_ms }
+        assert.deepEqual(pong, refusal)
       }
       assert.equal(Reflect.get(Object(error), 'code'), 'UNKNOWN_ACTION')
       assert.deepEqual(

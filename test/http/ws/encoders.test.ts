@@ -25,7 +25,8 @@ const markets = [
     })),
   }),
 ]
-const parts = { epoch: 'k3f9c2', catalog: engine.catalog }
+const nowMs = () => engine.clock.nowMs()
+const parts = { epoch: 'k3f9c2', catalog: engine.catalog, nowMs }
 const json = new JsonEncoder(parts)
 const binary = new MsgpackEncoder(parts)
 

@@ -87,6 +87,7 @@ describe('who gets an update', () => {
       seq: book.seq + 1,
       timestamp_ms: clock.nowMs(),
       received_ms: clock.nowMs(),
+      published_ms: clock.nowMs(),
       data: {
         bids: [{ price: 0.4, size: 0, platform: 'venue_a' }],
         asks: [{ price: 0.49, size: 2.5, platform: 'venue_a' }],
@@ -152,6 +153,34 @@ describe('who gets an update', () => {
     }
   })
 
+  test('[HUB9] a book whose changes come too late is told at once, and again with its new state', async () => {
+    const client = await StreamClient.open(face.port)
+    const market_ids = [one.ref.id]
+    await client.ask({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids }, 'synced')
+    await client.ask(
+      { action: 'subscribe', id: 2, channel: 'depth', market_ids, conflate_ms: 100 },
+      'synced',
+    )
+    one.isStale = true
+    const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
+    const { publisher } = face.engine
+    const stamp = () => publisher.latest('orderbook', one.ref.number)
+    publisher.publish({ kind: 'bookLate', market: one.ref, ...times, ...stamp() })
+    const late = await client.ofType('resync')
+    assert.deepEqual([late.channel, late.reason], ['orderbook', 'delayed'])
+    clock.advance(100)
+    const depth = await client.next((message) => message.type === 'depth' && message.stale === true)
+    assert.equal(depth.seq, stamp().seq)
+    one.replace([level(0.4, 1)], [level(0.5, 1)], 'delayed')
+    const again = await client.next(
+      (message) => message.type === 'resync' && message.channel === 'orderbook',
+    )
+    assert.equal(again.reason, 'delayed')
+    const snapshot = await client.ofType('snapshot')
+    assert.deepEqual([snapshot.stale, snapshot.seq], [false, stamp().seq])
+    await client.close()
+  })
+
   test('[HUB5] a gap of a market or a venue reaches every subscription of trades it touches', async () => {
     const single = await StreamClient.open(face.port)
     const other = await StreamClient.open(face.port)
@@ -172,9 +201,11 @@ describe('who gets an update', () => {
     face.engine.publisher.publish({ ...gap, market: null })
     for (const client of [single, everything]) {
       const gaps = dataOf(await settle(client), 'gap')
+      const lost = { type: 'gap', channel: 'trades', from_ms: 1000, to_ms: 2000 }
+      const published_ms = clock.nowMs()
       assert.deepEqual(gaps, [
-        { type: 'gap', channel: 'trades', market_id: one.ref.id, from_ms: 1000, to_ms: 2000 },
-        { type: 'gap', channel: 'trades', platform: 'venue_a', from_ms: 1000, to_ms: 2000 },
+        { ...lost, market_id: one.ref.id, published_ms },
+        { ...lost, platform: 'venue_a', published_ms },
       ])
       await client.close()
     }
@@ -192,12 +223,15 @@ describe('who gets an update', () => {
       platform,
       state: 'stale',
       lagMs: 900,
+      delayMs: 1_500,
     })
     assert.deepEqual(await client.next((message) => message.state === 'stale'), {
       type: 'status',
       platform,
       state: 'stale',
       lag_ms: 900,
+      delay_ms: 1_500,
+      published_ms: clock.nowMs(),
     })
     await client.close()
   })

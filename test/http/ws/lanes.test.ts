@@ -374,6 +374,7 @@ describe('lifecycle and whales', () => {
         seq: stamp.seq,
         timestamp_ms: trade.timeMs,
         received_ms: trade.timeMs,
+        published_ms: clock.nowMs(),
         data: {
           id: trade.nativeId,
           market_id: one.ref.id,

@@ -58,6 +58,25 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
+  it('[KFEED13] trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new connections, and trades go on', async () => {
+    const bench = await startKeyed(['A'])
+    const { feed } = bench.venue
+    feed.read('books')
+    trades(bench)?.trade('t1', bench.clock.nowMs())
+    books(bench)?.delta('A')
+    await until(bench, () => count(bench, 'bookChange') === 1)
+    assert.equal(count(bench, 'trade'), 0)
+    feed.read('nothing')
+    books(bench)?.delta('A')
+    for (let turn = 0; turn < 200; turn += 1) await nextTurn()
+    assert.deepEqual([count(bench, 'trade'), count(bench, 'bookChange')], [0, 1])
+    feed.read('all')
+    await until(bench, () => count(bench, 'trade') === 1 && count(bench, 'bookChange') === 2)
+    feed.reconnect('test')
+    await until(bench, () => feedEvents(bench, 'feedUp', 'books').length === 2)
+    assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
+  })
+
   it('[KFEED3] after a loss everything is subscribed anew, under whatever sids', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()

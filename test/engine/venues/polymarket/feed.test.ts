@@ -483,3 +483,32 @@ async function settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+test('[POLYFEED11] trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new sockets, and trades go on', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
+  const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  await until(() => rtds().length === 1 && feedEvents('feedUp', 'trades').length === 1, 'trades up')
+  feed.read('books')
+  send(rtds()[0], activity('orders_matched'))
+  send(books(stub)[0], [book('11', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  assert.equal(trades().length, 0)
+  feed.read('nothing')
+  send(books(stub)[0], [book('11', START_MS + 5, '0.3')])
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((done) => setImmediate(done))
+  assert.deepEqual([trades().length, ofKind('bookSnapshot').length], [0, 1])
+  feed.read('all')
+  await until(() => trades().length === 1 && ofKind('bookSnapshot').length === 2, 'all of it')
+  feed.reconnect('test')
+  assert.equal(feedEvents('feedDown', 'books').length, 1)
+  for (let wait = 0; wait < 20 && books(stub).length < 2; wait += 1) {
+    clock.advance(100)
+    await new Promise((done) => setImmediate(done))
+  }
+  await until(() => commands(books(stub)[1]).length === 1, 'subscribed again')
+  assert.equal(feedEvents('feedDown', 'trades').length, 0)
+  assert.equal(rtds().length, 1)
+})

@@ -1,0 +1,124 @@
+// How late one venue's messages come, and whether through our own fault: from the venue to us (`lagMs`), and
+// whether what we read had lain unread (`isBehind`). Arrival stamps cannot tell: what waits in the kernel's
+// buffer is stamped when it is read. The evidence is our own slowness (the loop stood still, or reading was
+// paused) together with venue times that are later than this venue's usually are.
+// Not for: what waits in mailboxes, whose ages are known (actors/system.ts). Upholds DELAY3 to DELAY5.
+
+import type { VenueEvent } from '../engine/events.ts'
+import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../engine/limits.ts'
+
+/** What the delay watch knows of this process. */
+export interface OwnDelay {
+  /** The monotonic clock, in milliseconds. */
+  readonly nowMs: number
+  /** The longest wait of a change of a book for its turn during the last two seconds, and of anything else. */
+  readonly waitedMs: number
+  readonly keptMs: number
+  /** Whether trades are not read, since too many wait. */
+  readonly areTradesPaused: boolean
+  /** How late the loop was at this look, and at most during the last five seconds. */
+  readonly loopMs: number
+  readonly loopMsMax: number
+  /** For how long nothing has been read; 0 while books are. */
+  readonly pausedMs: number
+}
+
+/** The smallest difference between our time and the venue's is that of the last five to ten minutes. */
+const FLOOR_EVERY_MS = 300_000
+/** The loop is slow when it was so late: on an idle machine it is by some milliseconds. */
+const LOOP_MS_SLOW = 100
+/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row. */
+const EXCESS_MS_CALM = 500
+const CALM_LOOKS = 3
+
+/** One venue's. */
+export class VenueDelay {
+  #lagMs: number | null = null
+  /** Our time less the venue's, clocks' difference included: of the newest change since the last look, and
+   * the least. */
+  #newestMs: number | null = null
+  #excessMs = 0
+  #floorMs = Number.POSITIVE_INFINITY
+  #olderFloorMs = Number.POSITIVE_INFINITY
+  #floorSinceMs = Number.NEGATIVE_INFINITY
+  #isBehind = false
+  #behindSinceMs = 0
+  #calmLooks = 0
+  #reconnectedAtMs = Number.NEGATIVE_INFINITY
+  #changeCount = 0
+
+  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
+  get lagMs(): number | null {
+    return this.#lagMs === null ? null : Math.round(this.#lagMs)
+  }
+
+  /** Whether what is read now may have lain unread for longer than a message may wait. */
+  get isBehind(): boolean {
+    return this.#isBehind
+  }
+
+  /** How often `isBehind` has changed. */
+  get changeCount(): number {
+    return this.#changeCount
+  }
+
+  /** By how much the newest change came later than usual at the last look, in milliseconds; 0 when none came. */
+  get excessMs(): number {
+    return this.#excessMs
+  }
+
+  /** Every event of the venue passes here; the changes of books tell how late they are. */
+  note(event: VenueEvent): void {
+    if (event.kind !== 'bookChange') return
+    const differenceMs = event.receivedAtMs - event.venueTimeMs
+    const lagMs = differenceMs > 0 ? differenceMs : 0
+    this.#lagMs = this.#lagMs === null ? lagMs : this.#lagMs + (lagMs - this.#lagMs) / 64
+    this.#newestMs = differenceMs
+    if (differenceMs < this.#floorMs) this.#floorMs = differenceMs
+  }
+
+  /** Ten times a second or so: weighs the evidence. */
+  look(own: OwnDelay): void {
+    const { nowMs, loopMs, loopMsMax, pausedMs } = own
+    this.#moveFloor(nowMs)
+    // Silence is no evidence: each look judges what came since the one before.
+    const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
+    this.#excessMs = this.#newestMs === null ? 0 : Math.max(0, this.#newestMs - floorMs)
+    this.#newestMs = null
+    const isSlow = loopMsMax >= LOOP_MS_SLOW || pausedMs > 0
+    const stoodStill = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax
+    const isLate = stoodStill || (isSlow && this.excessMs > messageAgeMsMax)
+    if (isLate) {
+      this.#calmLooks = 0
+      if (!this.#isBehind) this.#setBehind(true, nowMs)
+    } else if (this.#isBehind) {
+      const isCalm = loopMs < messageAgeMsMax / 4 && pausedMs === 0
+      this.#calmLooks = isCalm && this.excessMs < EXCESS_MS_CALM ? this.#calmLooks + 1 : 0
+      if (this.#calmLooks >= CALM_LOOKS) this.#setBehind(false, nowMs)
+    }
+  }
+
+  /** True when the backlog should be dropped by new connections; it then counts as done. */
+  takeReconnect({ nowMs, pausedMs }: OwnDelay): boolean {
+    const isLong = this.#isBehind && nowMs - this.#behindSinceMs >= behindMsMax
+    if (!isLong || pausedMs > 0 || nowMs - this.#reconnectedAtMs < reconnectApartMs) return false
+    this.#reconnectedAtMs = nowMs
+    // What is usual is learnt anew: a calendar that was moved would else keep us behind.
+    this.#floorMs = Number.POSITIVE_INFINITY
+    this.#olderFloorMs = Number.POSITIVE_INFINITY
+    return true
+  }
+
+  #setBehind(isBehind: boolean, nowMs: number): void {
+    this.#isBehind = isBehind
+    this.#behindSinceMs = nowMs
+    this.#changeCount += 1
+  }
+
+  #moveFloor(nowMs: number): void {
+    if (nowMs - this.#floorSinceMs < FLOOR_EVERY_MS) return
+    this.#floorSinceMs = nowMs
+    this.#olderFloorMs = this.#floorMs
+    this.#floorMs = this.#newestMs ?? Number.POSITIVE_INFINITY
+  }
+}

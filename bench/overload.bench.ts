@@ -1,0 +1,169 @@
+// How old is the oldest order book that is served as live when the processor is short? The whole service as
+// `npm start` runs it, 200 markets a venue, 12,000 venue messages a second, beside four busy loops. A user polls
+// books over REST and follows all of them on the stream. A book's age is the time since its venue sent the first
+// change that it lacks; a book that says `stale`, or whose venue's `status` does, is not served as live.
+// Excluded: networks (loopback), how long a subscriber's own process waits for the processor.
+// In the end the load stops, and every book equals the simulator's own, every trade is stored.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../engine/clock.ts'
+import { BookAges } from './book-ages.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  type Row,
+  timesRow,
+} from './harness.ts'
+import { equalLines, LiveService } from './live-service.ts'
+
+const SECONDS = 60
+const POLL_EVERY_MS = 200
+const BOOKS_PER_REQUEST = 100
+const BUSY_LOOPS = 4
+const TRIES_MAX = 50
+/** What the engine promises of its own part, and as much again for venue and system. */
+const AGE_MS_MAX = 2_000
+
+export const bench: Bench = {
+  name: 'overload',
+  question: 'How old is the oldest book served as live when the processor is short?',
+  excludes: 'networks beyond loopback, the subscriber’s own waiting for the processor',
+  run: (setting) => inFolder((folder) => overload(setting, join(folder, 'data'))),
+}
+
+interface BookPage {
+  readonly orderbooks: Parameters<BookAges['noteAnswers']>[0]
+}
+
+async function overload({ isSmall, seconds, say }: BenchSetting, dataDir: string) {
+  const marketsPerVenue = isSmall ? 20 : 200
+  const messagesPerSecond = isSmall ? 200 : 12_000
+  const forMs = isSmall ? 1_000 : (seconds ?? SECONDS) * 1_000
+  const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond })
+  const ages = new BookAges(`${service.api.replace('http', 'ws')}/v1/ws?api_key=${service.key}`)
+  const loops: ChildProcess[] = []
+  try {
+    await service.catalogsLoaded()
+    const ids = await openMarketIds(service)
+    say(`${ids.length} open markets`)
+    await ages.follow()
+    say('all books are followed')
+    if (!isSmall) for (let loop = 0; loop < BUSY_LOOPS; loop += 1) loops.push(busyLoop())
+    ages.isCounting = true
+    const states = await poll(service, ages, { ids, forMs, say })
+    ages.isCounting = false
+    const memory = service.memoryBytes()
+    for (const loop of loops) loop.kill('SIGKILL')
+    await service.pauseWorld()
+    const truth = await service.truthBooks()
+    const lines = await equalLines(truth, (id) => service.book(id))
+    const rows = rowsOf(ages, states)
+    rows.push(figureRow('resident memory at most', `${Math.round(memory.peak / 2 ** 20)} MiB`))
+    check(ages.counts.gaps === 0, 'no gap is told')
+    await service.stop()
+    const checked = `${lines.length} books equal the simulator's own after the load, no gap told`
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
+  } finally {
+    for (const loop of loops) loop.kill('SIGKILL')
+    ages.close()
+    await service.kill()
+  }
+}
+
+const busyLoop = () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' })
+
+/** An engine that is short of processor may refuse a request; it is asked again. */
+async function readAgain<Answer>(service: LiveService, path: string): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await service.read<Answer>(path)
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error
+      await pause(POLL_EVERY_MS)
+    }
+  }
+}
+
+async function openMarketIds(service: LiveService): Promise<readonly string[]> {
+  const ids: string[] = []
+  let cursor: string | null = null
+  do {
+    const after: string = cursor === null ? '' : `&cursor=${cursor}`
+    const page: { markets: { id: string }[]; cursor: string | null } = await readAgain(
+      service,
+      `/v1/markets?status=open&limit=200${after}`,
+    )
+    ids.push(...page.markets.map(({ id }) => id))
+    cursor = page.cursor
+  } while (cursor !== null)
+  return ids
+}
+
+/** How many looks at the health found it so. */
+interface States {
+  ok: number
+  degraded: number
+}
+
+async function poll(
+  service: LiveService,
+  ages: BookAges,
+  { ids, forMs, say }: { ids: readonly string[]; forMs: number; say: (line: string) => void },
+): Promise<States> {
+  const states: States = { ok: 0, degraded: 0 }
+  const startedMs = systemClock.monotonicMs()
+  let toldAtMs = startedMs
+  for (let from = 0; ; from += BOOKS_PER_REQUEST) {
+    const nowMs = systemClock.monotonicMs()
+    if (nowMs - startedMs >= forMs) return states
+    const start = from % Math.max(ids.length, 1)
+    const some = ids.slice(start, start + BOOKS_PER_REQUEST).map(encodeURIComponent)
+    if (start + BOOKS_PER_REQUEST >= ids.length) from = -BOOKS_PER_REQUEST
+    const page: BookPage = await readAgain(service, `/v1/orderbooks?market_ids=${some.join(',')}`)
+    ages.noteAnswers(page.orderbooks)
+    const { status } = await readAgain<{ status: keyof States }>(service, '/health')
+    states[status] += 1
+    if (nowMs - toldAtMs >= 5_000) {
+      toldAtMs = nowMs
+      say(progressOf(ages, states))
+    }
+    await pause(POLL_EVERY_MS)
+  }
+}
+
+const ms = (nanos: number) => Math.round(nanos / 1e6)
+
+function progressOf({ served, toldLive, within, counts, resyncs }: BookAges, states: States) {
+  const shares = `${counts.stale} of ${counts.answers} answers stale, ${states.degraded} of ${states.ok + states.degraded} looks degraded`
+  return `oldest served live ${ms(served.maxValue)} ms, told live ${ms(toldLive.maxValue)} ms, within us ${ms(within.maxValue)} ms (p50 ${ms(within.getValueAtPercentile(50))}); ${counts.updates} updates; ${shares}; resyncs ${JSON.stringify([...resyncs])}`
+}
+
+function rowsOf(ages: BookAges, states: States): Row[] {
+  const { served, toldLive, told, within, counts, resyncs } = ages
+  const share = (part: number, whole: number) =>
+    `${((100 * part) / Math.max(whole, 1)).toFixed(1)} %`
+  return [
+    timesRow('books served as live: since the venue sent what they lack', served),
+    timesRow('updates told while status is live: from the venue’s time', toldLive),
+    timesRow('updates told: from the venue’s time', told),
+    timesRow('updates told: from arrival', within),
+    aimedRow(
+      'oldest book served as live over REST',
+      ms(served.maxValue),
+      { atMost: AGE_MS_MAX },
+      'ms',
+    ),
+    aimedRow('oldest update told while live', ms(toldLive.maxValue), { atMost: AGE_MS_MAX }, 'ms'),
+    figureRow('books that said stale', share(counts.stale, counts.answers)),
+    figureRow('looks that said degraded', share(states.degraded, states.ok + states.degraded)),
+    figureRow('updates', String(counts.updates)),
+    figureRow('resyncs', JSON.stringify(Object.fromEntries(resyncs))),
+  ]
+}

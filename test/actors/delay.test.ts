@@ -1,0 +1,183 @@
+// How late what comes is, and whose fault that is: a loop that stalls and venues that are late, by a clock that
+// a test holds in its hands. What a venue's actor does about it: venue-delay.test.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DelayWatch } from '../../actors/delay-watch.ts'
+import { type OwnDelay, VenueDelay } from '../../actors/venue-delay.ts'
+import {
+  behindMsMax,
+  delayLookMs,
+  messageAgeMsMax,
+  reconnectApartMs,
+  tradeAgeMsCalm,
+  tradeAgeMsMax,
+} from '../../engine/limits.ts'
+import { silentLog } from '../../engine/log.ts'
+import { Metrics } from '../../engine/metrics.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { Readable } from '../../engine/venues/venue.ts'
+import { bid, change, NOON, snapshot } from '../support/builders.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+/** A watch over a system that a test says everything of. */
+function openWatch() {
+  const clock = new ManualClock()
+  const system = {
+    ...{ isFull: false, waitedMs: 0, keptMs: 0 },
+    lookAtAges: () => ({ perishableMs: system.waitedMs, keptMs: system.keptMs }),
+  }
+  const read: Readable[] = []
+  const seen: OwnDelay[] = []
+  const watch = new DelayWatch({ clock, log: silentLog, metrics: new Metrics(), system })
+  watch.watch({ lookAtDelay: (own) => seen.push(own), read: (what) => read.push(what) })
+  watch.start()
+  return { clock, system, seen, read, watch }
+}
+
+test('[DELAY1] it looks ten times a second, and tells the longest wait of two seconds and how late the loop was', () => {
+  const { clock, system, seen, watch } = openWatch()
+  clock.advance(10 * delayLookMs)
+  assert.equal(seen.length, 10)
+  assert.equal(watch.delayMs, 0)
+  system.waitedMs = 700
+  clock.advance(delayLookMs)
+  system.waitedMs = 20
+  clock.stall(delayLookMs + 300)
+  assert.deepEqual(
+    [seen.at(-1)?.waitedMs, seen.at(-1)?.loopMs, seen.at(-1)?.loopMsMax],
+    [700, 300, 300],
+  )
+  clock.advance(18 * delayLookMs)
+  assert.deepEqual([watch.delayMs, seen.at(-1)?.loopMs], [700, 0])
+  clock.advance(2 * delayLookMs)
+  assert.deepEqual([watch.delayMs, seen.at(-1)?.loopMsMax], [20, 300])
+  clock.advance(50 * delayLookMs)
+  assert.equal(seen.at(-1)?.loopMsMax, 0)
+  watch.stop()
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[DELAY2] while too much waits nothing is read, and it tells for how long', () => {
+  const { clock, system, seen, read } = openWatch()
+  system.isFull = true
+  clock.advance(3 * delayLookMs)
+  assert.deepEqual(
+    seen.map(({ pausedMs }) => pausedMs),
+    [1, delayLookMs, 2 * delayLookMs],
+  )
+  system.isFull = false
+  clock.advance(delayLookMs)
+  assert.equal(seen.at(-1)?.pausedMs, 0)
+  assert.deepEqual(read, ['nothing', 'all'])
+})
+
+test('[DELAY2] while trades wait for too long no more of them are read, until few wait; books are', () => {
+  const { clock, system, seen, read } = openWatch()
+  const waits = [
+    tradeAgeMsMax,
+    tradeAgeMsMax + 1,
+    tradeAgeMsMax,
+    tradeAgeMsCalm + 1,
+    tradeAgeMsCalm,
+  ]
+  const paused: boolean[] = []
+  for (const keptMs of waits) {
+    system.keptMs = keptMs
+    clock.advance(delayLookMs)
+    paused.push(seen.at(-1)?.areTradesPaused === true)
+  }
+  assert.deepEqual(paused, [false, true, true, true, false])
+  assert.deepEqual(read, ['books', 'all'])
+  system.keptMs = tradeAgeMsMax + 1
+  system.isFull = true
+  clock.advance(delayLookMs)
+  system.isFull = false
+  clock.advance(delayLookMs)
+  assert.deepEqual(read, ['books', 'all', 'nothing', 'books'])
+})
+
+/** A venue whose clock is five seconds ahead of ours, and what we know of ourselves. */
+function openDelay() {
+  const delay = new VenueDelay()
+  const own = {
+    ...{ nowMs: 0, waitedMs: 0, keptMs: 0, areTradesPaused: false },
+    ...{ loopMs: 0, loopMsMax: 0, pausedMs: 0 },
+  }
+  return {
+    delay,
+    /** A change comes so much later than the venue says, and we look. */
+    look(set: Partial<OwnDelay>, lateMs: number | null = null) {
+      own.nowMs += delayLookMs
+      if (lateMs !== null) {
+        const receivedAtMs = timeMs(NOON + own.nowMs)
+        const venueTimeMs = timeMs(receivedAtMs - lateMs + 5_000)
+        delay.note(change('x', [bid(0.4, 1)], { receivedAtMs, venueTimeMs }))
+      }
+      delay.look({ ...own, ...set })
+      return delay.isBehind
+    },
+    get own(): OwnDelay {
+      return own
+    },
+  }
+}
+
+test('[DELAY3] after the loop stood still what is read is late, until it comes as usual and the loop is well', () => {
+  const { delay, look } = openDelay()
+  look({}, 20)
+  assert.equal(look({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
+  assert.equal(look({ loopMs: messageAgeMsMax, loopMsMax: messageAgeMsMax }), true)
+  const slow = { loopMsMax: messageAgeMsMax }
+  // Still reading what came during the stall.
+  for (let looks = 0; looks < 5; looks += 1) assert.equal(look(slow, 900), true)
+  assert.equal(look(slow, 30), true)
+  assert.equal(look({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
+  assert.equal(look(slow, 30), true)
+  assert.equal(look(slow), true, 'nothing came')
+  assert.equal(look(slow, 40), false)
+  assert.equal(delay.changeCount, 2)
+  // Reading that is paused is the same.
+  assert.equal(look({ pausedMs: messageAgeMsMax }), true)
+  for (let looks = 0; looks < 9; looks += 1) assert.equal(look({ pausedMs: 1 }), true)
+  for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 10), true)
+  assert.equal(look({}, 10), false)
+})
+
+test('[DELAY4] messages that come later than usual are behind only where we were slow ourselves; else it is the venue', () => {
+  const { delay, look } = openDelay()
+  look({}, 20)
+  assert.equal(look({}, 8_000), false, 'the venue is slow')
+  assert.equal(delay.excessMs, 7_980)
+  assert.equal(look({ loopMs: 150, loopMsMax: 150 }, 900), false)
+  assert.equal(look({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
+  assert.ok((delay.lagMs ?? -1) >= 0, 'a venue whose clock is ahead makes no negative delay')
+  // A snapshot may tell of a change long ago.
+  const other = openDelay()
+  other.look({}, 20)
+  other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))
+  assert.equal(other.look({ loopMsMax: 500 }), false)
+})
+
+test('[DELAY5] what lies unread for too long is dropped by new connections, once, and not again for a while', () => {
+  const { delay, look, own } = openDelay()
+  look({}, 20)
+  const slow = { loopMs: 200, loopMsMax: 200 }
+  const asked: number[] = []
+  for (
+    let looks = 0;
+    looks < (reconnectApartMs + 2 * behindMsMax) / (2 * delayLookMs);
+    looks += 1
+  ) {
+    look(slow, 30_000)
+    if (delay.takeReconnect(own)) asked.push(own.nowMs)
+    // The new connection is as late as the one before.
+    if (asked.length > 0) look(slow, 20)
+    else look(slow, 30_000)
+  }
+  assert.equal(asked.length, 2, `${asked}`)
+  const [first = 0, second = 0] = asked
+  assert.ok(first >= behindMsMax && first <= behindMsMax + 5 * delayLookMs, `${first}`)
+  assert.ok(second - first >= reconnectApartMs)
+  assert.equal(delay.takeReconnect({ ...own, pausedMs: 1, nowMs: own.nowMs + 1e6 }), false)
+})
