@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../../engine/log.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../engine/units.ts'
-import type { PlannedEvent } from '../../../../engine/venues/simulator/calendar.ts'
+import { Calendar, type PlannedEvent } from '../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { type Simulator, startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import { WalletLedgers } from '../../../../engine/venues/simulator/world/wallet-ledgers.ts'
@@ -269,6 +269,53 @@ test('[SIMKEEP5] a record that cannot be read is let go, and the world begins an
   assert.deepEqual(second.world.trades('a'), [])
   run(clock, 3)
   assert.ok(second.world.trades('a').length > 0)
+})
+
+test('[SIMKEEP6] what wallets did in markets that are listed no more comes back too, after days without a run', (t) => {
+  const folder = tempFolder(t)
+  const clock = new ManualClock(NOON)
+  const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })
+  const open = () => {
+    const record = new WorldRecord({ folder, log: silentLog })
+    const world = new SimulatedWorld({
+      ...{ seed: 3, messagesPerSecond: 600, plan: calendar, clock, earlier: record.earlier },
+      ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
+    })
+    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
+    record.restore(world, wallets)
+    record.follow(world, wallets)
+    if (record.earlier === null) world.livePast()
+    record.begin()
+    t.after(() => record.stop())
+    return { world, wallets, record }
+  }
+  const first = open()
+  for (let elapsed = 0; elapsed < 5 * SECOND_MS; elapsed += 20) {
+    clock.advance(20)
+    first.world.step()
+  }
+  const before = ledgersOf(first.wallets)
+  first.record.stop()
+  clock.advance(3 * 86_400_000)
+  const second = open()
+  assert.deepEqual(ledgersOf(second.wallets), before)
+  const traded = new Set(second.world.trades('a').map(({ market }) => market))
+  const gone = [...traded].filter(
+    ({ listing }) => second.world.market('a', listing.nativeId) === null,
+  )
+  assert.ok(gone.length > 0, 'some of the markets are listed no more')
+  for (const market of gone) {
+    const planned = calendar.eventNumbered('a', market.event.number)
+    assert.deepEqual(
+      planned?.markets.map(({ listing }) => listing),
+      market.event.markets.map(({ listing }) => listing),
+    )
+    assert.equal(market.status, 'resolved')
+  }
+  const known = new Map(calendar.eventsAt(NOON).map((each) => [each.event.nativeId, each]))
+  for (const { event } of gone) {
+    assert.deepEqual(calendar.eventNumbered('a', event.number), known.get(event.nativeId))
+  }
 })
 
 function filesOf(folder: string): readonly string[] {
