@@ -190,9 +190,10 @@ class Scan<Row> {
     } while (!this.step())
   }
 
-  /** Says how far it came, in whole seconds as the range has them, so that nothing is lost. */
+  /** Says how far a filtered scan came, in whole seconds as the range has them, so that nothing is lost. */
   #tooFew(): EngineError {
-    const { range, place } = this.#reading
+    const { range, place, accepts } = this.#reading
+    if (accepts === null) return unavailable('the page was not read in time, ask again soon')
     const found = this.#rows[this.#rows.length - 1]
     const isDown = range.order === 'desc'
     const [near, far] = isDown ? ['start_time', 'end_time'] : ['end_time', 'start_time']

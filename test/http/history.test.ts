@@ -85,6 +85,27 @@ test('[PAGE7] a scan that finds too little in time is refused and says what help
   )
 })
 
+test('[PAGE7] a page without filters that comes too late is not said to be filtered', async () => {
+  const clock = new ManualClock()
+  const page = readHistory({
+    range: historyRange({ order: 'desc' }),
+    limit: 500,
+    // A reader that stops with its time, as one of many markets does, on a slow machine.
+    read: ({ after }) => {
+      clock.advance(1_000)
+      const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
+      return { rows: [row], isEnd: false }
+    },
+    place: (row) => row,
+    accepts: null,
+    sliceRows: 1,
+    clock,
+  })
+  const error = await settled(page)
+  assert.ok(error instanceof EngineError && error.status === 503)
+  assert.doesNotMatch(error.detail, /filter/)
+})
+
 test('[PAGE7] what a refused scan says leads on, without loss or repeat', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('refused', seed)
