@@ -32,9 +32,9 @@ export class TradeLog implements TradeLogView, Watcher {
 
   onUpdate(update: Update): void {
     if (update.kind !== 'gap') return
-    const { market, venue, fromMs, toMs } = update
+    const { market, venue, fromMs, toMs, count } = update
     const at = { run: this.present.number, offset: this.#publisher.offset('trades') }
-    this.#storage.losses.put({ ...at, venue, market: market?.number ?? null, fromMs, toMs })
+    this.#storage.losses.put({ ...at, venue, market: market?.number ?? null, fromMs, toMs, count })
   }
 
   runs(): readonly RunView[] {

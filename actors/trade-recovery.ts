@@ -34,6 +34,8 @@ const GIVE_UP_MS = 600_000
 interface Range {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
+  /** Of a loss, not only looked at: from here on trades are missing. */
+  readonly missingFromMs: TimeMs | null
 }
 
 interface Look {
@@ -45,7 +47,7 @@ export class TradeRecovery {
   readonly #feed: VenueFeed
   readonly #clock: Clock
   readonly #log: Log
-  readonly #onLost: (range: Range) => void
+  readonly #onLost: (fromMs: TimeMs, toMs: TimeMs) => void
   readonly #isHandled: () => boolean
   readonly #committed: () => Promise<void>
   readonly #abort = new AbortController()
@@ -61,6 +63,7 @@ export class TradeRecovery {
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
   #reading: Range | null = null
+  #readToMs: TimeMs | null = null
   #isRunning = false
 
   constructor(parts: {
@@ -72,7 +75,7 @@ export class TradeRecovery {
     doubts: Doubts
     /** Time of the oldest trade of the venue that is stored; null: there is none. */
     knownSinceMs: () => TimeMs | null
-    onLost: (range: Range) => void
+    onLost: (fromMs: TimeMs, toMs: TimeMs) => void
     /** Whether the owners have handled all they were told. */
     isHandled: () => boolean
     /** Resolves when all that they stored is committed; rejects when that failed. */
@@ -95,18 +98,20 @@ export class TradeRecovery {
   start(): void {
     const stop = this.#clock.every(RECONCILE_EVERY_MS, () => {
       const nowMs = this.#clock.nowMs()
-      this.#read({ fromMs: timeMs(nowMs - RECONCILE_SPAN_MS), toMs: nowMs })
+      const fromMs = timeMs(nowMs - RECONCILE_SPAN_MS)
+      this.#read({ fromMs, toMs: nowMs, missingFromMs: null })
     })
     this.#timers.add(stop)
   }
 
   /** Reads [fromMs, now] now, and what of it may be told late again a little later. */
   recover(fromMs: TimeMs): void {
-    const range = { fromMs: timeMs(fromMs - OVERLAP_MS), toMs: this.#clock.nowMs() }
+    const beganMs = timeMs(fromMs - OVERLAP_MS)
+    const range = { fromMs: beganMs, toMs: this.#clock.nowMs(), missingFromMs: beganMs }
     this.#read(range)
     const atMs = this.#clock.monotonicMs()
     const lateFromMs = Math.max(range.fromMs, range.toMs - RECONCILE_SPAN_MS)
-    const late = { fromMs: timeMs(lateFromMs), toMs: range.toMs }
+    const late = { fromMs: timeMs(lateFromMs), toMs: range.toMs, missingFromMs: timeMs(lateFromMs) }
     if (this.#newestLook !== null && atMs - this.#newestLook.atMs < GATHER_MS) {
       this.#newestLook.range = join(this.#newestLook.range, late)
       return
@@ -133,6 +138,19 @@ export class TradeRecovery {
     return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
   }
 
+  /** From here on trades of an outage are still missing; null: all have been read, up to `readToMs`. */
+  get missingSinceMs(): TimeMs | null {
+    const ranges: Range[] = [...this.#looks].map(({ range }) => range)
+    for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
+    const times = ranges.flatMap(({ missingFromMs }) => missingFromMs ?? [])
+    return times.length === 0 ? null : timeMs(Math.min(...times))
+  }
+
+  /** Where the newest outage that was read ends; null: there was none. */
+  get readToMs(): TimeMs | null {
+    return this.#readToMs
+  }
+
   async stop(): Promise<void> {
     this.#abort.abort()
     for (const stopTimer of this.#timers) stopTimer()
@@ -156,21 +174,25 @@ export class TradeRecovery {
       this.#ranges.inc()
       await this.#readParts(range)
       // What was ended by `stop` has not been read.
-      if (!this.#abort.signal.aborted) this.#reading = null
+      if (this.#abort.signal.aborted) continue
+      this.#reading = null
+      if (range.missingFromMs !== null) this.#readToMs = range.toMs
     }
     this.#isRunning = false
   }
 
   /** What has been read and is on the disk is no longer `unreadSinceMs`: the next run need not read it again. */
-  async #readParts({ fromMs, toMs }: Range): Promise<void> {
+  async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
     for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
       const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
-      await this.#readNow({ fromMs: partMs, toMs: endMs })
+      await this.#readNow({ fromMs: partMs, toMs: endMs, missingFromMs })
       const isLast = endMs === toMs
       const isSettled = await this.#settled(isLast ? Number.POSITIVE_INFINITY : SETTLE_MS_MAX)
       if (isLast || this.#abort.signal.aborted) return
       partMs = endMs
-      if (isSettled) this.#reading = { fromMs: partMs, toMs }
+      if (!isSettled) continue
+      const stillMs = missingFromMs === null ? null : timeMs(Math.max(missingFromMs, partMs))
+      this.#reading = { fromMs: partMs, toMs, missingFromMs: stillMs }
     }
   }
 
@@ -207,14 +229,14 @@ export class TradeRecovery {
         if (doubt !== null && knownMs !== null && knownMs < fromMs) {
           throw new AnswerDoubt('trades', doubt, `nothing from before ${fromMs} in it`)
         }
-        if (completeFromMs > fromMs) this.#onLost({ fromMs, toMs: completeFromMs })
+        if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
         return
       } catch (error) {
         if (this.#abort.signal.aborted) return
         if (error instanceof AnswerDoubt) this.#doubts.note(error)
         if (this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
           this.#log.error({ err: error, ...range }, 'trades could not be brought back')
-          return this.#onLost(range)
+          return this.#onLost(range.fromMs, range.toMs)
         }
         if (!(error instanceof AnswerDoubt)) {
           this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
@@ -230,7 +252,13 @@ function join(one: Range, other: Range): Range {
   return {
     fromMs: timeMs(Math.min(one.fromMs, other.fromMs)),
     toMs: timeMs(Math.max(one.toMs, other.toMs)),
+    missingFromMs: earlierOf(one.missingFromMs, other.missingFromMs),
   }
+}
+
+function earlierOf(one: TimeMs | null, other: TimeMs | null): TimeMs | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
 }
 
 const yes = () => true

@@ -1,7 +1,7 @@
 // One venue: what is watched, whether its feed is alive, and what happens after a gap. It marks the
 // books of a broken stream as stale, asks for them again until they are fresh, has missed trades
 // brought back, and tells everybody when the feed's state changes.
-// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, COVER1 to COVER3, COVER5, DELAY6 to DELAY8.
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, COVER1 to COVER3, COVER5, DELAY6 to DELAY8.
 
 import type { Clock } from '../engine/clock.ts'
 import type {
@@ -88,6 +88,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #newestTradeMs = 0
   /** Where the last run's trades end, until those since have been asked for. */
   #unaskedSinceMs: TimeMs | null
+  /** Since when the stream of trades is lost; null: it is not. */
+  #downSinceMs: TimeMs | null = null
+  #toldCompleteToMs: TimeMs | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
 
@@ -108,7 +111,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#recovery = new TradeRecovery({
       ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
       knownSinceMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
-      onLost: (range) => this.#announceGap(range.fromMs, range.toMs),
+      onLost: (fromMs, toMs) => this.#announceGap(fromMs, toMs, null),
       isHandled: parts.isHandled,
       committed: () => parts.storage.committed(),
     })
@@ -173,7 +176,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   restart(): void {}
 
   onOverflow(lost: VenueMessage): void {
-    if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs)
+    if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs, 1)
   }
 
   /** Every event of this venue passes here on its way, for the lag and the newest trade's time. */
@@ -250,12 +253,17 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   // Trades
 
   #takeTradesEvent(event: FeedEvent): void {
-    if (event.kind === 'feedDown') return
+    if (event.kind === 'feedDown') {
+      this.#downSinceMs ??= event.sinceMs
+      return
+    }
     // The first connection may have broken before it was of use: the hole is as old as the last run.
     const keptMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unaskedSinceMs
     const sinceMs = [event.sinceMs, keptMs].filter((ms) => ms !== null)
     if (sinceMs.length > 0) this.#recovery.recover(timeMs(Math.min(...sinceMs)))
-    if (event.kind === 'feedUp') this.#unaskedSinceMs = null
+    if (event.kind !== 'feedUp') return
+    this.#unaskedSinceMs = null
+    this.#downSinceMs = null
   }
 
   #lastRunsTradeTime(): TimeMs | null {
@@ -281,7 +289,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** A trade of a market we do not know: kept until the market is read. */
   #hold(event: TradeEvent): void {
     if (this.#heldCount >= HELD_TRADES_MAX) {
-      return this.#announceGap(event.venueTimeMs, event.venueTimeMs)
+      return this.#announceGap(event.venueTimeMs, event.venueTimeMs, 1)
     }
     const held = this.#held.get(event.market)
     if (held === undefined) this.#held.set(event.market, [event])
@@ -312,11 +320,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       // Markets stand in the order of their first trade.
       if (first !== undefined && nowMs - first.receivedAtMs < HELD_MS_MAX) return
       const times = this.#takeHeld(market).map((trade) => trade.venueTimeMs)
-      this.#announceGap(timeMs(Math.min(...times)), timeMs(Math.max(...times)))
+      const [fromMs, toMs] = [timeMs(Math.min(...times)), timeMs(Math.max(...times))]
+      this.#announceGap(fromMs, toMs, times.length)
     }
   }
 
-  #announceGap(fromMs: TimeMs, toMs: TimeMs): void {
+  #announceGap(fromMs: TimeMs, toMs: TimeMs, count: number | null): void {
     this.#parts.publisher.publish({
       kind: 'gap',
       channel: 'trades',
@@ -325,6 +334,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       platform: this.platform,
       fromMs,
       toMs,
+      count,
     })
   }
 
@@ -419,10 +429,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   #tellState(): void {
-    const { venue, platform, state, lagMs, delayMs } = this
-    if (state === this.#toldState) return
+    const { venue, platform, state, lagMs, delayMs, completeToMs } = this
+    if (state === this.#toldState && completeToMs === this.#toldCompleteToMs) return
     this.#toldState = state
-    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, lagMs, delayMs })
+    this.#toldCompleteToMs = completeToMs
+    const delays = { lagMs, delayMs, completeToMs }
+    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...delays })
   }
 
   /** Asks for the books of those that still need it. */
@@ -453,6 +465,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** What the venue remembers of prices. */
   get history(): VenueHistory {
     return this.#parts.venue.history
+  }
+
+  get completeToMs(): TimeMs | null {
+    const { missingSinceMs, readToMs } = this.#recovery
+    const times = [missingSinceMs, this.#unaskedSinceMs, this.#downSinceMs]
+    const missing = times.filter((ms) => ms !== null)
+    return missing.length === 0 ? readToMs : timeMs(Math.min(...missing))
   }
 
   get lagMs(): number | null {

@@ -326,6 +326,11 @@ export interface VenueView {
   readonly lagMs: number | null
   /** The longest that anything waited within us during the last two seconds, in milliseconds. */
   readonly delayMs: number
+  /**
+   * Up to then all trades of the venue have been told, but for those that a `gap` named; null: this run
+   * has lost no stream of trades, and followed no other run.
+   */
+  readonly completeToMs: TimeMs | null
   readonly connectionsOpen: number
   readonly connectionsWanted: number
 }

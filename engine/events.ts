@@ -228,6 +228,8 @@ export interface StatusUpdate {
   readonly lagMs: number | null
   /** The longest that anything waited within us during the last two seconds, in milliseconds. */
   readonly delayMs: number
+  /** See VenueView. */
+  readonly completeToMs: TimeMs | null
 }
 
 /** Trades of a market or a whole venue were lost and could not be brought back. */
@@ -239,6 +241,8 @@ export interface GapUpdate {
   readonly platform: string
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
+  /** How many trades; null: not known. */
+  readonly count: number | null
 }
 
 export type Update =

@@ -37,8 +37,9 @@ const SUMMARIES: Readonly<Record<ServerMessageName, string>> = {
   candle: 'The bar that just changed or closed',
   heartbeat: 'Every few seconds, behind the data that its offsets count',
   resync: 'What was sent of the market no longer holds; its state follows',
-  gap: 'Messages were lost and could not be brought back; `from_ms` null: since we do not know when',
-  status: 'How the feed of a venue is; after `connected` and at every change',
+  gap: 'Messages were lost and could not be brought back; `from_ms` null: since we do not know when; `count`: how many of the channel, where it is known',
+  status:
+    'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been told',
   subscribed: 'Which markets of the command are known',
   synced: 'Every state of the command is out; live from here',
   resumed: 'Every missed message of the command is out; live from here',

@@ -7,11 +7,12 @@ import { lossesOfRunMax } from '../engine/limits.ts'
 import { timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { KEY_START, readInteger, tradeKey } from './keys.ts'
+import type { FieldReader } from './records.ts'
 import type { LossTable, TradeLoss } from './storage.ts'
 import type { Row, Table } from './table.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
+const SCHEMA = 2
 
 export class Losses implements LossTable {
   readonly #losses: Table
@@ -22,12 +23,13 @@ export class Losses implements LossTable {
     this.#losses = environment.table(TABLES.losses)
   }
 
-  put({ run, offset, venue, market, fromMs, toMs }: TradeLoss): void {
+  put({ run, offset, venue, market, fromMs, toMs, count: lostCount }: TradeLoss): void {
     const count = this.#counts.get(run) ?? 0
     if (count >= lossesOfRunMax) return
     this.#counts.set(run, count + 1)
     const key = tradeKey(run, offset, count)
-    this.#losses.put(key, this.#losses.encode(key, SCHEMA, [venue, market, fromMs, toMs]))
+    const fields = [venue, market, fromMs, toMs, lostCount]
+    this.#losses.put(key, this.#losses.encode(key, SCHEMA, fields))
   }
 
   range({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
@@ -55,15 +57,17 @@ export class Losses implements LossTable {
 
   #read(row: Row): TradeLoss | null {
     const { key } = row
+    const read = (fields: FieldReader) => ({
+      run: key.readUInt32BE(0),
+      offset: readInteger(key, 4),
+      venue: fields.choice(VENUE_KEYS),
+      market: fields.numberOrNull(),
+      fromMs: timeMs(fields.number()),
+      toMs: timeMs(fields.number()),
+    })
     return this.#losses.decode(row, {
-      1: (fields) => ({
-        run: key.readUInt32BE(0),
-        offset: readInteger(key, 4),
-        venue: fields.choice(VENUE_KEYS),
-        market: fields.numberOrNull(),
-        fromMs: timeMs(fields.number()),
-        toMs: timeMs(fields.number()),
-      }),
+      1: (fields) => ({ ...read(fields), count: null }),
+      2: (fields) => ({ ...read(fields), count: fields.numberOrNull() }),
     })
   }
 }

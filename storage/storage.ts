@@ -284,6 +284,8 @@ export interface TradeLoss {
   readonly market: MarketNumber | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
+  /** How many; null: not known. */
+  readonly count: number | null
 }
 
 export interface LossTable {

@@ -93,7 +93,7 @@ export class Inbox {
 
   /** The server says that messages are lost: the next seq of what they touch is taken as it comes. */
   lost(message: LostMessage): void {
-    const { channel, market_id = null, platform = null, from_ms, to_ms } = message
+    const { channel, market_id = null, platform = null, from_ms, to_ms, count } = message
     if (isFlow(channel)) {
       this.#flows[channel].marks.forgive((marketId) =>
         market_id === null
@@ -105,7 +105,8 @@ export class Inbox {
     if (line.resuming > 0) line.hasLost = true
     for (const key of line.keys.all()) key.whole = null
     const known = { market_id, platform, from_ms: from_ms ?? null, to_ms: to_ms ?? null }
-    this.#tell(gapEvent(channel, { cause: 'lost', state_follows: false, ...known }))
+    const lost = count ?? null
+    this.#tell(gapEvent(channel, { cause: 'lost', state_follows: false, ...known, lost }))
   }
 
   /** The server's newest seq of a market; behind every message it was sent before. */

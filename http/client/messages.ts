@@ -140,6 +140,8 @@ export interface StatusMessage {
   readonly lag_ms: number | null
   /** The longest that anything waited within the server during the last two seconds, in milliseconds. */
   readonly delay_ms: number
+  /** After an outage or a restart: up to then all trades were told, but for those a `gap` named. */
+  readonly complete_to_ms?: number
 }
 
 export interface Rejected {
@@ -194,6 +196,8 @@ export interface LostMessage {
   readonly platform?: string
   readonly from_ms: number | null
   readonly to_ms: number | null
+  /** How many messages of the channel; absent where it is not known. */
+  readonly count?: number
 }
 
 export type ServerMessage =

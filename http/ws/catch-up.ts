@@ -8,7 +8,7 @@ import { type Connection, skipsPerTurn, type Task } from './connection.ts'
 import type { Desk } from './desk.ts'
 import { fill, idsOf } from './fill.ts'
 import { channelOfLane } from './lanes.ts'
-import { type Audience, tellLost } from './losses.ts'
+import { type Audience, type LostRange, tellLost } from './losses.ts'
 import { LOGGED_CHANNELS, type LoggedChannel } from './message-log.ts'
 import { replay } from './replay.ts'
 import { Row } from './row.ts'
@@ -54,15 +54,14 @@ function* catchUpLog(connection: Connection, desk: Desk, channel: LoggedChannel,
   const from = log.behind(lag.after[channel])
   if (from !== null) {
     // Told at once, since each message moves the client's position on.
-    const onLost = (range: { fromMs: TimeMs | null; toMs: TimeMs }) =>
-      tellLost(connection, desk, { channel, audience, range })
+    const onLost = (range: LostRange) => tellLost(connection, desk, { channel, audience, range })
     const countMax = Number.POSITIVE_INFINITY
     yield* replay(connection, desk, { log, from, audience, onLost, countMax })
   }
   for (const key of subscriptions.wide.keys()) connection.listen(channel, key)
   for (const number of subscriptions.singles.keys()) connection.listen(channel, number)
   if (from !== null) return
-  const range = { fromMs: lag.sinceMs, toMs: desk.clock.nowMs() }
+  const range = { fromMs: lag.sinceMs, toMs: desk.clock.nowMs(), count: null }
   tellLost(connection, desk, { channel, audience, range })
 }
 

@@ -27,17 +27,19 @@ import {
   whaleText,
 } from '../render.ts'
 import type { ChannelName } from './channels.ts'
-import type {
-  Candle,
-  Dated,
-  Depth,
-  Encoder,
-  EncoderParts,
-  Gap,
-  Heartbeat,
-  Reply,
-  ResyncReason,
-  Status,
+import {
+  type Candle,
+  type Dated,
+  type Depth,
+  type Encoder,
+  type EncoderParts,
+  type Gap,
+  gapMessage,
+  type Heartbeat,
+  type Reply,
+  type ResyncReason,
+  type Status,
+  statusMessage,
 } from './encoder.ts'
 
 /** A market's texts, and what stands in its messages between channel and epoch. */
@@ -139,19 +141,11 @@ export class JsonEncoder implements Encoder {
   }
 
   gap(gap: Gap): string {
-    const { channel, where, fromMs, toMs } = gap
-    const named = 'marketId' in where ? { market_id: where.marketId } : where
-    const published_ms = this.#nowMs()
-    const range = { from_ms: fromMs, to_ms: toMs }
-    return JSON.stringify({ type: 'gap', channel, ...named, ...range, published_ms })
+    return JSON.stringify({ ...gapMessage(gap), published_ms: this.#nowMs() })
   }
 
-  status({ platform, state, lagMs, delayMs }: Status): string {
-    const delays = { lag_ms: lagMs, delay_ms: delayMs }
-    return JSON.stringify({
-      ...{ type: 'status', platform, state, ...delays },
-      published_ms: this.#nowMs(),
-    })
+  status(status: Status): string {
+    return JSON.stringify({ ...statusMessage(status), published_ms: this.#nowMs() })
   }
 
   heartbeat(beat: Heartbeat): string {

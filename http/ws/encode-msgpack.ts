@@ -27,17 +27,19 @@ import {
   toSeconds,
 } from '../../engine/units.ts'
 import type { ChannelName } from './channels.ts'
-import type {
-  Candle,
-  Dated,
-  Depth,
-  Encoder,
-  EncoderParts,
-  Gap,
-  Heartbeat,
-  Reply,
-  ResyncReason,
-  Status,
+import {
+  type Candle,
+  type Dated,
+  type Depth,
+  type Encoder,
+  type EncoderParts,
+  type Gap,
+  gapMessage,
+  type Heartbeat,
+  type Reply,
+  type ResyncReason,
+  type Status,
+  statusMessage,
 } from './encoder.ts'
 
 /** Fields of every counted message: the nine of its head, and `data`. */
@@ -242,13 +244,11 @@ export class MsgpackEncoder implements Encoder {
   }
 
   gap(gap: Gap): Uint8Array {
-    const { channel, where, fromMs, toMs } = gap
-    const named = 'marketId' in where ? { market_id: where.marketId } : where
-    return this.#pack({ type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs })
+    return this.#pack(gapMessage(gap))
   }
 
-  status({ platform, state, lagMs, delayMs }: Status): Uint8Array {
-    return this.#pack({ type: 'status', platform, state, lag_ms: lagMs, delay_ms: delayMs })
+  status(status: Status): Uint8Array {
+    return this.#pack(statusMessage(status))
   }
 
   heartbeat(beat: Heartbeat): Uint8Array {

@@ -25,10 +25,26 @@ export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
 /** What was lost: a market's messages, or a whole venue's. `fromMs` null: since we do not know when. */
 export interface Gap {
+  /** How many messages of the channel; null: not known. */
+  readonly count: number | null
   readonly channel: ChannelName
   readonly where: { readonly marketId: string } | { readonly platform: string }
   readonly fromMs: TimeMs | null
   readonly toMs: TimeMs
+}
+
+/** `gap` as it goes out. */
+export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply {
+  const named = 'marketId' in where ? { market_id: where.marketId } : where
+  const counted = count === null ? {} : { count }
+  return { type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs, ...counted }
+}
+
+/** `status` as it goes out. */
+export function statusMessage({ platform, state, ...times }: Status): Reply {
+  const { lagMs, delayMs, completeToMs } = times
+  const complete = completeToMs === null ? {} : { complete_to_ms: completeToMs }
+  return { type: 'status', platform, state, lag_ms: lagMs, delay_ms: delayMs, ...complete }
 }
 
 /** A heartbeat; `offsets` null while the connection is being caught up. */
@@ -45,6 +61,8 @@ export interface Status {
   /** Milliseconds from the venue to us, and the longest within us during the last two seconds. */
   readonly lagMs: number | null
   readonly delayMs: number
+  /** See VenueView; null: not said. */
+  readonly completeToMs: TimeMs | null
 }
 
 /** What an encoder needs; the clock says when a message is written, which every message carries. */

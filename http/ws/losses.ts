@@ -14,6 +14,8 @@ import { contains } from './subscriptions.ts'
 export interface LostRange {
   readonly fromMs: TimeMs | null
   readonly toMs: TimeMs
+  /** How many messages of the channel; null: not known. */
+  readonly count: number | null
 }
 
 /** Messages of a market, or of any market of a venue, that could not be brought back. */
@@ -33,7 +35,9 @@ export function joined(one: LostRange | null, other: LostRange): LostRange {
   if (one === null) return other
   const isKnown = one.fromMs !== null && other.fromMs !== null
   const first = isKnown && one.fromMs > other.fromMs ? other.fromMs : one.fromMs
-  return { fromMs: isKnown ? first : null, toMs: one.toMs > other.toMs ? one.toMs : other.toMs }
+  const toMs = one.toMs > other.toMs ? one.toMs : other.toMs
+  const count = one.count === null || other.count === null ? null : one.count + other.count
+  return { fromMs: isKnown ? first : null, toMs, count }
 }
 
 /** Tells of a range in which anything may be lost: one `gap` a venue or market listened to. */
@@ -64,7 +68,7 @@ export function tellLoss(
   told: { channel: LoggedChannel; audience: Audience; loss: Loss },
 ): void {
   const { channel, audience, loss } = told
-  const { venue, market, fromMs, toMs } = loss
+  const { venue, market, fromMs, toMs, count } = loss
   const isTouched =
     audience.wide.some((key) => contains(key, venue)) ||
     audience.refs.some((ref) => (market === null ? ref.venue === venue : ref.number === market))
@@ -74,5 +78,5 @@ export function tellLoss(
   // A market that is forgotten since has no name any more; its venue has.
   const where =
     id === null || id === undefined ? { platform: catalog.names.platform(venue) } : { marketId: id }
-  connection.send(connection.encoder.gap({ channel, where, fromMs, toMs }))
+  connection.send(connection.encoder.gap({ channel, where, fromMs, toMs, count }))
 }

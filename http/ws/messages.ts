@@ -208,6 +208,7 @@ export const SERVER_MESSAGES = {
     platform: Type.Optional(text()),
     from_ms: nullable(whole()),
     to_ms: whole(),
+    count: Type.Optional(whole()),
     ...written,
   }),
   status: Type.Object({
@@ -221,6 +222,7 @@ export const SERVER_MESSAGES = {
       minimum: 0,
       description: 'the longest that anything waited within us during the last two seconds',
     }),
+    complete_to_ms: Type.Optional(whole()),
     ...written,
   }),
   subscribed: reply('subscribed', {

@@ -51,7 +51,7 @@ export function* subscribeLogged(
   const from = log.find(since)
   if (from === null) {
     goLive()
-    const range = { fromMs: null, toMs: desk.clock.nowMs() }
+    const range = { fromMs: null, toMs: desk.clock.nowMs(), count: null }
     tellLost(connection, desk, { channel, audience, range })
     return true
   }
@@ -157,14 +157,16 @@ export function* replay(
     const next = from.runs[index + 1]
     let offset = index === 0 ? from.offset : 0
     let knownMs: TimeMs | null = null
-    const lostTo = (toMs: TimeMs) =>
-      onLost({ fromMs: knownMs ?? timeAt(log, from, index) ?? run.startedAtMs, toMs })
+    const lostTo = (toMs: TimeMs, count: number | null) =>
+      onLost({ fromMs: knownMs ?? timeAt(log, from, index) ?? run.startedAtMs, toMs, count })
     let entries = log.read(run, { offset, markets })
     while (entries.length > 0) {
       for (const { offset: place, update } of entries) {
         const told = typeof update === 'string' ? null : update
         const isHole = update === 'lost' || place > offset + 1
-        if (isHole) lostTo(told?.receivedAtMs ?? desk.clock.nowMs())
+        // Some markets' messages alone do not show how many are missing.
+        const holeCount = markets === null ? place - offset - (told === null ? 0 : 1) : null
+        if (isHole) lostTo(told?.receivedAtMs ?? desk.clock.nowMs(), holeCount)
         if (told !== null && wants(told.market)) {
           if (count >= countMax) return { kind: 'limited', epoch: run.epoch, offset: place - 1 }
           connection.send(frameOf(encoder, told, run.epoch))
@@ -180,7 +182,8 @@ export function* replay(
     }
     // What a run told last may be missing as well; of one that was killed nothing more is known.
     const end = next === undefined ? log.newest : (run.endOffset ?? offset)
-    if (offset < end) lostTo(next?.startedAtMs ?? desk.clock.nowMs())
+    const endCount = markets === null ? end - offset : null
+    if (offset < end) lostTo(next?.startedAtMs ?? desk.clock.nowMs(), endCount)
   }
   return { kind: 'done', count }
 }

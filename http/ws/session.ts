@@ -205,7 +205,7 @@ export class Session implements Connection {
 
   /** Tells of lost trades, where any of its trade subscriptions is touched. */
   tellGap(update: GapUpdate): void {
-    const { market, venue, platform, fromMs, toMs } = update
+    const { market, venue, platform, fromMs, toMs, count } = update
     const trades = this.subscriptions.of('trades')
     const isTouched =
       market === null
@@ -214,7 +214,7 @@ export class Session implements Connection {
         : trades.wants(market)
     if (!isTouched && !this.isReplaying) return
     const where = market === null ? { platform } : { marketId: market.id }
-    this.send(this.encoder.gap({ channel: 'trades', where, fromMs, toMs }))
+    this.send(this.encoder.gap({ channel: 'trades', where, fromMs, toMs, count }))
   }
 
   /** Adds the lanes in which it may be subscribed to something. */

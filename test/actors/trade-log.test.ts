@@ -26,7 +26,7 @@ function runOf(
     if (index > told.written) continue
     storage.trades.put(traded(1), trade(id, { run: run.number, offset, seq }))
   }
-  const { market, ...gap } = { market: null, fromMs: timeMs(1), toMs: timeMs(2) }
+  const { market, ...gap } = { market: null, fromMs: timeMs(1), toMs: timeMs(2), count: 3 }
   const where = { venue: 'b', platform: 'venue_b' } as const
   publisher.publish({ kind: 'gap', channel: 'trades', market, ...where, ...gap })
   return log
@@ -90,7 +90,8 @@ test('[LOG3] an announced loss is kept with its place among the trades', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 5, written: 5 })
   const run = log.present.number
-  const kept = { run, offset: 5, venue: 'b', market: null, fromMs: timeMs(1), toMs: timeMs(2) }
+  const range = { fromMs: timeMs(1), toMs: timeMs(2), count: 3 }
+  const kept = { run, offset: 5, venue: 'b', market: null, ...range }
   assert.deepEqual(log.losses({ run, offset: 5 }), [kept])
   assert.deepEqual(log.losses({ run, offset: 6 }), [])
 })

@@ -171,7 +171,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
     },
     ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, doubts: doubtsIn(metrics) },
     knownSinceMs: () => (known === null ? null : timeMs(known)),
-    onLost: (range) => lost.push(range),
+    onLost: (fromMs, toMs) => lost.push({ fromMs, toMs }),
   })
   const seconds = async (count: number) => {
     for (let second = 0; second < count; second += 1) {

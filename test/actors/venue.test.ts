@@ -275,6 +275,56 @@ test('[VEN6] REST that fails is asked again, and the trades come in the end', as
   )
 })
 
+test('[VEN14] a status says up to when the trades of an outage are complete', async () => {
+  const { actor, clock, crawled, held, router, updates } = openVenue()
+  await crawled
+  const told = () =>
+    updates.flatMap((update) => (update.kind === 'status' ? [update.completeToMs] : []))
+  clock.advance(1_000)
+  assert.deepEqual(told(), [null], 'nothing was lost')
+  const sinceMs = timeMs(clock.nowMs() - 300_000)
+  const answers: (() => void)[] = []
+  held.answer = () =>
+    new Promise((resolve) => {
+      answers.push(() => resolve({ completeFromMs: timeMs(0), doubt: null }))
+    })
+  router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
+  clock.advance(1_000)
+  assert.equal(told().at(-1), sinceMs)
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  const upMs = clock.nowMs()
+  for (let second = 0; second < 40; second += 1) {
+    clock.advance(1_000)
+    await turns()
+    for (const answer of answers.splice(0)) answer()
+    await turns()
+  }
+  const all = told().slice(2).map(Number)
+  assert.ok(all.length >= 4, `part by part: ${all}`)
+  assert.deepEqual(
+    all,
+    [...all].sort((one, other) => one - other),
+  )
+  assert.ok((all[0] ?? 0) >= sinceMs - 5_000 && (all[0] ?? 0) < upMs)
+  assert.ok((all.at(-1) ?? 0) >= upMs, 'and at last all of it')
+  assert.equal(actor.completeToMs, all.at(-1))
+})
+
+test('[VEN14] a gap carries its times and, where it is known, how many trades it is', async () => {
+  const { clock, crawled, router, updates } = openVenue([])
+  await crawled
+  for (const [index, id] of ['t1', 't2', 't3'].entries()) {
+    router.route(trade('new', id, { venueTimeMs: timeMs(NOON + index) }))
+  }
+  for (let minute = 0; minute < 6; minute += 1) {
+    clock.advance(60_000)
+    await turns()
+  }
+  const [gap] = updates.filter((update) => update.kind === 'gap')
+  assert.ok(gap?.kind === 'gap')
+  assert.deepEqual([gap.fromMs, gap.toMs, gap.count], [NOON, NOON + 2, 3])
+})
+
 test('[VEN7] a trade of an unknown market waits until the market is read, and is then told', async () => {
   const { catalogRows, clock, crawled, fetched, router, updates } = openVenue([])
   await crawled

@@ -13,7 +13,15 @@ const DAY_MS = 86_400_000
 
 function loss(run: number, offset: number, set: Partial<TradeLoss> = {}): TradeLoss {
   const range = { fromMs: timeMs(NOON_MS), toMs: timeMs(NOON_MS + offset) }
-  return { run, offset, venue: 'a', market: null, ...range, ...set }
+  return {
+    run,
+    offset,
+    venue: 'a',
+    market: null,
+    ...range,
+    count: offset === 7 ? null : offset,
+    ...set,
+  }
 }
 
 export function lossContract({ open, settle }: StorageUnderTest): void {

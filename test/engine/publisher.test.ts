@@ -18,6 +18,7 @@ const gap: Update = {
   platform: 'venue_a',
   fromMs: NOON,
   toMs: NOON,
+  count: null,
 }
 
 test('[PUB1] offsets count a channel over all markets, seqs one market in it, both from 1 without holes', () => {

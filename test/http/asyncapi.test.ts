@@ -134,8 +134,8 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
     publisher.publish({ kind: 'lifecycle', ...life })
   }
   const gap = { venue: 'a', platform: 'venue_a', toMs: timeMs(2_000), channel: 'trades' } as const
-  publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000) })
-  publisher.publish({ kind: 'gap', ...gap, market: null, fromMs: timeMs(1_000) })
+  publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000), count: 2 })
+  publisher.publish({ kind: 'gap', ...gap, market: null, fromMs: timeMs(1_000), count: null })
   clock.advance(5_001)
   await ask({ action: 'list' }, 'subscriptions')
   await ask({ action: 'snapshot', market_ids: [one.ref.id] }, 'synced')

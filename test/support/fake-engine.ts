@@ -90,6 +90,7 @@ export class FakeEngine implements EngineView {
       state: 'live',
       lagMs: 5,
       delayMs: 2,
+      completeToMs: null,
       connectionsOpen: 1,
       connectionsWanted: 1,
     }))

@@ -57,8 +57,8 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     offset: number,
     gap: Omit<GapUpdate, 'kind' | 'channel' | 'platform'>,
   ): void {
-    const { venue, market, fromMs, toMs } = gap
-    this.lost.push({ run, offset, venue, market: market?.number ?? null, fromMs, toMs })
+    const { venue, market, fromMs, toMs, count } = gap
+    this.lost.push({ run, offset, venue, market: market?.number ?? null, fromMs, toMs, count })
   }
 
   runs(): readonly Run[] {

@@ -133,13 +133,19 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
   const candle = { market: ref, interval, lengthMs: CANDLE_MS[interval], bar: bar(), nowMs: time() }
   const depth = { market: ref, levels: random.pick([5, 10, 20]), book, stamp: book }
   const state = quote()
-  const gap = { channel: 'trades', fromMs: maybe(time()), toMs: time() } as const
+  const gap = {
+    channel: 'trades',
+    fromMs: maybe(time()),
+    toMs: time(),
+    count: maybe(whole()),
+  } as const
   const where = random.pick([{ marketId: ref.id }, { platform: ref.platform }])
   const status = {
     platform: text(),
     state: 'stale',
     lagMs: maybe(whole()),
     delayMs: whole(),
+    completeToMs: maybe(time()),
   } as const
   const offsets = maybe({ orderbook: whole(), trades: whole(), whales: 0, lifecycle: whole() })
   const beat = { timestampMs: time(), counter: whole(), offsets }

@@ -91,6 +91,7 @@ test('[DASH6] the line at the top is silent while all is well, and names a feed 
   const tell = (state: 'live' | 'stale' | 'down') =>
     engine.publisher.publish({
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: 9, delayMs: 1 },
+      completeToMs: null,
     })
   tell('stale')
   await line.getByText('The feed of venue_b is stale').waitFor()

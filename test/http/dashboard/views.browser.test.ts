@@ -308,6 +308,7 @@ test('[DASH69] the status shows what REST says, and a feed that fails as the str
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
   dashboard.face.engine.publisher.publish({
     ...{ kind: 'status', venue: 'b', platform: 'venue_b', state: 'stale', lagMs: 900, delayMs: 1 },
+    completeToMs: null,
   })
   await feed.getByText('stale', { exact: true }).waitFor()
   await feed.getByText('900 ms').waitFor()

@@ -197,14 +197,14 @@ describe('who gets an update', () => {
       fromMs: timeMs(1000),
       toMs: timeMs(2000),
     } as const
-    face.engine.publisher.publish({ ...gap, market: one.ref })
-    face.engine.publisher.publish({ ...gap, market: null })
+    face.engine.publisher.publish({ ...gap, market: one.ref, count: 3 })
+    face.engine.publisher.publish({ ...gap, market: null, count: null })
     for (const client of [single, everything]) {
       const gaps = dataOf(await settle(client), 'gap')
       const lost = { type: 'gap', channel: 'trades', from_ms: 1000, to_ms: 2000 }
       const published_ms = clock.nowMs()
       assert.deepEqual(gaps, [
-        { ...lost, market_id: one.ref.id, published_ms },
+        { ...lost, market_id: one.ref.id, count: 3, published_ms },
         { ...lost, platform: 'venue_a', published_ms },
       ])
       await client.close()
@@ -224,6 +224,7 @@ describe('who gets an update', () => {
       state: 'stale',
       lagMs: 900,
       delayMs: 1_500,
+      completeToMs: timeMs(1_000),
     })
     assert.deepEqual(await client.next((message) => message.state === 'stale'), {
       type: 'status',
@@ -232,6 +233,7 @@ describe('who gets an update', () => {
       lag_ms: 900,
       delay_ms: 1_500,
       published_ms: clock.nowMs(),
+      complete_to_ms: 1_000,
     })
     await client.close()
   })

@@ -225,12 +225,12 @@ describe('trades', () => {
     const [, old] = tradeLog.runs()
     assert.ok(old !== undefined)
     const [fromMs, toMs] = [timeMs(1_000), timeMs(2_000)]
-    tradeLog.addLoss(old.number, 6, { venue: 'a', market: null, fromMs, toMs })
+    tradeLog.addLoss(old.number, 6, { venue: 'a', market: null, fromMs, toMs, count: 4 })
     const position = { epoch: 'k3f9c2', offset: publisher.offset('trades') }
     const platform = catalog.names.b
     publisher.publish({
       ...{ kind: 'gap', channel: 'trades', venue: 'b', platform },
-      ...{ market: market(3).ref, fromMs: timeMs(3_000), toMs: timeMs(4_000) },
+      ...{ market: market(3).ref, fromMs: timeMs(3_000), toMs: timeMs(4_000), count: null },
     })
     market(3).trade()
     const gapsOf = async (command: Readonly<Record<string, unknown>>) => {
@@ -239,11 +239,11 @@ describe('trades', () => {
       await client.close()
       return messages
         .filter(({ type }) => type === 'gap')
-        .map((gap) => [gap.platform ?? gap.market_id, gap.from_ms])
+        .map((gap) => [gap.platform ?? gap.market_id, gap.from_ms, gap.count])
     }
     const both = [
-      ['venue_a', 1_000],
-      [market(3).ref.id, 3_000],
+      ['venue_a', 1_000, 4],
+      [market(3).ref.id, 3_000, undefined],
     ]
     const single = { market_ids: [market(0).ref.id] }
     assert.deepEqual(await gapsOf({ market_ids: ['*'], since: { epoch: 'old1', offset: 6 } }), both)
