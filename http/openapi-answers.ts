@@ -152,7 +152,8 @@ function headersOf({ document, hasBody }: Route, status: number): JsonObject {
   if (status === 101) return {}
   const isSuccess = status < 400
   if (isSuccess && document.isNamed === true) names.push('ETag')
-  if (isSuccess && !hasBody) names.push('X-Unknown-Parameters')
+  // Of a route that has read its query.
+  if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
   const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {
     return [name, { description: `${sentence(meaning)}.`, schema: { type: 'string' } }] as const

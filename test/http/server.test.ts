@@ -116,7 +116,7 @@ describe('the frame of every answer', () => {
     const got = await face.get('/v1/markets')
     assert.equal(got.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(got.headers.get('x-content-type-options'), 'nosniff')
-    assert.equal(got.headers.get('cache-control'), null)
+    assert.equal(got.headers.get('cache-control'), 'private, no-cache')
     const me = await face.get('/v1/auth/me')
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })

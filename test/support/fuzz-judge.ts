@@ -63,7 +63,9 @@ export class FuzzJudge {
       // A broken line may have been read as another request than ours; then a refusal will do.
       return problem !== null && isBroken && isRefusal(answer) ? null : problem
     }
-    if (isBroken && isRefusal(answer)) return null
+    // A refusal of HEAD has no body to be looked at.
+    const isRefused = isRefusal(answer) || (method === 'HEAD' && status === 400)
+    if (isBroken && isRefused) return null
     if (match.kind === 'options') return status === 204 && body === '' ? null : `OPTIONS ${status}`
     const wanted = { missing: 404, wrongMethod: 405, malformed: 400 }[match.kind]
     if (status !== wanted) return `${status} instead of ${wanted}`

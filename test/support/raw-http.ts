@@ -3,6 +3,7 @@
 // the peer ends it. A request without an answer within its deadline is an error.
 
 import { connect, type Socket } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 /** An answer, read to its end. */
 export interface RawAnswer {
@@ -11,6 +12,7 @@ export interface RawAnswer {
   readonly head: string
   /** Names in lower case; of repeated ones the last. */
   readonly headers: ReadonlyMap<string, string>
+  /** Without its coding. */
   readonly body: string
 }
 
@@ -126,6 +128,13 @@ export class RawConnection {
     const wanted = isBodiless ? 0 : length === undefined ? all.length : Number(length)
     const body = all.subarray(split + 4, split + 4 + wanted)
     if (!isEnd && body.length < wanted) return null
-    return { status, head, headers, body: body.toString('utf8') }
+    return { status, head, headers, body: decoded(body, headers.get('content-encoding')) }
   }
+}
+
+function decoded(body: Buffer, coding: string | undefined): string {
+  if (body.length === 0 || coding === undefined) return body.toString('utf8')
+  if (coding === 'gzip') return gunzipSync(body).toString('utf8')
+  if (coding === 'br') return brotliDecompressSync(body).toString('utf8')
+  throw new Error(`an answer is coded in ${coding}`)
 }
