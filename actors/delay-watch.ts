@@ -34,6 +34,8 @@ export class DelayWatch {
   #areTradesPaused = false
   #read: Readable = 'all'
   #lookedAtMs: number
+  /** The calendar less the monotonic clock, at the last look. */
+  #calendarMs: number
   #fullSinceMs: number | null = null
   #stopTimer: StopTimer = () => undefined
 
@@ -48,6 +50,7 @@ export class DelayWatch {
     this.#log = parts.log
     this.#system = system
     this.#lookedAtMs = clock.monotonicMs()
+    this.#calendarMs = clock.nowMs() - this.#lookedAtMs
     const help = 'The longest wait for a turn or for the loop during the last two seconds.'
     metrics.gauge('engine_delay_ms', help, () => this.delayMs)
     const loopHelp = 'How late the loop was at most during the last five seconds.'
@@ -86,6 +89,9 @@ export class DelayWatch {
     const nowMs = this.#clock.monotonicMs()
     const loopMs = Math.max(0, nowMs - this.#lookedAtMs - delayLookMs)
     this.#lookedAtMs = nowMs
+    const calendarMs = this.#clock.nowMs() - nowMs
+    const calendarMovedMs = Math.abs(calendarMs - this.#calendarMs)
+    this.#calendarMs = calendarMs
     keep(this.#loops, loopMs, LOOP_LOOKS)
     const { perishableMs, keptMs } = this.#system.lookAtAges()
     keep(this.#waits, perishableMs, WAIT_LOOKS)
@@ -103,6 +109,7 @@ export class DelayWatch {
       loopMs,
       loopMsMax: Math.max(...this.#loops),
       pausedMs: this.#fullSinceMs === null ? 0 : Math.max(1, nowMs - this.#fullSinceMs),
+      calendarMovedMs,
     }
     for (const watcher of this.#watchers) watcher.lookAtDelay(own)
   }

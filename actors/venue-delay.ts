@@ -21,22 +21,31 @@ export interface OwnDelay {
   readonly loopMsMax: number
   /** For how long nothing has been read; 0 while books are. */
   readonly pausedMs: number
+  /** By how much the calendar has moved against the monotonic clock since the last look. */
+  readonly calendarMovedMs: number
 }
 
-/** The smallest difference between our time and the venue's is that of the last five to ten minutes. */
+/** The smallest difference between our time and the venue's is that of the last five to ten minutes in which nothing
+ * lay unread: what is late for longer than that would else become what is usual. */
 const FLOOR_EVERY_MS = 300_000
+/** A calendar that is set anew moves by so much at least; one that is slewed, by half a millisecond a second. */
+const CALENDAR_MS_MOVED = 250
+/** Without any slowness of ours for so long, what comes late is late at the venue, or by its clock. */
+const WELL_MS = 60_000
 /** The loop is slow when it was so late: on an idle machine it is by some milliseconds. */
 const LOOP_MS_SLOW = 100
-/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row. */
+/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row; a look
+ * that saw nothing come says nothing, but so many of them say that nothing lies unread. */
 const EXCESS_MS_CALM = 500
 const CALM_LOOKS = 3
+const SILENT_LOOKS = 20
 
 /** One venue's. */
 export class VenueDelay {
   #lagMs: number | null = null
-  /** Our time less the venue's, clocks' difference included: of the newest change since the last look, and
-   * the least. */
-  #newestMs: number | null = null
+  /** Our time less the venue's, clocks' difference included: the most of the changes since the last look, since of a
+   * venue's connections one may be late alone, and the least of all. */
+  #latestMs: number | null = null
   #excessMs = 0
   #floorMs = Number.POSITIVE_INFINITY
   #olderFloorMs = Number.POSITIVE_INFINITY
@@ -44,8 +53,10 @@ export class VenueDelay {
   #isBehind = false
   #behindSinceMs = 0
   #calmLooks = 0
+  #silentLooks = 0
   #reconnectedAtMs = Number.NEGATIVE_INFINITY
   #changeCount = 0
+  #wellSinceMs: number | null = null
 
   /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   get lagMs(): number | null {
@@ -62,7 +73,7 @@ export class VenueDelay {
     return this.#changeCount
   }
 
-  /** By how much the newest change came later than usual at the last look, in milliseconds; 0 when none came. */
+  /** By how much the latest change since the look before came later than usual, in milliseconds; 0 when none came. */
   get excessMs(): number {
     return this.#excessMs
   }
@@ -73,29 +84,42 @@ export class VenueDelay {
     const differenceMs = event.receivedAtMs - event.venueTimeMs
     const lagMs = differenceMs > 0 ? differenceMs : 0
     this.#lagMs = this.#lagMs === null ? lagMs : this.#lagMs + (lagMs - this.#lagMs) / 64
-    this.#newestMs = differenceMs
+    if (this.#latestMs === null || differenceMs > this.#latestMs) this.#latestMs = differenceMs
     if (differenceMs < this.#floorMs) this.#floorMs = differenceMs
   }
 
   /** Ten times a second or so: weighs the evidence. */
   look(own: OwnDelay): void {
-    const { nowMs, loopMs, loopMsMax, pausedMs } = own
+    const { nowMs, loopMs, loopMsMax, pausedMs, calendarMovedMs } = own
+    if (calendarMovedMs >= CALENDAR_MS_MOVED) this.#forgetFloor()
     this.#moveFloor(nowMs)
-    // Silence is no evidence: each look judges what came since the one before.
+    // Each look judges what came since the one before.
     const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
-    this.#excessMs = this.#newestMs === null ? 0 : Math.max(0, this.#newestMs - floorMs)
-    this.#newestMs = null
+    const isSilent = this.#latestMs === null
+    this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)
+    this.#latestMs = null
     const isSlow = loopMsMax >= LOOP_MS_SLOW || pausedMs > 0
+    if (isSlow) this.#wellSinceMs = null
+    else this.#wellSinceMs ??= nowMs
     const stoodStill = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax
     const isLate = stoodStill || (isSlow && this.excessMs > messageAgeMsMax)
     if (isLate) {
       this.#calmLooks = 0
+      this.#silentLooks = 0
       if (!this.#isBehind) this.#setBehind(true, nowMs)
     } else if (this.#isBehind) {
-      const isCalm = loopMs < messageAgeMsMax / 4 && pausedMs === 0
-      this.#calmLooks = isCalm && this.excessMs < EXCESS_MS_CALM ? this.#calmLooks + 1 : 0
-      if (this.#calmLooks >= CALM_LOOKS) this.#setBehind(false, nowMs)
+      this.#weighCalm(isSilent, loopMs < messageAgeMsMax / 4 && pausedMs === 0)
+      const isWell = this.#wellSinceMs !== null && nowMs - this.#wellSinceMs >= WELL_MS
+      if (isWell) this.#forgetFloor()
+      const isOver = this.#calmLooks >= CALM_LOOKS || this.#silentLooks >= SILENT_LOOKS
+      if (isWell || isOver) this.#setBehind(false, nowMs)
     }
+  }
+
+  #weighCalm(isSilent: boolean, isCalm: boolean): void {
+    if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmLooks = 0
+    else if (!isSilent) this.#calmLooks += 1
+    this.#silentLooks = isCalm && isSilent ? this.#silentLooks + 1 : 0
   }
 
   /** True when the backlog should be dropped by new connections; it then counts as done. */
@@ -103,22 +127,28 @@ export class VenueDelay {
     const isLong = this.#isBehind && nowMs - this.#behindSinceMs >= behindMsMax
     if (!isLong || pausedMs > 0 || nowMs - this.#reconnectedAtMs < reconnectApartMs) return false
     this.#reconnectedAtMs = nowMs
-    // What is usual is learnt anew: a calendar that was moved would else keep us behind.
+    return true
+  }
+
+  /** What is usual is learnt anew. */
+  #forgetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY
-    return true
   }
 
   #setBehind(isBehind: boolean, nowMs: number): void {
     this.#isBehind = isBehind
+    this.#calmLooks = 0
+    this.#silentLooks = 0
     this.#behindSinceMs = nowMs
     this.#changeCount += 1
   }
 
   #moveFloor(nowMs: number): void {
+    if (this.#isBehind) this.#floorSinceMs = nowMs
     if (nowMs - this.#floorSinceMs < FLOOR_EVERY_MS) return
     this.#floorSinceMs = nowMs
     this.#olderFloorMs = this.#floorMs
-    this.#floorMs = this.#newestMs ?? Number.POSITIVE_INFINITY
+    this.#floorMs = this.#latestMs ?? Number.POSITIVE_INFINITY
   }
 }

@@ -58,6 +58,17 @@ test('[DELAY1] it looks ten times a second, and tells the longest wait of two se
   assert.equal(clock.timerCount, 0)
 })
 
+test('[DELAY1] it tells when the calendar was set anew', () => {
+  const { clock, seen } = openWatch()
+  clock.advance(2 * delayLookMs)
+  clock.jumpCalendar(-3_000)
+  clock.advance(2 * delayLookMs)
+  assert.deepEqual(
+    seen.map(({ calendarMovedMs }) => calendarMovedMs),
+    [0, 0, 3_000, 0],
+  )
+})
+
 test('[DELAY2] while too much waits nothing is read, and it tells for how long', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
@@ -102,7 +113,7 @@ function openDelay() {
   const delay = new VenueDelay()
   const own = {
     ...{ nowMs: 0, waitedMs: 0, keptMs: 0, areTradesPaused: false },
-    ...{ loopMs: 0, loopMsMax: 0, pausedMs: 0 },
+    ...{ loopMs: 0, loopMsMax: 0, pausedMs: 0, calendarMovedMs: 0 },
   }
   return {
     delay,
@@ -135,6 +146,7 @@ test('[DELAY3] after the loop stood still what is read is late, until it comes a
   assert.equal(look({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
   assert.equal(look(slow, 30), true)
   assert.equal(look(slow), true, 'nothing came')
+  assert.equal(look(slow, 40), true, 'two looks in a row saw something come in time')
   assert.equal(look(slow, 40), false)
   assert.equal(delay.changeCount, 2)
   // Reading that is paused is the same.
@@ -142,6 +154,13 @@ test('[DELAY3] after the loop stood still what is read is late, until it comes a
   for (let looks = 0; looks < 9; looks += 1) assert.equal(look({ pausedMs: 1 }), true)
   for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 10), true)
   assert.equal(look({}, 10), false)
+  // Silence between two late messages is no calm, but two seconds of it are.
+  assert.equal(look({ loopMs: messageAgeMsMax }), true)
+  for (let looks = 0; looks < 50; looks += 1) {
+    assert.equal(look(slow, looks % 10 === 0 ? 4_000 : null), true)
+  }
+  for (let looks = 0; looks < 10; looks += 1) assert.equal(look(slow), true)
+  assert.equal(look(slow), false)
 })
 
 test('[DELAY4] messages that come later than usual are behind only where we were slow ourselves; else it is the venue', () => {
@@ -157,6 +176,45 @@ test('[DELAY4] messages that come later than usual are behind only where we were
   other.look({}, 20)
   other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))
   assert.equal(other.look({ loopMsMax: 500 }), false)
+})
+
+test('[DELAY4] what is late for long does not become usual: not by new connections, nor with time', () => {
+  const { delay, look, own } = openDelay()
+  look({}, 20)
+  const slow = { loopMs: 200, loopMsMax: 200 }
+  let reconnects = 0
+  // Half an hour in which all that comes, over the new connections as well, has lain for five seconds and longer.
+  for (let looks = 0; looks < 1_800_000 / delayLookMs; looks += 1) {
+    look(slow, 5_000 + (looks % 20) * 100)
+    if (delay.takeReconnect(own)) reconnects += 1
+    if (looks > 0) assert.equal(delay.isBehind, true, `after ${own.nowMs} ms`)
+  }
+  assert.ok(reconnects > 10, `${reconnects}`)
+  // One connection of the venue comes as usual, another does not.
+  for (let looks = 0; looks < 9; looks += 1) {
+    delay.note(
+      change('x', [bid(0.4, 1)], { receivedAtMs: NOON, venueTimeMs: timeMs(NOON + 2_000) }),
+    )
+    assert.equal(look({}, 20), true)
+  }
+  for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 20), true)
+  assert.equal(look({}, 20), false)
+})
+
+test('[DELAY4] a calendar that is set anew, or a venue whose clock is, keeps nothing behind', () => {
+  const slow = { loopMs: 200, loopMsMax: 200 }
+  const ours = openDelay()
+  ours.look({}, 20)
+  assert.equal(ours.look({ ...slow, calendarMovedMs: 3_000 }, 3_020), false)
+  const theirs = openDelay()
+  theirs.look({}, 20)
+  assert.equal(theirs.look(slow, 3_020), true)
+  // A minute in which we are never slow: what still comes late is late by the venue's clock.
+  for (let looks = 0; looks < 60_000 / delayLookMs; looks += 1) {
+    assert.equal(theirs.look({}, 3_020), true)
+  }
+  assert.equal(theirs.look({}, 3_020), false)
+  assert.equal(theirs.look(slow, 3_020), false)
 })
 
 test('[DELAY5] what lies unread for too long is dropped by new connections, once, and not again for a while', () => {

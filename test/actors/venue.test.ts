@@ -626,7 +626,8 @@ test('[DELAY7] while what the venue sends lies unread its books are stale over R
   assert.ok(market.version > version, 'a kept answer is written anew')
   assert.equal(actor.state, 'stale')
   assert.equal(updates.findLast((update) => update.kind === 'status')?.state, 'stale')
-  clock.advance(1_000)
+  // Two seconds in which nothing came.
+  clock.advance(2_500)
   assert.equal(market.isBehind, false)
   assert.equal(market.book().isStale, false)
   clock.advance(5_000)
