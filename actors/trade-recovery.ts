@@ -2,7 +2,7 @@
 // restart, and by a look once a minute at what REST says of the last minutes. Trades are recognised
 // by their native id, so looking twice costs nothing and doubles nothing. A long range is read in parts,
 // oldest first, so that a process that is killed again and again still gets on. An answer that does not
-// reach back behind its part is asked for again. What cannot be brought back is announced as a gap.
+// reach back behind its part, or ends long before a trade that is known, is asked for again. What cannot be brought back is announced as a gap.
 // Upholds VEN4, VEN5, VEN13, ANSWER2.
 
 import { type Clock, pause, type StopTimer } from '../engine/clock.ts'
@@ -21,6 +21,8 @@ const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
 /** No row of a venue's REST comes later than this. */
 const RECONCILE_SPAN_MS = 150_000
+/** A venue's REST lacks its newest trades for so long at most; an answer that lacks older ones is a copy. */
+const SHOWN_LATE_MS = 60_000
 /** A few pages at a venue's usual rate, a second or two of reading. */
 const PART_MS = 120_000
 /** Owners are busy with a part for so long at most before the next one is asked for all the same. */
@@ -53,6 +55,7 @@ export class TradeRecovery {
   readonly #abort = new AbortController()
   readonly #doubts: Doubts
   readonly #knownSinceMs: () => TimeMs | null
+  readonly #newestKnownMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
   /** Of the look once a minute, and of second looks not yet taken. */
   readonly #timers = new Set<StopTimer>()
@@ -75,6 +78,8 @@ export class TradeRecovery {
     doubts: Doubts
     /** Time of the oldest trade of the venue that is stored; null: there is none. */
     knownSinceMs: () => TimeMs | null
+    /** Time of the newest one stored of those up to a time; null: there is none. */
+    newestKnownMs: (untilMs: TimeMs) => TimeMs | null
     onLost: (fromMs: TimeMs, toMs: TimeMs) => void
     /** Whether the owners have handled all they were told. */
     isHandled: () => boolean
@@ -86,6 +91,7 @@ export class TradeRecovery {
     this.#log = parts.log
     this.#doubts = parts.doubts
     this.#knownSinceMs = parts.knownSinceMs
+    this.#newestKnownMs = parts.newestKnownMs
     this.#onLost = parts.onLost
     this.#isHandled = parts.isHandled
     this.#committed = parts.committed
@@ -218,16 +224,21 @@ export class TradeRecovery {
     for (let failures = 0; !this.#abort.signal.aborted; failures += 1) {
       try {
         const { fromMs, toMs } = range
-        const { completeFromMs, doubt } = await this.#feed.fetchTrades({
+        const untilMs = timeMs(toMs + OVERLAP_MS)
+        const { completeFromMs, doubt, newestMs } = await this.#feed.fetchTrades({
           market: null,
           // Another beginning makes another address: of the same one a cache may keep the wrong answer.
           fromMs: timeMs(fromMs - failures * 1_000),
-          toMs: timeMs(toMs + OVERLAP_MS),
+          toMs: untilMs,
           source: 'backfill',
         })
         const knownMs = doubt === null ? null : this.#knownSinceMs()
         if (doubt !== null && knownMs !== null && knownMs < fromMs) {
           throw new AnswerDoubt('trades', doubt, `nothing from before ${fromMs} in it`)
+        }
+        const newestKnownMs = this.#newestKnownMs(untilMs) ?? Number.NEGATIVE_INFINITY
+        if (newestMs !== null && newestMs < newestKnownMs - SHOWN_LATE_MS) {
+          throw new AnswerDoubt('trades', 'older', `nothing after ${newestMs} in it`)
         }
         if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
         return

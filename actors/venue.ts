@@ -111,6 +111,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#recovery = new TradeRecovery({
       ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
       knownSinceMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
+      newestKnownMs: (untilMs) => this.#newestStoredMs(untilMs),
       onLost: (fromMs, toMs) => this.#announceGap(fromMs, toMs, null),
       isHandled: parts.isHandled,
       committed: () => parts.storage.committed(),
@@ -269,6 +270,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #lastRunsTradeTime(): TimeMs | null {
     const kept = this.#parts.storage.marks.get(this.#tradeMark)
     return kept === null ? null : timeMs(kept)
+  }
+
+  #newestStoredMs(untilMs: TimeMs): TimeMs | null {
+    const { venue } = this
+    const upTo = { fromMs: timeMs(0), toMs: untilMs, after: null, order: 'desc', limit: 1 } as const
+    const [newest] = this.#parts.storage.trades.rangeOfVenue({ ...upTo, venue })
+    return newest?.trade.timeMs ?? null
   }
 
   get #tradeMark(): string {

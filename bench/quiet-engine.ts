@@ -73,7 +73,7 @@ function quietVenue(key: VenueKey, clock: Clock): Venue {
       resync: () => undefined,
       read: () => undefined,
       reconnect: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null }),
+      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
       health: () => ({
         ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0 },
         ...{ lastDataAtMs: clock.nowMs(), lastSignAtMs: clock.nowMs() },

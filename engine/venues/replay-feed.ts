@@ -147,7 +147,7 @@ class ReplayFeed implements VenueFeed {
 
   /** Nothing before the recording and nothing missed in it can be had: all of the range is lost. */
   async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
-    return { completeFromMs: range.toMs, doubt: null }
+    return { completeFromMs: range.toMs, doubt: null, newestMs: null }
   }
 
   health(): FeedHealth {

@@ -106,6 +106,8 @@ export interface TradesRead {
    * be missing unless the venue had none before.
    */
   readonly doubt: DoubtReason | null
+  /** Venue time of the newest row of the answers, whatever it was of; null: there was none. */
+  readonly newestMs: TimeMs | null
 }
 
 /** A market whose past is asked for. */

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { TradeRecovery } from '../../actors/trade-recovery.ts'
 import { silentLog } from '../../engine/log.ts'
 import { Metrics } from '../../engine/metrics.ts'
-import { timeMs } from '../../engine/units.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { type DoubtReason, Doubts } from '../../engine/venues/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -23,7 +23,8 @@ const FEED = {
 const doubtsIn = (metrics: Metrics) => new Doubts({ metrics, log: silentLog, venue: 'a' })
 const QUIET = { isHandled: () => true, committed: async () => undefined }
 
-const UNDOUBTED = { doubts: doubtsIn(new Metrics()), knownSinceMs: () => null }
+const NOTHING_KNOWN = { knownSinceMs: () => null, newestKnownMs: () => null }
+const UNDOUBTED = { doubts: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -35,7 +36,7 @@ test('[VEN4] a stream that breaks again and again leaves no listener and no time
       ...FEED,
       fetchTrades: async (range) => {
         asked.push(range)
-        return { completeFromMs: range.fromMs, doubt: null }
+        return { completeFromMs: range.fromMs, doubt: null, newestMs: null }
       },
     },
     ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
@@ -78,7 +79,11 @@ test('[VEN13] a long range is read in parts, oldest first, and what was read is 
       ...FEED,
       fetchTrades: ({ fromMs, toMs }) =>
         new Promise((resolve) => {
-          asked.push({ fromMs, toMs, done: () => resolve({ completeFromMs: fromMs, doubt: null }) })
+          asked.push({
+            fromMs,
+            toMs,
+            done: () => resolve({ completeFromMs: fromMs, doubt: null, newestMs: null }),
+          })
         }),
     },
     ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
@@ -120,7 +125,7 @@ test('[VEN13] what was read and still waits for its owner, or for the disk, is u
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
         asked += 1
-        return { completeFromMs: fromMs, doubt: null }
+        return { completeFromMs: fromMs, doubt: null, newestMs: null }
       },
     },
     ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED },
@@ -158,7 +163,11 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   const metrics = new Metrics()
   const lost: { readonly fromMs: number; readonly toMs: number }[] = []
   const asked: number[] = []
-  const said: { doubt: DoubtReason | null } = { doubt: 'empty' }
+  const said = {
+    doubt: 'empty' as DoubtReason | null,
+    newestMs: null as TimeMs | null,
+    newestKnownMs: null as TimeMs | null,
+  }
   const beganMs = clock.nowMs()
   const known = knownSinceMs(beganMs)
   const recovery = new TradeRecovery({
@@ -166,11 +175,12 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
         asked.push(fromMs)
-        return { completeFromMs: fromMs, doubt: said.doubt }
+        return { completeFromMs: fromMs, doubt: said.doubt, newestMs: said.newestMs }
       },
     },
     ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, doubts: doubtsIn(metrics) },
     knownSinceMs: () => (known === null ? null : timeMs(known)),
+    newestKnownMs: () => said.newestKnownMs,
     onLost: (fromMs, toMs) => lost.push({ fromMs, toMs }),
   })
   const seconds = async (count: number) => {
@@ -179,8 +189,10 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
       await turn()
     }
   }
-  const labels = { venue: 'a', kind: 'trades', reason: 'empty' }
-  const doubted = () => metrics.count('venue_answers_doubted_total', 'Doubts.', labels).value
+  const doubted = (reason: DoubtReason = 'empty') => {
+    const labels = { venue: 'a', kind: 'trades', reason }
+    return metrics.count('venue_answers_doubted_total', 'Doubts.', labels).value
+  }
   return { clock, recovery, lost, asked, said, seconds, doubted, beganMs }
 }
 
@@ -209,6 +221,29 @@ test('[ANSWER2] a range of which no answer can be believed is announced in the e
   await turn()
   await seconds(700)
   assert.equal(lost[0]?.fromMs, beganMs - 35_000)
+  await recovery.stop()
+})
+
+test('[ANSWER2] an answer that ends minutes before a known trade is an old copy, and is asked for again', async () => {
+  const { recovery, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
+    (nowMs) => nowMs - 3_600_000,
+  )
+  said.doubt = null
+  said.newestMs = timeMs(beganMs - 200_000)
+  said.newestKnownMs = timeMs(beganMs - 31_000)
+  recovery.recover(timeMs(beganMs - 30_000))
+  await turn()
+  await seconds(10)
+  assert.equal(asked.length, 4, 'with back-off')
+  assert.equal(doubted('older'), 4)
+  assert.ok(recovery.missingSinceMs !== null, 'nothing is told to be complete')
+  assert.equal(recovery.readToMs, null)
+  said.newestMs = timeMs(beganMs - 40_000)
+  await seconds(30)
+  assert.equal(recovery.missingSinceMs, null)
+  assert.equal(recovery.readToMs, beganMs)
+  assert.equal(doubted('older'), 4, 'rows that come some seconds late are no copy')
+  assert.deepEqual(lost, [])
   await recovery.stop()
 })
 

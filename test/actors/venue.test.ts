@@ -66,7 +66,7 @@ function openVenue(
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
   const held: { answer: () => Promise<TradesRead> } = {
-    answer: async () => ({ completeFromMs: timeMs(0), doubt: null }),
+    answer: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
   }
   const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
   const pageOf = (rows: readonly MarketListing[]): CatalogPage => ({ markets: rows, events: [] })
@@ -221,7 +221,7 @@ test('[VEN4] a kill before lost trades have been read does not forget them, what
   let answer: () => void = () => undefined
   held.answer = () =>
     new Promise((resolve) => {
-      answer = () => resolve({ completeFromMs: timeMs(0), doubt: null })
+      answer = () => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
     })
   router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   const liveMs = clock.nowMs()
@@ -241,11 +241,40 @@ test('[VEN4] a kill before lost trades have been read does not forget them, what
   assert.equal(mark(), liveMs)
 })
 
+test('[ANSWER2] trades of an outage are not complete by a copy that lacks what was stored before it', async () => {
+  const { actor, clock, crawled, held, ranges, router } = openVenue()
+  await crawled
+  const keptMs = clock.nowMs()
+  router.route(trade('x', 't1', { venueTimeMs: keptMs }))
+  await turns()
+  clock.advance(20_000)
+  const read = { completeFromMs: timeMs(0), doubt: null }
+  held.answer = async () => ({ ...read, newestMs: timeMs(keptMs - 200_000) })
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(keptMs + 1_000) }))
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      await turns()
+      clock.advance(1_000)
+    }
+    await turns()
+  }
+  await seconds(30)
+  assert.ok(ranges.length >= 4, 'asked again and again')
+  assert.ok((actor.completeToMs ?? 0) <= keptMs + 1_000)
+  held.answer = async () => ({ ...read, newestMs: keptMs })
+  await seconds(60)
+  assert.ok((actor.completeToMs ?? 0) > keptMs + 1_000)
+})
+
 test('[VEN5] trades that cannot be brought back are announced as a gap', async () => {
   const { clock, crawled, held, router, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
-  held.answer = async () => ({ completeFromMs: timeMs(sinceMs + 5_000), doubt: null })
+  held.answer = async () => ({
+    completeFromMs: timeMs(sinceMs + 5_000),
+    doubt: null,
+    newestMs: null,
+  })
   router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   await turns()
   const gap = updates.find((update) => update.kind === 'gap')
@@ -265,7 +294,7 @@ test('[VEN6] REST that fails is asked again, and the trades come in the end', as
   }
   const failed = ranges.length
   assert.ok(failed >= 2)
-  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: null })
+  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
   clock.advance(30_000)
   await turns()
   assert.ok(ranges.length > failed)
@@ -286,7 +315,7 @@ test('[VEN14] a status says up to when the trades of an outage are complete', as
   const answers: (() => void)[] = []
   held.answer = () =>
     new Promise((resolve) => {
-      answers.push(() => resolve({ completeFromMs: timeMs(0), doubt: null }))
+      answers.push(() => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null }))
     })
   router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
   clock.advance(1_000)

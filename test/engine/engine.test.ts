@@ -47,7 +47,7 @@ function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
       resync: () => undefined,
       read: () => undefined,
       reconnect: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null }),
+      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
       health: () => ({
         connectionsOpen: 1,
         connectionsWanted: 1,

@@ -125,9 +125,12 @@ export class KalshiFeed implements VenueFeed {
   }): Promise<TradesRead> {
     const { market, ...rest } = range
     const { signal } = this.#stopping
-    const answer = await this.#parts.trades.fetchRange({ ...rest, ticker: market }, signal)
-    if (!signal.aborted) for (const trade of answer.trades) this.#parts.emit(trade)
-    return { completeFromMs: answer.completeFromMs, doubt: answer.doubt }
+    const { trades, ...read } = await this.#parts.trades.fetchRange(
+      { ...rest, ticker: market },
+      signal,
+    )
+    if (!signal.aborted) for (const trade of trades) this.#parts.emit(trade)
+    return read
   }
 
   health(): FeedHealth {

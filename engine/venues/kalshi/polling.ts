@@ -162,9 +162,9 @@ export class PollingFeed implements VenueFeed {
     source: 'backfill' | 'history'
   }): Promise<TradesRead> {
     const { market, ...rest } = range
-    const answer = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
-    for (const trade of answer.trades) this.#parts.emit(trade)
-    return { completeFromMs: answer.completeFromMs, doubt: answer.doubt }
+    const { trades, ...read } = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
+    for (const trade of trades) this.#parts.emit(trade)
+    return read
   }
 
   health(): FeedHealth {

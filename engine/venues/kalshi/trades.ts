@@ -42,6 +42,7 @@ class Walk {
   readonly trades = new Map<string, TradeEvent>()
   readonly range: TradeRange
   oldestMs = Number.POSITIVE_INFINITY
+  newestMs: TimeMs | null = null
 
   constructor(range: TradeRange) {
     this.range = range
@@ -94,7 +95,8 @@ export class TradeReader {
     trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
     const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
     const completeFromMs = isCut ? oldestMs : await this.#liveFromMs(range, signal)
-    return { trades, completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)), doubt }
+    const { newestMs } = walk
+    return { trades, completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)), doubt, newestMs }
   }
 
   /**
@@ -161,6 +163,7 @@ export class TradeReader {
         continue
       }
       walk.oldestMs = Math.min(walk.oldestMs, message.timeMs)
+      walk.newestMs = timeMs(Math.max(walk.newestMs ?? message.timeMs, message.timeMs))
       if (isCombo(message.ticker)) continue
       if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
       const trade = mapTrade(message, receivedAtMs, range.source)

@@ -68,6 +68,7 @@ export class TradeHistory {
     let second = Math.floor(range.fromMs / 1_000)
     let completeFromMs = range.fromMs
     let doubt: DoubtReason | null = null
+    let newestS = Number.NEGATIVE_INFINITY
     // The newest trade before the window: its page must have it.
     let anchor = second - LEAD_S
     let spanS = market === null ? WINDOW_FIRST_S : lastSecond - second + 1
@@ -91,6 +92,7 @@ export class TradeHistory {
       } else if (market === null && !isWhole(rows, second)) {
         const walked = await this.#walk(end, { second, count: rows.length }, signal)
         const reason = rows.length === 0 ? 'empty' : 'shorter'
+        newestS = Math.max(newestS, newestSecond(walked, end))
         const hasMore = countIn(walked, second, end) > countIn(rows, second, end)
         if (!isWhole(walked, second)) doubt ??= reason
         else if (hasMore) this.#noteShort(reason, second)
@@ -98,10 +100,12 @@ export class TradeHistory {
       }
       onRows(this.#rowsOf(rows, { start: second, end }))
       if (rows.length < PAGE_ROWS / 4) spanS = Math.min(spanS * 2, lastSecond - second + 1)
+      newestS = Math.max(newestS, newestSecond(rows, end))
       anchor = Math.max(anchor, newestSecond(rows, end))
       second = end + 1
     }
-    return { completeFromMs, doubt }
+    const newestMs = newestS === Number.NEGATIVE_INFINITY ? null : timeMs(newestS * 1_000)
+    return { completeFromMs, doubt, newestMs }
   }
 
   /** The newest rows up to a second's end, so many that they reach back behind another if any do. */

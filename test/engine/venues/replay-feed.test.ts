@@ -185,7 +185,11 @@ describe('replay', () => {
   it('[REPLAY7] trades that were not recorded are lost, and said to be', async () => {
     const { venues } = await play(await record('trades.jsonl'), { speed: 'max' })
     const range = { market: null, fromMs: timeMs(1), toMs: timeMs(9), source: 'backfill' as const }
-    assert.deepEqual(await venues[0]?.feed.fetchTrades(range), { completeFromMs: 9, doubt: null })
+    assert.deepEqual(await venues[0]?.feed.fetchTrades(range), {
+      completeFromMs: 9,
+      doubt: null,
+      newestMs: null,
+    })
   })
 
   it('[REPLAY7] nothing before the recording is known, and no teams', async () => {

@@ -258,6 +258,7 @@ describe('Kalshi trades over REST', () => {
       ['b', 'c', 'd'],
     )
     assert.equal(answer.completeFromMs, fromMs)
+    assert.equal(answer.newestMs, Date.UTC(2026, 10, 20, 12, 0, 3, 1), 'outside the range, too')
     const seconds = fromMs / 1_000
     assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
   })

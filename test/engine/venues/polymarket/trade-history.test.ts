@@ -63,12 +63,12 @@ async function openHistory(rows: readonly WireTrade[], capRows: number) {
       fromMs: timeMs(fromS * 1_000),
       toMs: timeMs(toS * 1_000 + 999),
     }
-    const { completeFromMs, doubt } = await history.read(
+    const { completeFromMs, doubt, newestMs } = await history.read(
       range,
       (page) => got.push(...numberRows(page)),
       new AbortController().signal,
     )
-    return { got, completeFromMs, doubt }
+    return { got, completeFromMs, doubt, newestMs }
   }
   const doubted = (reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
@@ -146,8 +146,11 @@ test('[POLYHIST2] a venue that caps its pages lower than asked loses nothing eit
   rows.sort((one, other) => Number(one.timestamp) - Number(other.timestamp))
   const { read, stop } = await openHistory(rows, 200)
   try {
-    const { got } = await read(START_S, START_S + 199)
+    const { got, newestMs } = await read(START_S, START_S + 199)
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S, START_S + 199, null).sort())
+    assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
+    const later = await read(START_S + 300, START_S + 400)
+    assert.equal(later.newestMs, newestMs, 'found by a page without a beginning')
   } finally {
     await stop()
   }
