@@ -255,9 +255,11 @@ class Exchange {
     this.#closes = true
     const quota = this.#owner.parts.accounts.takeAddressRequest(this.address)
     this.#quota = quota
-    setImmediate(() =>
-      this.answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota)),
-    )
+    setImmediate(() => {
+      // Behind an answer without a body the library would read on, whatever the answer says.
+      if (this.#isHead) this.#cut()
+      else this.answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota))
+    })
   }
 
   /**
@@ -382,6 +384,7 @@ class Exchange {
   }
 
   #cut(): void {
+    if (this.#isOver) return
     this.#finish()
     this.#res.close()
   }

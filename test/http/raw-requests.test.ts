@@ -15,6 +15,7 @@ before(async () => {
 after(() => face.stop())
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\n'
+const HEAD = 'HEAD /health HTTP/1.1\r\nHost: x\r\n'
 const LOGIN = 'POST /v1/auth/login HTTP/1.1\r\nHost: x\r\n'
 const STREAM =
   'GET /v1/ws?api_key=ann-key HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
@@ -110,6 +111,11 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['a host with a path', 'GET /health HTTP/1.1\r\nHost: a/b\r\n\r\n', ours],
   ['a host with a user', 'GET /health HTTP/1.1\r\nHost: a@b\r\n\r\n', ours],
   ['no host', 'GET /health HTTP/1.1\r\n\r\n', 'waits'],
+
+  // Answered, their connections would go on.
+  ['a HEAD with two lengths', `${HEAD}Content-Length: 0\r\nContent-Length: 9\r\n\r\n`, 'cut'],
+  ['a HEAD in capital chunks', `${HEAD}Transfer-Encoding: Chunked\r\n\r\n`, 'cut'],
+  ['a HEAD with two hosts', `${HEAD}Host: y\r\n\r\n`, 'cut'],
 
   ['a handshake with a body', `${STREAM}Content-Length: 5\r\n\r\nabcde`, ours],
   ['a handshake with two lengths', `${STREAM}Content-Length: 0\r\nContent-Length: 0\r\n\r\n`, ours],
