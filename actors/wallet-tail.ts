@@ -23,6 +23,8 @@ export class WalletTail {
   readonly #proxy: WalletAddress
   /** Shown, and not told by the last reading: live fills that came since it began included; in order of arrival. */
   #kept: readonly WalletEvent[]
+  /** The first of these that the last reading was shown, and left over: it told none of them. */
+  #leftCount = 0
   /** What is stored, to tell whether it is what is shown. */
   #stored: readonly WalletEvent[]
   #reading: { readonly atMs: TimeMs; readonly result: ReadingResult } | null = null
@@ -96,7 +98,9 @@ export class WalletTail {
   /** Something that the wallet did is known otherwise than by a reading. */
   keep(events: readonly WalletEvent[]): void {
     this.#keptCount += events.length
-    this.#kept = [...this.#kept, ...events].slice(-KEPT_MAX)
+    const kept = [...this.#kept, ...events]
+    this.#kept = kept.slice(-KEPT_MAX)
+    this.#leftCount = Math.max(0, this.#leftCount - (kept.length - this.#kept.length))
   }
 
   /** The stream told a fill again that it had told: it is not shown twice until the history tells it twice. */
@@ -111,6 +115,7 @@ export class WalletTail {
     return (result) => {
       const since = Math.min(this.#keptCount - keptCount, this.#kept.length)
       this.#kept = [...result.kept, ...this.#kept.slice(this.#kept.length - since)]
+      this.#leftCount = result.kept.length
       this.#reading = { atMs, result }
       this.#readFillCount = fillCount
       if (this.#doubtMs !== null && this.#doubtMs < result.settledToMs) this.#doubtMs = null
@@ -122,7 +127,10 @@ export class WalletTail {
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const told = this.#reading?.result
-    const more = untold(this.#kept.filter(isBehind), told?.recent ?? [])
+    // What is left over has been compared: of two equal fills of which one was told, the other stays.
+    const left = this.#kept.slice(0, this.#leftCount).filter(isBehind)
+    const since = this.#kept.slice(this.#leftCount).filter(isBehind)
+    const more = [...left, ...untold(since, told?.recent ?? [])]
     this.#untold = more
     // A later reading may have settled some of them, and failed then.
     return inOrder([...(told?.unsettled.filter(isBehind) ?? []), ...more])

@@ -256,6 +256,23 @@ test('[WALLETS17] an operator is shown which events the venue lacks, and what it
   await world.wallets.stop()
 })
 
+test('[WALLETS26] of two equal fills of one transaction both stay, though an answer tells one of them', async () => {
+  const world = new WalletWorld()
+  const old = hourlyFills(world, 3)
+  const fill = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
+  const wallet = world.wallet(1, [...old, fill, fill])
+  assert.equal(tradesOf(await world.open(wallet)), 5)
+  world.venue.events.set(wallet, [...old, fill])
+  world.clock.advance(6 * SECOND_MS)
+  const less = sure(await world.open(wallet))
+  assert.deepEqual([tradesOf(less), less.lacking, less.isComplete], [5, 1, false])
+  world.venue.events.set(wallet, [...old, fill, fill])
+  world.clock.advance(6 * SECOND_MS)
+  const healed = sure(await world.open(wallet))
+  assert.deepEqual([tradesOf(healed), healed.lacking, healed.doubts], [5, 0, []])
+  await world.wallets.stop()
+})
+
 test('[WALLETS27] live fills stay over a restart, though the venue forgets them', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 3))
