@@ -5,17 +5,18 @@
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Credentials } from './auth.ts'
 
-/** Headers besides `X-Forwarded-…` by which a proxy says that it passes somebody else's request on. */
+/** Headers without `forwarded` in their name by which a proxy says that it passes somebody else's request on. */
 const PROXY_HEADERS: ReadonlySet<string> = new Set([
+  'cdn-loop',
   'cf-connecting-ip',
   'fastly-client-ip',
-  'forwarded',
+  'fly-client-ip',
   'true-client-ip',
   'via',
+  'x-azure-clientip',
   'x-client-ip',
   'x-cluster-client-ip',
   'x-envoy-external-address',
-  'x-original-forwarded-for',
   'x-real-ip',
 ])
 
@@ -104,7 +105,7 @@ export class RequestHead implements Credentials {
         this.forwardedFor = joined(this.forwardedFor, value)
         return
       default:
-        if (name.startsWith('x-forwarded') || PROXY_HEADERS.has(name)) this.isForwarded = true
+        if (name.includes('forwarded') || PROXY_HEADERS.has(name)) this.isForwarded = true
     }
   }
 }

@@ -63,6 +63,9 @@ test('[STATUS2] whoever asks through a proxy, trusted or not, is on another mach
         'Via',
         'CF-Connecting-IP',
         'X-Forwarded',
+        'Forwarded-For',
+        'X-Original-Forwarded-For',
+        'CDN-Loop',
       ]) {
         for (const value of ['127.0.0.1', '']) {
           const got = await one.get('/metrics', { headers: { [name]: value } })
