@@ -35,7 +35,7 @@ const WELL_MS = 60_000
 /** The loop is slow when it was so late: on an idle machine it is by some milliseconds. */
 const LOOP_MS_SLOW = 100
 /** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row; a look
- * that saw nothing come says nothing, but so many of them say that nothing lies unread. */
+ * that saw nothing come says nothing, but so many of them while we are not slow say that nothing lies unread. */
 const EXCESS_MS_CALM = 500
 const CALM_LOOKS = 3
 const SILENT_LOOKS = 20
@@ -108,18 +108,15 @@ export class VenueDelay {
       this.#silentLooks = 0
       if (!this.#isBehind) this.#setBehind(true, nowMs)
     } else if (this.#isBehind) {
-      this.#weighCalm(isSilent, loopMs < messageAgeMsMax / 4 && pausedMs === 0)
+      const isCalm = loopMs < messageAgeMsMax / 4 && pausedMs === 0
+      this.#silentLooks = isSilent && !isSlow ? this.#silentLooks + 1 : 0
+      if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmLooks = 0
+      else if (!isSilent) this.#calmLooks += 1
       const isWell = this.#wellSinceMs !== null && nowMs - this.#wellSinceMs >= WELL_MS
       if (isWell) this.#forgetFloor()
       const isOver = this.#calmLooks >= CALM_LOOKS || this.#silentLooks >= SILENT_LOOKS
       if (isWell || isOver) this.#setBehind(false, nowMs)
     }
-  }
-
-  #weighCalm(isSilent: boolean, isCalm: boolean): void {
-    if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmLooks = 0
-    else if (!isSilent) this.#calmLooks += 1
-    this.#silentLooks = isCalm && isSilent ? this.#silentLooks + 1 : 0
   }
 
   /** True when the backlog should be dropped by new connections; it then counts as done. */

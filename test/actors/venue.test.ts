@@ -655,8 +655,8 @@ test('[DELAY7] while what the venue sends lies unread its books are stale over R
   assert.ok(market.version > version, 'a kept answer is written anew')
   assert.equal(actor.state, 'stale')
   assert.equal(updates.findLast((update) => update.kind === 'status')?.state, 'stale')
-  // Two seconds in which nothing came.
-  clock.advance(2_500)
+  // The loop was not late for five seconds, and two more nothing came.
+  clock.advance(7_500)
   assert.equal(market.isBehind, false)
   assert.equal(market.book().isStale, false)
   clock.advance(5_000)
