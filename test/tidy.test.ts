@@ -339,3 +339,12 @@ test('[TIDY17] one door for venues and one for receivers: nobody else in the eng
   })
   assert.deepEqual(offenders, [])
 })
+
+test('[TIDY19] what npm runs until it is stopped takes the place of npm’s shell, which passes no signal on', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  )
+  const lasting = ['start', 'venues', 'watch', 'record']
+  const behind = lasting.filter((name) => !scripts[name]?.startsWith('exec node '))
+  assert.deepEqual(behind, [])
+})
