@@ -34,8 +34,9 @@ const CALENDAR_MS_MOVED = 250
 const WELL_MS = 60_000
 /** The loop is slow when it was so late: on an idle machine it is by some milliseconds. */
 const LOOP_MS_SLOW = 100
-/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row; a look
- * that saw nothing come says nothing, but so many of them while we are not slow say that nothing lies unread. */
+/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row; once
+ * something came late, a look that saw nothing come says nothing, but so many of them while we are not slow say that
+ * nothing lies unread. */
 const EXCESS_MS_CALM = 500
 const CALM_LOOKS = 3
 const SILENT_LOOKS = 20
@@ -51,6 +52,8 @@ export class VenueDelay {
   #olderFloorMs = Number.POSITIVE_INFINITY
   #floorSinceMs = Number.NEGATIVE_INFINITY
   #isBehind = false
+  /** Whether since then something came late, and we do not only know that we stood still. */
+  #hasComeLate = false
   #behindSinceMs = 0
   #calmLooks = 0
   #silentLooks = 0
@@ -102,16 +105,17 @@ export class VenueDelay {
     if (isSlow) this.#wellSinceMs = null
     else this.#wellSinceMs ??= nowMs
     const stoodStill = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax
-    const isLate = stoodStill || (isSlow && this.excessMs > messageAgeMsMax)
+    const isLate = stoodStill || (isSlow && this.#excessMs > messageAgeMsMax)
     if (isLate) {
       this.#calmLooks = 0
       this.#silentLooks = 0
       if (!this.#isBehind) this.#setBehind(true, nowMs)
+      this.#hasComeLate ||= this.#excessMs > messageAgeMsMax
     } else if (this.#isBehind) {
       const isCalm = loopMs < messageAgeMsMax / 4 && pausedMs === 0
       this.#silentLooks = isSilent && !isSlow ? this.#silentLooks + 1 : 0
       if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmLooks = 0
-      else if (!isSilent) this.#calmLooks += 1
+      else if (!isSilent || !this.#hasComeLate) this.#calmLooks += 1
       const isWell = this.#wellSinceMs !== null && nowMs - this.#wellSinceMs >= WELL_MS
       if (isWell) this.#forgetFloor()
       const isOver = this.#calmLooks >= CALM_LOOKS || this.#silentLooks >= SILENT_LOOKS
@@ -135,6 +139,7 @@ export class VenueDelay {
 
   #setBehind(isBehind: boolean, nowMs: number): void {
     this.#isBehind = isBehind
+    this.#hasComeLate = false
     this.#calmLooks = 0
     this.#silentLooks = 0
     this.#behindSinceMs = nowMs
