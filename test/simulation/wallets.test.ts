@@ -237,7 +237,8 @@ test('wallets of a world whose ledgers are known', async (t) => {
       async () => {
         const deeds = sayWhatWas(watched, all)
         assert.deepEqual(firstWrong(await watched.compare(all)), [])
-        for (const deed of isLong ? DEEDS : DEEDS.slice(0, 5)) {
+        // In the short run conversions and what follows them are a matter of chance: few wallets, some seconds.
+        for (const deed of isLong ? DEEDS : DEEDS.slice(0, 4)) {
           assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
         }
         assert.ok(!isLong || world.resolvedCount() > 0, 'markets were resolved')
