@@ -55,6 +55,9 @@ export class VenueDelay {
   /** Whether since then something came late, and we do not only know that we stood still. */
   #hasComeLate = false
   #behindSinceMs = 0
+  /** Of the last look: its time, and whether we were slow then. */
+  #lookedAtMs = 0
+  #isSlow = false
   #calmLooks = 0
   #silentLooks = 0
   #reconnectedAtMs = Number.NEGATIVE_INFINITY
@@ -89,6 +92,14 @@ export class VenueDelay {
     this.#lagMs = this.#lagMs === null ? lagMs : this.#lagMs + (lagMs - this.#lagMs) / 64
     if (this.#latestMs === null || differenceMs > this.#latestMs) this.#latestMs = differenceMs
     if (differenceMs < this.#floorMs) this.#floorMs = differenceMs
+    if (this.#isSlow && !this.#isBehind) this.#noteLate(differenceMs)
+  }
+
+  /** A loop that is late looks late: while we are slow, the first late change decides, and not the next look. */
+  #noteLate(differenceMs: number): void {
+    if (differenceMs - Math.min(this.#floorMs, this.#olderFloorMs) <= messageAgeMsMax) return
+    this.#setBehind(true, this.#lookedAtMs)
+    this.#hasComeLate = true
   }
 
   /** Ten times a second or so: weighs the evidence. */
@@ -102,6 +113,8 @@ export class VenueDelay {
     this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)
     this.#latestMs = null
     const isSlow = loopMsMax >= LOOP_MS_SLOW || pausedMs > 0
+    this.#isSlow = isSlow
+    this.#lookedAtMs = nowMs
     if (isSlow) this.#wellSinceMs = null
     else this.#wellSinceMs ??= nowMs
     const stoodStill = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax

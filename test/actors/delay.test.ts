@@ -134,6 +134,24 @@ function openDelay() {
   }
 }
 
+test('[DELAY3] while we are slow the first late change decides, before the next look', () => {
+  const { delay, look, own } = openDelay()
+  const note = (lateMs: number) => {
+    const receivedAtMs = timeMs(NOON + own.nowMs)
+    delay.note(
+      change('x', [bid(0.4, 1)], { receivedAtMs, venueTimeMs: timeMs(receivedAtMs - lateMs) }),
+    )
+    return delay.isBehind
+  }
+  look({}, 5_000)
+  assert.equal(note(messageAgeMsMax + 1), false, 'nothing was slow here: the venue is late')
+  look({})
+  look({ loopMsMax: 500 }, 5_000)
+  assert.equal(note(messageAgeMsMax), false)
+  assert.equal(note(messageAgeMsMax + 1), true)
+  assert.equal(look({ loopMsMax: 500 }), true, 'until changes come as usual')
+})
+
 test('[DELAY3] after the loop stood still what is read is late, until it comes as usual and the loop is well', () => {
   const { delay, look } = openDelay()
   look({}, 20)
