@@ -3,7 +3,7 @@
 // `tell` itself, in the same turn of the event loop as its bytes; behind a backlog it waits.
 // What waits is bounded by count in each mailbox, by weight over all of them (above it nothing more is
 // read), and by age: an owner whose perishable messages wait too long is told, whether or not turns run.
-// Not for: whose message it is (actors/router.ts), or what a delay means (actors/delay-watch.ts).
+// Not for: whose message it is (actors/venue/router.ts), or what a delay means (actors/venue/delay-watch.ts).
 // Upholds SYS1 to SYS10.
 
 import type { Clock } from '../engine/clock.ts'

@@ -5,9 +5,9 @@ import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/log.ts'
 import { HOUR_MS } from '../engine/units.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { AccountsActor } from './accounts.ts'
-import type { Catalog } from './catalog.ts'
-import type { MarketActor } from './market.ts'
+import type { AccountsActor } from './accounts/accounts.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { MarketActor } from './market/market.ts'
 
 const TICK_EVERY_MS = 100
 const TICK_MS_MAX = 4

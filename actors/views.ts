@@ -19,7 +19,7 @@ import type {
   StoredTrade,
   VenueTrade,
 } from '../storage/storage.ts'
-import type { AccountWatcher } from './account-directory.ts'
+import type { AccountWatcher } from './accounts/directory.ts'
 import type {
   RunView,
   TradeLogView,
@@ -27,9 +27,9 @@ import type {
   WhaleLogView,
   WhaleRowView,
 } from './log-views.ts'
-import type { MatchListView } from './match-views.ts'
-import type { WalletsView } from './wallet-views.ts'
-import type { WebhooksView } from './webhook-views.ts'
+import type { MatchListView } from './matches/views.ts'
+import type { WalletsView } from './wallets/views.ts'
+import type { WebhooksView } from './webhooks/views.ts'
 
 /** A book as of now, best first; the arrays are the caller's to keep. */
 export interface BookView {

@@ -4,8 +4,8 @@
 // descriptions and native rows, which the simulator does not have at such length, are made up.
 // Excluded: finding the market, validation, HTTP, a cold page cache.
 
-import { MarketActor } from '../actors/market.ts'
-import { Matches } from '../actors/matches.ts'
+import { MarketActor } from '../actors/market/market.ts'
+import { Matches } from '../actors/matches/matches.ts'
 import type { MarketView } from '../actors/views.ts'
 import { systemClock } from '../engine/clock.ts'
 import type { VenueEvent } from '../engine/events.ts'

@@ -5,13 +5,13 @@
 // Excluded: making the object that JSON.stringify is given (which favours it), and the socket.
 
 import { Packr } from 'msgpackr'
-import { Catalog } from '../actors/catalog.ts'
-import { Matches } from '../actors/matches.ts'
-import { Router } from '../actors/router.ts'
-import { Sports } from '../actors/sports.ts'
+import { Catalog } from '../actors/catalog/catalog.ts'
+import { Matches } from '../actors/matches/matches.ts'
+import { Sports } from '../actors/sports/sports.ts'
 import { System } from '../actors/system.ts'
+import { Router } from '../actors/venue/router.ts'
 import type { EngineView } from '../actors/views.ts'
-import { WhaleLog } from '../actors/whale-log.ts'
+import { WhaleLog } from '../actors/whales/log.ts'
 import type { BookUpdate, PriceUpdate, TradeEvent, TradeUpdate } from '../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../engine/ids.ts'
 import { silentLog } from '../engine/log.ts'

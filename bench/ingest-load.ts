@@ -2,9 +2,9 @@
 // worked out beforehand by the same owners over memory, frame by frame, as finished objects, which is what the
 // limit is handed. Not for: sockets, the disk, or what is measured (ingest.bench.ts).
 
-import { Catalog } from '../actors/catalog.ts'
-import { Router } from '../actors/router.ts'
+import { Catalog } from '../actors/catalog/catalog.ts'
 import { System } from '../actors/system.ts'
+import { Router } from '../actors/venue/router.ts'
 import type { Update, VenueEvent } from '../engine/events.ts'
 import { silentLog } from '../engine/log.ts'
 import { Metrics } from '../engine/metrics.ts'

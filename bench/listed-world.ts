@@ -2,7 +2,7 @@
 // as the venues' readers of listings make them. For the matcher as the service runs it. Not for: subjects of matching
 // without a catalogue (test/support/matching-world.ts).
 
-import { MarketActor } from '../actors/market.ts'
+import { MarketActor } from '../actors/market/market.ts'
 import type { MarketView } from '../actors/views.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../engine/market.ts'
 import type { Publisher } from '../engine/publisher.ts'

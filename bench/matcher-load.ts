@@ -3,9 +3,9 @@
 // lets the loop run without that work in between. Not for: how well it matches (matching.bench.ts).
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { MatchVerdicts } from '../actors/match-verdicts.ts'
-import { Matcher } from '../actors/matcher.ts'
-import { Matches } from '../actors/matches.ts'
+import { Matcher } from '../actors/matches/matcher.ts'
+import { Matches } from '../actors/matches/matches.ts'
+import { MatchVerdicts } from '../actors/matches/verdicts.ts'
 import { systemClock } from '../engine/clock.ts'
 import { silentLog } from '../engine/log.ts'
 import type { MatchTask } from '../engine/matching/task.ts'

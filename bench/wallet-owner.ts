@@ -2,7 +2,7 @@
 // stub that answers at once, so that what is timed is ours. Not for: the rules alone (pnl.bench.ts).
 
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { Wallets } from '../actors/wallets.ts'
+import { Wallets } from '../actors/wallets/wallets.ts'
 import { type Clock, systemClock } from '../engine/clock.ts'
 import { nativeMarketId, type WalletAddress } from '../engine/ids.ts'
 import { silentLog } from '../engine/log.ts'

@@ -1,7 +1,7 @@
 // What a whale is: fills of one transaction by one taker in one token, summed up. A fill without a
 // hash or a taker (all of venue b's) stands by itself. Which fill comes first, and so the row's id, is
 // decided by the fills alone, so that a restart which reads them again decides the same.
-// Not for: when a group is closed or told (actors/whales.ts). Upholds WHALE1, WHALE2.
+// Not for: when a group is closed or told (actors/whales/whales.ts). Upholds WHALE1, WHALE2.
 
 import type { Trade, Whale } from './events.ts'
 import { type PriceMicros, priceMicros, sizeMicros, type TimeMs, usdMicros } from './units.ts'

@@ -1,8 +1,8 @@
 // The record of a match: both markets in our words with their venues' own keys, how sure the match is and why, and
-// how far their prices are apart. Not for: which matches there are (actors/matches.ts). Upholds MATCHROUTE2 to MATCHROUTE4.
+// how far their prices are apart. Not for: which matches there are (actors/matches/matches.ts). Upholds MATCHROUTE2 to MATCHROUTE4.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { confidenceOf, type MatchView } from '../actors/match-views.ts'
+import { confidenceOf, type MatchView } from '../actors/matches/views.ts'
 import type { MarketView } from '../actors/views.ts'
 import type { VenueNames } from '../engine/ids.ts'
 import { MICROS, toSeconds } from '../engine/units.ts'

@@ -48,7 +48,7 @@ export interface Frame {
   readonly unsent: UnsentAnswers
 }
 
-/** Of every quota (actors/quotas.ts). */
+/** Of every quota (actors/accounts/quotas.ts). */
 const WINDOW_SECONDS = 60
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []

@@ -4,7 +4,7 @@
 // Upholds WALLETREST1 to WALLETREST9, WALLETREST14.
 
 import type { CatalogView, EngineView } from '../actors/views.ts'
-import type { WalletDoubt, WalletEventView, WalletView } from '../actors/wallet-views.ts'
+import type { WalletDoubt, WalletEventView, WalletView } from '../actors/wallets/views.ts'
 import { EngineError } from '../engine/errors.ts'
 import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../engine/ids.ts'
 import { USD_ZERO } from '../engine/units.ts'

@@ -2,7 +2,7 @@
 // Upholds WALLETREST3, WALLETREST4, WALLETREST13.
 
 import { Type } from '@sinclair/typebox'
-import type { WalletEventView } from '../actors/wallet-views.ts'
+import type { WalletEventView } from '../actors/wallets/views.ts'
 import type { VenueNames, WalletAddress } from '../engine/ids.ts'
 import { complement, MICROS } from '../engine/units.ts'
 import type { WalletEvent, WalletEventKind } from '../engine/wallet.ts'

@@ -4,8 +4,8 @@
 // Not for: how figures come about (engine/wallets/). Upholds WALLETREST7 to WALLETREST9, WALLETREST13.
 
 import { Type } from '@sinclair/typebox'
-import { sortedPositions } from '../actors/catalog-sort.ts'
-import type { PositionView, WalletView } from '../actors/wallet-views.ts'
+import { sortedPositions } from '../actors/rows/sort.ts'
+import type { PositionView, WalletView } from '../actors/wallets/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { NativeMarketId, OutcomeId, VenueNames } from '../engine/ids.ts'
 import { MICROS, toSeconds } from '../engine/units.ts'

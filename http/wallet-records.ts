@@ -9,7 +9,7 @@ import {
   WALLET_WINDOWS,
   type WalletOrder,
   type WalletView,
-} from '../actors/wallet-views.ts'
+} from '../actors/wallets/views.ts'
 import { MICROS, type TimeMs, toSeconds, type UsdMicros, usdMicros } from '../engine/units.ts'
 import type {
   PnlGranularity,

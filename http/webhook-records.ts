@@ -3,7 +3,7 @@
 // Upholds HOOKROUTE1, HOOKROUTE7.
 
 import type { Static } from '@sinclair/typebox'
-import type { DeliveryView, WebhookView } from '../actors/webhook-views.ts'
+import type { DeliveryView, WebhookView } from '../actors/webhooks/views.ts'
 import type { VenueNames } from '../engine/ids.ts'
 import { type TimeMs, toNumber, toSeconds } from '../engine/units.ts'
 import type { DeliverySchema, WebhookSchema } from './webhook-schemas.ts'

@@ -3,7 +3,7 @@
 // Not for: the shapes (webhook-schemas.ts). Upholds HOOKROUTE3 to HOOKROUTE5, HOOKROUTE9.
 
 import type { Static } from '@sinclair/typebox'
-import type { WebhookChange, WebhookRequest } from '../actors/webhook-views.ts'
+import type { WebhookChange, WebhookRequest } from '../actors/webhooks/views.ts'
 import type { VenueNames } from '../engine/ids.ts'
 import { roundPrice, roundUsd } from '../engine/units.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'

@@ -1,4 +1,4 @@
-// The tables of matches and of people's words on pairs. Not for: which pairs there are (actors/matcher.ts).
+// The tables of matches and of people's words on pairs. Not for: which pairs there are (actors/matches/matcher.ts).
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
 import { nativeMarketId } from '../engine/ids.ts'

@@ -4,8 +4,8 @@
 // Upholds ACCOUNTCMD1 to ACCOUNTCMD4.
 
 import { existsSync } from 'node:fs'
-import { accountHandlers } from '../../actors/account-admin.ts'
-import { AccountDirectory, type GoneReason } from '../../actors/account-directory.ts'
+import { accountHandlers } from '../../actors/accounts/admin.ts'
+import { AccountDirectory, type GoneReason } from '../../actors/accounts/directory.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { lockHolder } from '../../storage/lock.ts'
 import { environmentPath } from '../../storage/sentinel.ts'

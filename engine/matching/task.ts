@@ -1,4 +1,4 @@
-// What crosses the thread of the matcher, both ways. Not for: who asks, and when (actors/matcher.ts).
+// What crosses the thread of the matcher, both ways. Not for: who asks, and when (actors/matches/matcher.ts).
 
 import type { ScoredPair } from './pair-graph.ts'
 import type { MatchMarket } from './subject.ts'

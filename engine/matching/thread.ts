@@ -1,5 +1,5 @@
 // Where the matcher is: in a thread of its own, or in place for tests. Tasks are carried out in the order in
-// which they are given. Not for: what is asked of it, and when (actors/matcher.ts). Upholds MATCHER4.
+// which they are given. Not for: what is asked of it, and when (actors/matches/matcher.ts). Upholds MATCHER4.
 
 import { openPool } from '../pool.ts'
 import { openPairFinder, type PairFinder } from './pair-finder.ts'

@@ -1,7 +1,7 @@
 // Passwords: hashed and checked with argon2id in one thread that is kept, behind a bounded queue. Who
 // has waited too long is refused when its turn comes, so that no hash is made for somebody who has gone,
 // and the thread is never ended in the middle of one.
-// Not for: who has which password (actors/accounts.ts). Upholds PASS1 to PASS4.
+// Not for: who has which password (actors/accounts/accounts.ts). Upholds PASS1 to PASS4.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'

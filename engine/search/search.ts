@@ -1,6 +1,6 @@
 // Where the index of words is: in a thread of its own, or in place for tests. Tasks are carried out
 // in the order in which they are given.
-// Not for: what is searched and who may wait how long (actors/market-search.ts). Upholds SEARCH5.
+// Not for: what is searched and who may wait how long (actors/catalog/search.ts). Upholds SEARCH5.
 
 import { openPool } from '../pool.ts'
 import { Searcher } from './searcher.ts'

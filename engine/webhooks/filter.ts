@@ -1,5 +1,5 @@
 // Whether a webhook wants an event, by its filters. A filter asks for a fact; an event that does not
-// have the fact does not fit. Not for: which webhooks are asked (the index of actors/webhooks.ts).
+// have the fact does not fit. Not for: which webhooks are asked (the index of actors/webhooks/webhooks.ts).
 // On the path of every trade. Upholds FILTER1 to FILTER4.
 
 import type { TradeSide } from '../events.ts'

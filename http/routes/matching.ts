@@ -1,8 +1,13 @@
 // The same question on both venues: all matches as a list, and those of a sport's games on a day.
-// Not for: finding matches (actors/matcher.ts). Upholds MATCHROUTE1 to MATCHROUTE6, PAGE1.
+// Not for: finding matches (actors/matches/matcher.ts). Upholds MATCHROUTE1 to MATCHROUTE6, PAGE1.
 
 import { Type } from '@sinclair/typebox'
-import type { MatchFilter, MatchListView, MatchPage, MatchView } from '../../actors/match-views.ts'
+import type {
+  MatchFilter,
+  MatchListView,
+  MatchPage,
+  MatchView,
+} from '../../actors/matches/views.ts'
 import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,5 +1,5 @@
 // The games of a sport on a day, each with its markets at both venues. Not for: which markets are one
-// game (actors/sports.ts). Upholds SPORTS6 to SPORTS9.
+// game (actors/sports/sports.ts). Upholds SPORTS6 to SPORTS9.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, EngineView, GamesView, MarketView } from '../../actors/views.ts'

@@ -5,7 +5,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
-import type { WebhooksView, WebhookView } from '../../actors/webhook-views.ts'
+import type { WebhooksView, WebhookView } from '../../actors/webhooks/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { AccountId, VenueNames } from '../../engine/ids.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'

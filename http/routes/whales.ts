@@ -1,5 +1,5 @@
 // Large trades over both venues, newest first unless asked otherwise: the rows behind the stream's
-// channel, from 1,000 dollars on, kept for ever. Not for: how fills become a row (actors/whales.ts).
+// channel, from 1,000 dollars on, kept for ever. Not for: how fills become a row (actors/whales/whales.ts).
 // Upholds WHALES2 to WHALES5.
 
 import { type Static, Type } from '@sinclair/typebox'

@@ -1,5 +1,5 @@
 // The owners' log of whales in the shape in which streams replay: each row as the update that was
-// told, with the fills that have joined it since. Not for: the log itself (actors/whale-log.ts).
+// told, with the fills that have joined it since. Not for: the log itself (actors/whales/log.ts).
 // Upholds WHALE10.
 
 import type { EngineView, WhaleLogView } from '../../actors/views.ts'

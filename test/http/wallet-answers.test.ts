@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { WalletEventView, WalletView } from '../../actors/wallet-views.ts'
+import type { WalletEventView, WalletView } from '../../actors/wallets/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { nativeMarketId } from '../../engine/ids.ts'
 import { activityAnswer } from '../../http/wallet-answers.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
-import { MarketTrades } from '../../actors/market-trades.ts'
+import { MarketTrades } from '../../actors/market/trades.ts'
 import { timeMs } from '../../engine/units.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
 import { listing, trade } from '../support/builders.ts'

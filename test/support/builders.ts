@@ -1,6 +1,6 @@
 // Makes test data, with defaults, so that what a test sets is what matters.
 
-import type { MarketParts } from '../../actors/market-parts.ts'
+import type { MarketParts } from '../../actors/market/parts.ts'
 import type {
   BookChangeEvent,
   BookSnapshotEvent,

@@ -1,8 +1,8 @@
 // Accounts for tests of the face, without disk or hashing: an account has one key, a second that only
 // reads, and one token, whose names follow from its own; what would end them ends nothing.
-// Not for: real quotas, windows and endings (actors/accounts.ts).
+// Not for: real quotas, windows and endings (actors/accounts/accounts.ts).
 
-import type { AccountWatcher } from '../../actors/account-directory.ts'
+import type { AccountWatcher } from '../../actors/accounts/directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../actors/views.ts'
 import { KEY_SCOPES, type KeyScope, scopesOf } from '../../engine/account.ts'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,7 +1,7 @@
 // An engine for tests of the face: markets in Maps, accounts without hashing, a real Publisher.
 // Everything a test needs to move is a method; everything the face may look at is a view.
 
-import { Matches } from '../../actors/matches.ts'
+import { Matches } from '../../actors/matches/matches.ts'
 import type {
   EngineView,
   MarketView,
@@ -10,7 +10,7 @@ import type {
   StatsView,
   VenueView,
 } from '../../actors/views.ts'
-import { WhaleLog } from '../../actors/whale-log.ts'
+import { WhaleLog } from '../../actors/whales/log.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey, VenueNames } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/log.ts'

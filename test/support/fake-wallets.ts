@@ -10,7 +10,7 @@ import type {
   WalletsView,
   WalletView,
   WalletWindow,
-} from '../../actors/wallet-views.ts'
+} from '../../actors/wallets/views.ts'
 import { nativeMarketId, outcomeId, type WalletAddress, walletAddress } from '../../engine/ids.ts'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import {

@@ -1,5 +1,5 @@
 // Webhooks of all accounts in a Map, without an outbox that posts: deliveries are made by tests and by
-// `test`, and stay as they are put. Not for: delivering (actors/deliveries.ts).
+// `test`, and stay as they are put. Not for: delivering (actors/webhooks/deliveries.ts).
 
 import type {
   DeliveryView,
@@ -7,7 +7,7 @@ import type {
   WebhookRequest,
   WebhooksView,
   WebhookView,
-} from '../../actors/webhook-views.ts'
+} from '../../actors/webhooks/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, webhookId } from '../../engine/ids.ts'

@@ -1,4 +1,4 @@
-// Lists of markets and events the slow and obvious way: the judge of actors/catalog-lists.ts.
+// Lists of markets and events the slow and obvious way: the judge of actors/catalog/lists.ts.
 
 import type { EventFilter, MarketFilter, MarketOrder, MarketView } from '../../actors/views.ts'
 import type { EventListing } from '../../engine/market.ts'

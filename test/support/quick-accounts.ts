@@ -2,7 +2,7 @@
 // takes no time and counts its work. Not for: the face alone (fake-accounts.ts has names one can guess).
 
 import { createHash } from 'node:crypto'
-import { AccountsActor } from '../../actors/accounts.ts'
+import { AccountsActor } from '../../actors/accounts/accounts.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
 import { openMemoryStorage } from '../../storage/memory.ts'
 import { ManualClock } from './manual-clock.ts'

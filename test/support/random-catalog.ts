@@ -1,8 +1,8 @@
 // A catalogue that a seed fills and stirs: listings, moves between events, trades, statuses, and
 // markets that are forgotten; with an index in Maps in place of the searching thread.
 
-import { Catalog } from '../../actors/catalog.ts'
-import type { SearchIndex } from '../../actors/catalog-lists.ts'
+import { Catalog } from '../../actors/catalog/catalog.ts'
+import type { SearchIndex } from '../../actors/catalog/lists.ts'
 import { System } from '../../actors/system.ts'
 import type { EventFilter, MarketFilter } from '../../actors/views.ts'
 import { nativeEventId } from '../../engine/ids.ts'

@@ -1,8 +1,8 @@
 // Wallets of an invented venue, and their owner over them: a test writes what wallets did and moves the clock, the
 // venue tells it as late as it is told to, and fails on request. Everything is in memory.
 
-import type { WalletView } from '../../actors/wallet-views.ts'
-import { Wallets, type WalletsParts } from '../../actors/wallets.ts'
+import type { WalletView } from '../../actors/wallets/views.ts'
+import { Wallets, type WalletsParts } from '../../actors/wallets/wallets.ts'
 import { FetchError } from '../../engine/fetch.ts'
 import {
   type NativeMarketId,

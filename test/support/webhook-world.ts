@@ -2,8 +2,8 @@
 // nobody. Time passes from one due delivery to the next, so that outcomes are noted at their moment.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { WebhookRequest, WebhookView } from '../../actors/webhook-views.ts'
-import { Webhooks } from '../../actors/webhooks.ts'
+import type { WebhookRequest, WebhookView } from '../../actors/webhooks/views.ts'
+import { Webhooks } from '../../actors/webhooks/webhooks.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradeUpdate } from '../../engine/events.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'

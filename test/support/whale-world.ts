@@ -2,7 +2,7 @@
 // be started again on what its storage kept, and a naive twin says what rows the stored fills make.
 
 import { System } from '../../actors/system.ts'
-import { Whales } from '../../actors/whales.ts'
+import { Whales } from '../../actors/whales/whales.ts'
 import type { WhaleUpdate } from '../../engine/events.ts'
 import { silentLog } from '../../engine/log.ts'
 import type { MarketRef } from '../../engine/market.ts'

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { PositionView, WalletEventView } from '../../../actors/wallet-views.ts'
+import type { PositionView, WalletEventView } from '../../../actors/wallets/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'

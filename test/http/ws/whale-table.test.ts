@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WhaleLog } from '../../../actors/whale-log.ts'
+import { WhaleLog } from '../../../actors/whales/log.ts'
 import { whaleTable } from '../../../http/ws/whale-table.ts'
 import { openMemoryStorage } from '../../../storage/memory.ts'
 import { FakeEngine } from '../../support/fake-engine.ts'

@@ -1,0 +1,351 @@
+// Accounts as the face asks of them: who is asking, what they may, signing up and in. All accounts and
+// keys are in the directory (account-directory.ts); quotas count per account over all its keys and
+// tokens. Passwords are hashed elsewhere (engine/passwords/). Upholds ACC6 to ACC12, ACC20 to ACC23,
+// LOGIN3, LOGIN5, LOGIN11.
+
+import { AccessTokens, TOKEN_SECONDS } from '../../engine/access-token.ts'
+import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/account.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { type AccountId, accountId, type KeyId } from '../../engine/ids.ts'
+import {
+  accountWorkMsMax,
+  addressFileBytesPerMinute,
+  addressRequestsPerMinute,
+  fileAnswerBytes,
+  managementRequestsPerMinute,
+} from '../../engine/limits.ts'
+import type { PasswordPool } from '../../engine/passwords/passwords.ts'
+import type { AccountRecord, AccountTable } from '../../storage/storage.ts'
+import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
+import { AccountDirectory, type AccountWatcher } from './directory.ts'
+import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
+import { Quotas } from './quotas.ts'
+
+const LOCAL_EMAIL = 'local@localhost'
+/** Wrong in the same words for known and unknown e-mails. */
+const WRONG = 'e-mail or password is wrong'
+/** Of who has a token, and is asked for the password as well. */
+const WRONG_PASSWORD = 'the password is wrong'
+
+export class AccountsActor implements AccountsView {
+  /** Every account and key, for commands and for whoever depends on an account. */
+  readonly directory: AccountDirectory
+  readonly #passwords: PasswordPool
+  readonly #tokens: AccessTokens
+  readonly #clock: Clock
+  readonly #sockets = new Map<AccountId, number>()
+  /** E-mails being signed up, so that two at once make one account. */
+  readonly #claimed = new Set<string>()
+  readonly #accountQuotas: Quotas<AccountId>
+  readonly #managementQuotas: Quotas<AccountId>
+  readonly #addressQuotas: Quotas<string>
+  readonly #fileQuotas: Quotas<string>
+  readonly #throttle: LoginThrottle
+
+  constructor(parts: {
+    storage: AccountTable
+    clock: Clock
+    passwords: PasswordPool
+    jwtSecret: string
+    /** A replaced secret, whose tokens are good until they expire. */
+    jwtSecretPrevious?: string | null
+  }) {
+    const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
+    this.directory = new AccountDirectory(storage, clock)
+    this.#passwords = parts.passwords
+    this.#tokens = new AccessTokens({ secret: jwtSecret, previous: jwtSecretPrevious, clock })
+    this.#clock = clock
+    this.#accountQuotas = new Quotas(clock)
+    this.#managementQuotas = new Quotas(clock)
+    this.#addressQuotas = new Quotas(clock)
+    this.#fileQuotas = new Quotas(clock)
+    this.#throttle = new LoginThrottle(clock)
+  }
+
+  // Who is asking
+
+  callerOfKey(key: string): Caller | null {
+    const record = this.directory.use(key)
+    const account = record === null ? null : this.#active(record.accountId)
+    if (record === null || account === null) return null
+    return callerOf(account, { keyId: record.id, token: null, scopes: record.scopes })
+  }
+
+  callerOfToken(token: string): Caller | null {
+    const claims = this.#tokens.claimsOf(token)
+    const account = claims === null ? null : this.#active(accountId(claims.subject))
+    if (claims === null || account === null || this.directory.isEnded(account, claims)) return null
+    const { tokenId: id, generation, expiresAtMs } = claims
+    const view = { id, generation, expiresAtMs }
+    return callerOf(account, { keyId: null, token: view, scopes: KEY_SCOPES })
+  }
+
+  isGood({ accountId: id, keyId, token }: Caller): boolean {
+    const account = this.#active(id)
+    if (account === null) return false
+    if (keyId !== null) return this.directory.hasKey(keyId)
+    return token !== null && !this.directory.isEnded(account, { ...token, tokenId: token.id })
+  }
+
+  /** Null for an unknown and for a disabled account alike. */
+
+  #active(id: AccountId): AccountRecord | null {
+    const account = this.directory.find(id)
+    return account === null || account.isDisabled ? null : account
+  }
+
+  // Quotas and sockets
+
+  takeAccountRequest(account: AccountId): Quota {
+    const record = this.#active(account)
+    return this.#accountQuotas.take(
+      account,
+      record === null ? 0 : limitsOf(record).requestsPerMinute,
+    )
+  }
+
+  takeManagementRequest(account: AccountId): Quota {
+    return this.#managementQuotas.take(account, managementRequestsPerMinute)
+  }
+
+  takeAddressRequest(address: string): Quota {
+    return this.#addressQuotas.take(address, addressRequestsPerMinute)
+  }
+
+  takeAddressFile(address: string, byteCount: number): Quota {
+    return this.#fileQuotas.take(address, addressFileBytesPerMinute, byteCount + fileAnswerBytes)
+  }
+
+  peekAddress(address: string): Quota {
+    return this.#addressQuotas.peek(address, addressRequestsPerMinute)
+  }
+
+  peekSignIn(address: string): Quota {
+    return this.#throttle.peek(address)
+  }
+
+  openSocket(caller: Caller): { release(): void } | null {
+    const { accountId: id, socketsMax } = caller
+    const open = this.#sockets.get(id) ?? 0
+    if (open >= socketsMax) return null
+    this.#sockets.set(id, open + 1)
+    let isReleased = false
+    return {
+      release: () => {
+        if (isReleased) return
+        isReleased = true
+        const left = (this.#sockets.get(id) ?? 1) - 1
+        if (left > 0) this.#sockets.set(id, left)
+        else this.#sockets.delete(id)
+      },
+    }
+  }
+
+  watch(watcher: AccountWatcher): void {
+    this.directory.watch(watcher)
+  }
+
+  // Signing up and in
+
+  async signUp(request: { email: string; password: string; address: string }): Promise<Session> {
+    this.#throttle.takeAttempt(request.address)
+    const email = request.email.toLowerCase()
+    if (this.directory.findByEmail(email) !== null || this.#claimed.has(email)) {
+      throw new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
+    }
+    this.#claimed.add(email)
+    return this.#inTime(async (hurry) => {
+      try {
+        return await this.#signUp(email, request.password, hurry)
+      } finally {
+        this.#claimed.delete(email)
+      }
+    })
+  }
+
+  async #signUp(email: string, password: string, hurry: () => void): Promise<Session> {
+    const passwordHash = await this.#passwords.hash(password)
+    hurry()
+    return this.#session(await this.directory.add({ email, passwordHash, tier: 'free' }), WRONG)
+  }
+
+  async logIn(request: { email: string; password: string; address: string }): Promise<Session> {
+    const email = request.email.toLowerCase()
+    const end = this.#throttle.beginLogin(email, request.address)
+    return this.#inTime(() => this.#logIn(email, request.password, end))
+  }
+
+  async #logIn(
+    email: string,
+    password: string,
+    end: (outcome: LoginOutcome) => void,
+  ): Promise<Session> {
+    let outcome: LoginOutcome = 'undecided'
+    try {
+      const account = await this.#provenAccount(email, password)
+      outcome = account === null ? 'failed' : 'passed'
+      if (account === null) throw new EngineError('UNAUTHORIZED', WRONG)
+      return await this.#session(account, WRONG)
+    } finally {
+      end(outcome)
+    }
+  }
+
+  /** The account whose e-mail and password these are; null, after the same work, for any other. */
+  async #provenAccount(email: string, password: string): Promise<AccountRecord | null> {
+    const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.nobodys
+    const isRight = await this.#passwords.verify(password, encoded)
+    // Looked up again: it may have been disabled or deleted, or deleted and made anew.
+    const account = this.directory.findByEmail(email)
+    const isSame = account !== null && account.passwordHash === encoded
+    return isRight && isSame && !account.isDisabled ? account : null
+  }
+
+  async #session({ id, tokenGeneration }: AccountRecord, words: string): Promise<Session> {
+    const accessToken = await this.#tokens.issue(id, tokenGeneration)
+    // Not the account again: it may have gone, or its tokens ended, while this one was signed.
+    const caller = this.callerOfToken(accessToken)
+    if (caller === null) throw new EngineError('UNAUTHORIZED', words)
+    return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
+  }
+
+  // Logging out, and what asks for the password once more
+
+  async logOut({ accountId: id, token }: Caller): Promise<void> {
+    const account = this.directory.find(id)
+    if (account === null || token === null) return
+    await this.#inTime(() => this.directory.endToken(account, ended(id, token)))
+  }
+
+  changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session> {
+    return this.#inTime(async (hurry) => {
+      const passwordHash = await this.#proven(caller, change.current)
+      const made = await this.#passwords.hash(change.next)
+      hurry()
+      // Of two changes at once the first holds: the second knows a password that is no more.
+      const account = this.#stillProven(caller, passwordHash)
+      return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
+    })
+  }
+
+  async deleteAccount(caller: Caller, password: string): Promise<void> {
+    await this.#inTime(async (hurry) => {
+      const passwordHash = await this.#proven(caller, password)
+      hurry()
+      await this.directory.remove(this.#stillProven(caller, passwordHash))
+    })
+  }
+
+  /**
+   * The hash that the password was proven against. Failures count against the token, so that whoever
+   * guesses with another one, or at the log-in, holds up nobody else.
+   */
+  async #proven(caller: Caller, password: string): Promise<string> {
+    const account = this.directory.find(caller.accountId)
+    const encoded = account?.passwordHash ?? this.#passwords.nobodys
+    // No e-mail, which is in lower case, is this text.
+    const tried = `TOKEN ${caller.token?.id}`
+    this.#throttle.begin(tried)
+    let outcome: LoginOutcome = 'undecided'
+    try {
+      const isRight = await this.#passwords.verify(password, encoded)
+      outcome = isRight ? 'passed' : 'failed'
+      if (!isRight) throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
+      return encoded
+    } finally {
+      this.#throttle.end(tried, outcome)
+    }
+  }
+
+  /** The account as it is now, unless its password or the caller's token has gone meanwhile. */
+  #stillProven(caller: Caller, passwordHash: string): AccountRecord {
+    const account = this.directory.find(caller.accountId)
+    if (account !== null && account.passwordHash === passwordHash && this.isGood(caller)) {
+      return account
+    }
+    throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
+  }
+
+  /**
+   * Refuses what takes too long before the request does, in words that say when to come back. `hurry`
+   * throws once that has been said, so that nothing is changed for who was told that it was not.
+   */
+  async #inTime<Result>(work: (hurry: () => void) => Promise<Result>): Promise<Result> {
+    let isLate = false
+    const hurry = () => {
+      if (isLate) throw busy()
+    }
+    let stop: () => void = () => undefined
+    const late = new Promise<never>((_, reject) => {
+      stop = this.#clock.after(accountWorkMsMax, () => {
+        isLate = true
+        reject(busy())
+      })
+    })
+    try {
+      return await Promise.race([work(hurry), late])
+    } catch (error) {
+      // The disk, or the thread, was as late.
+      const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
+      throw isTimeout ? busy(error) : error
+    } finally {
+      stop()
+    }
+  }
+
+  // Keys
+
+  keys(account: AccountId): readonly KeyView[] {
+    return this.directory.viewsOf(account)
+  }
+
+  createKey(
+    account: AccountId,
+    label: string,
+    scopes: readonly KeyScope[] = ['read'],
+  ): Promise<{ view: KeyView; key: string }> {
+    return this.directory.addKey(account, label, scopes)
+  }
+
+  revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
+    return this.directory.revokeKey(account, id)
+  }
+
+  /**
+   * The local account with an enterprise key, for a first start without sign-up. A kept key that is
+   * still known is used again. Returns the key; while the account is disabled it opens nothing.
+   */
+  async openLocalAccount(keptKey: string | null): Promise<string> {
+    if (keptKey !== null && this.directory.use(keptKey) !== null) return keptKey
+    const local =
+      this.directory.findByEmail(LOCAL_EMAIL) ??
+      (await this.directory.add({ email: LOCAL_EMAIL, passwordHash: null, tier: 'enterprise' }))
+    return (await this.directory.makeKey(local.id, 'local')).key
+  }
+
+  /** Writes when keys were last used; called at leisure, and at the end. */
+  saveUse(): Promise<void> {
+    return this.directory.saveUse()
+  }
+}
+
+/** How long a caller is asked to stay away from a thread or a disk that is behind. */
+const BUSY_SECONDS = 5
+
+function busy(cause?: unknown): EngineError {
+  const options = { cause, retryAfterSeconds: BUSY_SECONDS }
+  return new EngineError('UNAVAILABLE', 'too busy for this now, try again soon', options)
+}
+
+function callerOf(
+  account: AccountRecord,
+  credential: Pick<Caller, 'keyId' | 'token' | 'scopes'>,
+): Caller {
+  const { id, email, tier, createdAtMs } = account
+  return { accountId: id, email, tier, createdAtMs, ...limitsOf(account), ...credential }
+}
+
+function ended(account: AccountId, { id, expiresAtMs }: TokenView) {
+  return { tokenId: id, accountId: account, expiresAtMs }
+}

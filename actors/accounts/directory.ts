@@ -1,0 +1,412 @@
+// All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is
+// on the platter; who depends on an account hears of it in the turn of the change, before it is
+// answered. Not for: passwords, tokens, quotas (accounts.ts), words for an operator (account-admin.ts).
+// Upholds ACC9, ACC10, ACC14 to ACC18.
+
+import { randomBytes } from 'node:crypto'
+import {
+  hashKey,
+  isKeyShaped,
+  KEY_SCOPES,
+  type KeyScope,
+  keyPrefix,
+  limitsOf,
+  makeKey,
+  scopesOf,
+  type Tier,
+} from '../../engine/account.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'
+import { endedTokensPerAccountMax, keysPerAccountMax } from '../../engine/limits.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from '../../storage/storage.ts'
+import type { KeyView } from '../views.ts'
+
+/** Why an account has gone: `disabled` may come back with all its keys, `deleted` does not. */
+export type GoneReason = 'disabled' | 'deleted'
+
+/**
+ * Who hears of what happens to accounts. Called in the turn of the change: what a listener hands to
+ * the same LMDB environment is committed with the change, or neither is. Must not throw.
+ */
+export interface AccountWatcher {
+  /** A key is revoked, by itself or with its account. */
+  onRevoked?(key: KeyId): void
+  /** A login token is logged out. */
+  onTokenEnded?(tokenId: string): void
+  /** All login tokens of the account that were issued so far are ended; its keys stay. */
+  onTokensEnded?(account: AccountId): void
+  /** Requests, sockets and webhooks of the account must end. */
+  onAccountGone?(account: AccountId, reason: GoneReason): void
+  /** A disabled account is enabled again. */
+  onAccountBack?(account: AccountId): void
+  /** What the account may from now on, raised or lowered. */
+  onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
+}
+
+/** Texts of keys that are remembered; with one more, all are looked up anew. */
+const USED_KEYS_MAX = 10_000
+/** Keys whose use is written in one turn. */
+const USES_A_TURN = 500
+
+export class AccountDirectory {
+  readonly #storage: AccountTable
+  readonly #clock: Clock
+  readonly #accounts = new Map<AccountId, AccountRecord>()
+  readonly #byEmail = new Map<string, AccountId>()
+  readonly #keys = new Map<KeyId, KeyRecord>()
+  readonly #byHash = new Map<string, KeyId>()
+  /** Keys that were used, by their text: of a revoked one the record is gone, so it leads nowhere. */
+  readonly #usedKeys = new Map<string, KeyId>()
+  /** Apart from the records, since every request changes it. */
+  readonly #lastUsed = new Map<KeyId, TimeMs>()
+  readonly #keysOf = new Map<AccountId, Set<KeyId>>()
+  /** Login tokens that were logged out, until they would have expired. */
+  readonly #endedTokens = new Map<string, EndedToken>()
+  readonly #endedTokensOf = new Map<AccountId, Set<string>>()
+  readonly #watchers: AccountWatcher[] = []
+
+  constructor(storage: AccountTable, clock: Clock) {
+    this.#storage = storage
+    this.#clock = clock
+    for (const account of storage.accounts()) this.#keep(account)
+    for (const key of storage.keys()) this.#keepKey(key)
+    for (const token of storage.endedTokens()) this.#keepEnded(token)
+  }
+
+  watch(watcher: AccountWatcher): void {
+    this.#watchers.push(watcher)
+  }
+
+  // Accounts
+
+  /** Whoever has this id, disabled or not. */
+  find(id: AccountId): AccountRecord | null {
+    return this.#accounts.get(id) ?? null
+  }
+
+  /** Whoever has this e-mail (in any case), disabled or not. */
+  findByEmail(email: string): AccountRecord | null {
+    const id = this.#byEmail.get(email.toLowerCase())
+    return id === undefined ? null : this.find(id)
+  }
+
+  /** False for an unknown and for a disabled account: nothing may be done in its name. */
+  isActive(id: AccountId): boolean {
+    const account = this.find(id)
+    return account !== null && !account.isDisabled
+  }
+
+  /** At most `limit` accounts in order of e-mail, strictly after one (null: from the first). */
+  list(after: string | null, limit: number): readonly AccountRecord[] {
+    let first: string[] = []
+    let last: string | null = null
+    // Sorted a page at a time: all of 100,000 at once would hold up the loop for a tenth of a second.
+    for (const email of this.#byEmail.keys()) {
+      if ((after !== null && email <= after) || (last !== null && email > last)) continue
+      first.push(email)
+      if (first.length < 2 * limit) continue
+      first = first.sort().slice(0, limit)
+      last = first.at(-1) ?? null
+    }
+    const page = first.sort().slice(0, limit)
+    return page.flatMap((email) => this.findByEmail(email) ?? [])
+  }
+
+  /** A new account, found once it is on the platter. The e-mail must be new, in lower case. */
+  async add(made: { email: string; passwordHash: string | null; tier: Tier }) {
+    const account: AccountRecord = {
+      ...made,
+      id: accountId(`acc_${randomBytes(12).toString('hex')}`),
+      requestsPerMinute: null,
+      socketsMax: null,
+      isDisabled: false,
+      tokenGeneration: 0,
+      createdAtMs: this.#clock.nowMs(),
+    }
+    await this.#storage.putAccount(account)
+    this.#keep(account)
+    return account
+  }
+
+  // The changes below take a record just found: in memory they are made in the turn of the call, so
+  // that two at once add up, and answered when the disk has them.
+
+  /** Gives an account a tier, and limits of its own (null: the tier's). */
+  async setTier(
+    account: AccountRecord,
+    set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax'>,
+  ): Promise<AccountRecord> {
+    const changed = { ...account, ...set }
+    this.#keep(changed)
+    const limits = limitsOf(changed)
+    for (const watcher of this.#watchers) watcher.onLimits?.(account.id, limits)
+    await this.#storage.putAccount(changed)
+    return changed
+  }
+
+  /** Ends everything of an account until it is enabled again; its keys are kept. */
+  async disable(account: AccountRecord): Promise<AccountRecord> {
+    const changed = { ...account, isDisabled: true }
+    this.#keep(changed)
+    if (!account.isDisabled) this.#tellGone(account.id, 'disabled')
+    await this.#storage.putAccount(changed)
+    return changed
+  }
+
+  /** Its keys and tokens are good again. */
+  async enable(account: AccountRecord): Promise<AccountRecord> {
+    const changed = { ...account, isDisabled: false }
+    this.#keep(changed)
+    if (account.isDisabled) {
+      for (const watcher of this.#watchers) watcher.onAccountBack?.(account.id)
+    }
+    await this.#storage.putAccount(changed)
+    return changed
+  }
+
+  /** Replaces the password, and ends every login token of the account. */
+  setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {
+    return this.#endTokens({ ...account, passwordHash })
+  }
+
+  /** Ends every login token of the account; its keys stay. */
+  endTokens(account: AccountRecord): Promise<AccountRecord> {
+    return this.#endTokens(account)
+  }
+
+  async #endTokens(account: AccountRecord): Promise<AccountRecord> {
+    const changed = { ...account, tokenGeneration: account.tokenGeneration + 1 }
+    this.#keep(changed)
+    for (const watcher of this.#watchers) watcher.onTokensEnded?.(account.id)
+    // Those that were logged out one by one are of an older generation now, and need no row.
+    const removals = this.#forgetEnded(account.id)
+    await Promise.all([...removals, this.#storage.putAccount(changed)])
+    return changed
+  }
+
+  /** Removes an account with its keys, for good. Resolves with the number of keys. */
+  async remove({ id, email }: AccountRecord): Promise<number> {
+    const keys = this.keysOf(id)
+    this.#accounts.delete(id)
+    this.#byEmail.delete(email)
+    for (const key of keys) this.#dropKey(key)
+    for (const key of keys) this.#tellRevoked(key.id)
+    this.#tellGone(id, 'deleted')
+    // One turn, one transaction: a crash leaves all of them or none.
+    const removals = keys.map((key) => this.#storage.removeKey(key.id))
+    removals.push(...this.#forgetEnded(id))
+    await Promise.all([...removals, this.#storage.removeAccount(id)])
+    this.#keysOf.delete(id)
+    return keys.length
+  }
+
+  // Login tokens
+
+  /** Whether a token that is ours and in time was ended since: by itself, or with all of its account. */
+  isEnded(account: AccountRecord, token: { tokenId: string; generation: number }): boolean {
+    return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
+  }
+
+  /**
+   * Ends one token until it would have expired; false when it was ended before. An account that ends
+   * more tokens than are remembered of it ends all of them.
+   */
+  async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
+    if (this.#endedTokens.has(token.tokenId)) return false
+    const removals = this.#forgetExpired(account.id)
+    const isOver = (this.#endedTokensOf.get(account.id)?.size ?? 0) >= endedTokensPerAccountMax
+    if (isOver) {
+      await Promise.all([...removals, this.endTokens(account)])
+      return true
+    }
+    this.#keepEnded(token)
+    for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
+    await Promise.all([...removals, this.#storage.putEndedToken(token)])
+    return true
+  }
+
+  /** Forgets the tokens that have expired: of one account, or of all. */
+  #forgetExpired(account: AccountId | null): Promise<void>[] {
+    const nowMs = this.#clock.nowMs()
+    const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)
+    const removals: Promise<void>[] = []
+    for (const id of [...(ids ?? [])]) {
+      const token = this.#endedTokens.get(id)
+      if (token !== undefined && token.expiresAtMs <= nowMs) removals.push(this.#dropEnded(token))
+    }
+    return removals
+  }
+
+  #forgetEnded(account: AccountId): Promise<void>[] {
+    return [...(this.#endedTokensOf.get(account) ?? [])].flatMap((id) => {
+      const token = this.#endedTokens.get(id)
+      return token === undefined ? [] : [this.#dropEnded(token)]
+    })
+  }
+
+  #keepEnded(token: EndedToken): void {
+    this.#endedTokens.set(token.tokenId, token)
+    const ids = this.#endedTokensOf.get(token.accountId)
+    if (ids === undefined) this.#endedTokensOf.set(token.accountId, new Set([token.tokenId]))
+    else ids.add(token.tokenId)
+  }
+
+  #dropEnded({ tokenId, accountId: account }: EndedToken): Promise<void> {
+    this.#endedTokens.delete(tokenId)
+    const ids = this.#endedTokensOf.get(account)
+    ids?.delete(tokenId)
+    if (ids?.size === 0) this.#endedTokensOf.delete(account)
+    return this.#storage.removeEndedToken(tokenId)
+  }
+
+  // Keys
+
+  /** Whether a key is still good. */
+  hasKey(id: KeyId): boolean {
+    return this.#keys.has(id)
+  }
+
+  /** The key with this text, and that it was used; null for a malformed, unknown or revoked one. */
+  use(key: string): KeyRecord | null {
+    const id = this.#idOf(key)
+    const record = id === undefined ? undefined : this.#keys.get(id)
+    if (record === undefined) return null
+    this.#lastUsed.set(record.id, this.#clock.nowMs())
+    return record
+  }
+
+  /** The id behind a key's text; its hash is taken once, and not for every request. */
+  #idOf(key: string): KeyId | undefined {
+    const known = this.#usedKeys.get(key)
+    if (known !== undefined || !isKeyShaped(key)) return known
+    const id = this.#byHash.get(hashKey(key))
+    if (id === undefined) return undefined
+    if (this.#usedKeys.size >= USED_KEYS_MAX) this.#usedKeys.clear()
+    this.#usedKeys.set(key, id)
+    return id
+  }
+
+  keysOf(account: AccountId): readonly KeyRecord[] {
+    return [...(this.#keysOf.get(account) ?? [])].flatMap((id) => this.#keys.get(id) ?? [])
+  }
+
+  viewsOf(account: AccountId): readonly KeyView[] {
+    return this.keysOf(account).map((record) => this.#viewOf(record))
+  }
+
+  /**
+   * A new key; its text is told this once. Rejects with BAD_REQUEST when the account has as many as
+   * it may, with UNAUTHORIZED when it is disabled or gone, or goes meanwhile.
+   */
+  async addKey(
+    account: AccountId,
+    label: string,
+    scopes: readonly KeyScope[] = ['read'],
+  ): Promise<{ view: KeyView; key: string }> {
+    if (!this.isActive(account)) throw gone()
+    if ((this.#keysOf.get(account)?.size ?? 0) >= keysPerAccountMax) {
+      throw new EngineError('BAD_REQUEST', `an account has at most ${keysPerAccountMax} keys`)
+    }
+    return this.makeKey(account, label, scopes)
+  }
+
+  /** The same without asking whether it may: for the local account. */
+  async makeKey(
+    account: AccountId,
+    label: string,
+    scopes: readonly KeyScope[] = KEY_SCOPES,
+  ): Promise<{ view: KeyView; key: string }> {
+    const key = makeKey()
+    const record: KeyRecord = {
+      id: keyId(`key_${randomBytes(9).toString('hex')}`),
+      accountId: account,
+      hash: hashKey(key),
+      prefix: keyPrefix(key),
+      label,
+      scopes: scopesOf(scopes),
+      createdAtMs: this.#clock.nowMs(),
+      lastUsedAtMs: null,
+    }
+    // Kept before it is on the platter, so that the limit counts it; usable only with the answer.
+    this.#keepKey(record)
+    try {
+      await this.#storage.putKey(record)
+    } catch (error) {
+      this.#dropKey(record)
+      throw error
+    }
+    if (!this.#keys.has(record.id)) throw gone()
+    return { view: this.#viewOf(record), key }
+  }
+
+  /** False when the account has no such key. */
+  async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
+    const record = this.#keys.get(id)
+    if (record === undefined || record.accountId !== account) return false
+    this.#dropKey(record)
+    this.#tellRevoked(id)
+    await this.#storage.removeKey(id)
+    return true
+  }
+
+  /** Writes when keys were last used, and forgets expired tokens; called at leisure, and at the end. */
+  async saveUse(): Promise<void> {
+    await Promise.all(this.#forgetExpired(null))
+    let batch: Promise<void>[] = []
+    for (const [id, lastUsedAtMs] of this.#lastUsed) {
+      const record = this.#keys.get(id)
+      if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
+      batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
+      // One commit for many: a thousand keys one after another outlast a shutdown.
+      if (batch.length < USES_A_TURN) continue
+      await Promise.all(batch)
+      batch = []
+    }
+    await Promise.all(batch)
+  }
+
+  async #saveUseOf(used: KeyRecord): Promise<void> {
+    await this.#storage.putKey(used)
+    if (this.#keys.has(used.id)) this.#keys.set(used.id, used)
+  }
+
+  #viewOf({ id, label, scopes, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {
+    const usedAtMs = this.#lastUsed.get(id) ?? lastUsedAtMs
+    return { id, label, scopes, prefix, createdAtMs, lastUsedAtMs: usedAtMs }
+  }
+
+  #tellRevoked(key: KeyId): void {
+    for (const watcher of this.#watchers) watcher.onRevoked?.(key)
+  }
+
+  #tellGone(account: AccountId, reason: GoneReason): void {
+    for (const watcher of this.#watchers) watcher.onAccountGone?.(account, reason)
+  }
+
+  #keep(account: AccountRecord): void {
+    this.#accounts.set(account.id, account)
+    this.#byEmail.set(account.email, account.id)
+  }
+
+  #keepKey(record: KeyRecord): void {
+    this.#keys.set(record.id, record)
+    this.#byHash.set(record.hash, record.id)
+    const keys = this.#keysOf.get(record.accountId)
+    if (keys === undefined) this.#keysOf.set(record.accountId, new Set([record.id]))
+    else keys.add(record.id)
+  }
+
+  #dropKey(record: KeyRecord): void {
+    this.#keys.delete(record.id)
+    this.#lastUsed.delete(record.id)
+    this.#byHash.delete(record.hash)
+    this.#keysOf.get(record.accountId)?.delete(record.id)
+  }
+}
+
+/** The account went between the credential and what was asked in its name. */
+function gone(): EngineError {
+  return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
+}

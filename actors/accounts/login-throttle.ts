@@ -1,0 +1,142 @@
+// Slows down guessers: per e-mail after five failures in a row, per address at 20 attempts a minute.
+// An attempt counts from its beginning: five at once may be checked while none has failed, and later
+// one at a time, so that many guesses at once are no more than many in a row. E-mails are throttled
+// whether they exist or not, so that waiting tells nothing. Where an e-mail has logged in before it has
+// attempts and failures apart from those of strangers, who can so not lock its owner out.
+// Upholds LOGIN1 to LOGIN7, LOGIN10.
+
+import { createHash } from 'node:crypto'
+import { FREE_FAILURES, waitAfterFailuresMs } from '../../engine/account.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { knownLoginsMax, loginsPerMinute } from '../../engine/limits.ts'
+import type { Quota } from '../views.ts'
+import { Quotas } from './quotas.ts'
+
+/**
+ * E-mails remembered of those that wait, and of those with fewer failures; the oldest is forgotten
+ * first. Apart, so that a wait is forgotten only after five attempts at each of as many others.
+ */
+const EMAILS_MAX = 10_000
+
+/** How an attempt ended; 'undecided' when the password was never checked. */
+export type LoginOutcome = 'passed' | 'failed' | 'undecided'
+
+interface Failures {
+  count: number
+  /** Attempts that have begun and not ended. */
+  running: number
+  waitUntilMs: number
+}
+
+export class LoginThrottle {
+  readonly #clock: Clock
+  readonly #addresses: Quotas<string>
+  /** Attempts of e-mails that have logged in from the address: strangers there cannot spend them. */
+  readonly #knownAddresses: Quotas<string>
+  /** Digests of an e-mail and an address from which it logged in; the one used longest ago goes first. */
+  readonly #known = new Set<string>()
+  /** By digest of what is tried: texts are as long as whoever sends them likes. */
+  readonly #few = new Map<string, Failures>()
+  readonly #many = new Map<string, Failures>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#addresses = new Quotas(clock)
+    this.#knownAddresses = new Quotas(clock)
+  }
+
+  /** What the address has left of its attempts. */
+  peek(address: string): Quota {
+    return this.#addresses.peek(address, loginsPerMinute)
+  }
+
+  /** Throws RATE_LIMITED when this address has used up its attempts. */
+  takeAttempt(address: string): void {
+    this.#admit(this.#addresses.take(address, loginsPerMinute))
+  }
+
+  /**
+   * Begins a log-in, whose end the returned function must be told. Throws RATE_LIMITED when the address
+   * has used up its attempts, and as `begin` does.
+   */
+  beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
+    const pair = digest(`${address} ${email}`)
+    const ofAddress = this.#addresses.take(address, loginsPerMinute)
+    const isKnown = this.#known.has(pair)
+    this.#admit(isKnown ? this.#knownAddresses.take(address, loginsPerMinute) : ofAddress)
+    // No e-mail, which is in lower case, is this text.
+    const tried = isKnown ? `KNOWN ${pair}` : email
+    this.begin(tried)
+    return (outcome) => {
+      this.end(tried, outcome)
+      if (outcome !== 'passed') return
+      if (!isKnown) this.#knownAddresses.take(address, loginsPerMinute)
+      this.#known.delete(pair)
+      this.#known.add(pair)
+      const oldest = this.#known.values().next().value
+      if (this.#known.size > knownLoginsMax && oldest !== undefined) this.#known.delete(oldest)
+    }
+  }
+
+  #admit(quota: Quota): void {
+    if (quota.isAllowed) return
+    const leftSeconds = Math.max(1, quota.resetSeconds - Math.floor(this.#clock.nowMs() / 1_000))
+    throw new EngineError('RATE_LIMITED', `at most ${loginsPerMinute} attempts a minute`, {
+      retryAfterSeconds: leftSeconds,
+    })
+  }
+
+  /**
+   * Begins an attempt at what a text names (an e-mail, a token), which `end` must follow. Throws
+   * RATE_LIMITED while it waits or as many attempts run as may still fail; a right password waits as well.
+   */
+  begin(tried: string): void {
+    const id = digest(tried)
+    const failures = this.#find(id) ?? { count: 0, running: 0, waitUntilMs: 0 }
+    const leftMs = failures.waitUntilMs - this.#clock.monotonicMs()
+    const runningMax = Math.max(1, FREE_FAILURES - failures.count)
+    if (leftMs > 0 || failures.running >= runningMax) {
+      throw new EngineError('RATE_LIMITED', 'too many wrong passwords, try again later', {
+        retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+      })
+    }
+    failures.running += 1
+    this.#keep(id, failures)
+  }
+
+  /** Ends an attempt that has begun. */
+  end(tried: string, outcome: LoginOutcome): void {
+    const id = digest(tried)
+    // It may have been forgotten meanwhile.
+    const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
+    failures.running = Math.max(0, failures.running - 1)
+    if (outcome === 'passed') {
+      failures.count = 0
+      failures.waitUntilMs = 0
+    }
+    if (outcome === 'failed') {
+      failures.count += 1
+      failures.waitUntilMs = this.#clock.monotonicMs() + waitAfterFailuresMs(failures.count)
+    }
+    this.#keep(id, failures)
+  }
+
+  #find(id: string): Failures | undefined {
+    return this.#few.get(id) ?? this.#many.get(id)
+  }
+
+  #keep(id: string, failures: Failures): void {
+    this.#few.delete(id)
+    this.#many.delete(id)
+    if (failures.count === 0 && failures.running === 0) return
+    const place = failures.count < FREE_FAILURES ? this.#few : this.#many
+    place.set(id, failures)
+    const oldest = place.keys().next().value
+    if (place.size > EMAILS_MAX && oldest !== undefined) place.delete(oldest)
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}

@@ -1,0 +1,55 @@
+// Quota windows by account or address. At most 100,000 are remembered: beyond that those that are
+// over go, then the oldest, whose caller begins a fresh window. Upholds QUOTA1.
+
+import { QuotaWindow, WINDOW_MS } from '../../engine/account.ts'
+import type { Clock } from '../../engine/clock.ts'
+import type { Quota } from '../views.ts'
+
+const WINDOWS_MAX = 100_000
+
+export class Quotas<Key> {
+  readonly #clock: Clock
+  readonly #windows = new Map<Key, QuotaWindow>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Takes one request, or so many bytes, from the key's window, if it may. */
+  take(key: Key, limit: number, amount = 1): Quota {
+    let window = this.#windows.get(key)
+    if (window === undefined) {
+      window = new QuotaWindow()
+      this.#windows.set(key, window)
+      if (this.#windows.size > WINDOWS_MAX) this.#forget()
+    }
+    const nowMs = this.#clock.monotonicMs()
+    return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit, amount) })
+  }
+
+  /** The window as it stands. */
+  peek(key: Key, limit: number): Quota {
+    const window = this.#windows.get(key) ?? new QuotaWindow()
+    return this.#describe(window, { limit, nowMs: this.#clock.monotonicMs(), isAllowed: true })
+  }
+
+  #describe(
+    window: QuotaWindow,
+    { limit, nowMs, isAllowed }: { limit: number; nowMs: number; isAllowed: boolean },
+  ): Quota {
+    const { remaining, endsAtMs } = window.look(nowMs, limit)
+    const leftMs = Math.min(Math.max(endsAtMs - nowMs, 0), WINDOW_MS)
+    const resetSeconds = Math.ceil((this.#clock.nowMs() + leftMs) / 1_000)
+    return { isAllowed, limit, remaining, resetSeconds }
+  }
+
+  /** Makes room for a tenth, so that a flood of new callers does not scan at each of them. */
+  #forget(): void {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)
+    for (const key of this.#windows.keys()) {
+      if (this.#windows.size <= WINDOWS_MAX * 0.9) return
+      this.#windows.delete(key)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// What changed in a listing that was read again: its summary, what watchers care for, or only what is
+// kept on disk. Details are compared by a fingerprint, since keeping those of a hundred thousand
+// markets in memory, or reading them at each crawl, would cost too much. Pure. Upholds CAT11, CAT3.
+
+import { crc32 } from 'node:zlib'
+import type { EventListing, MarketListing, ReadListing } from '../../engine/market.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/storage.ts'
+
+/** Field by field: a rest pattern gives every one of the many summaries a hidden class of its own. */
+export function summaryOf(listing: MarketListing): MarketSummary {
+  return {
+    venue: listing.venue,
+    nativeId: listing.nativeId,
+    slug: listing.slug,
+    question: listing.question,
+    status: listing.status,
+    isUnopened: listing.isUnopened,
+    outcomes: listing.outcomes,
+    event: listing.event,
+    eventSlug: listing.eventSlug,
+    category: listing.category,
+    tags: listing.tags,
+    image: listing.image,
+    url: listing.url,
+    createdAtMs: listing.createdAtMs,
+    openAtMs: listing.openAtMs,
+    closeAtMs: listing.closeAtMs,
+    tickMicros: listing.tickMicros,
+    lastPrice: listing.lastPrice,
+    bestBid: listing.bestBid,
+    bestAsk: listing.bestAsk,
+    volume24h: listing.volume24h,
+    volumeTotal: listing.volumeTotal,
+    openInterest: listing.openInterest,
+    settlementPrice: listing.settlementPrice,
+  }
+}
+
+/** Whether a copy is from before the one that is known, by the venue's own times of change. */
+export function isOlder(changedAtMs: TimeMs | null, knownAtMs: TimeMs | null): boolean {
+  return changedAtMs !== null && knownAtMs !== null && changedAtMs < knownAtMs
+}
+
+/**
+ * A listing read again beside what is kept: what the answer lacks stays as it was. A result stays, too:
+ * only another result replaces it.
+ */
+export function keptBeside(before: MarketSummary, listing: ReadListing): MarketSummary {
+  const summary = summaryOf({
+    ...listing,
+    // Venue a's catalogue does not state it; what was read of it beside stays.
+    openInterest: listing.openInterest ?? before.openInterest,
+    volumeTotal: listing.volumeTotal ?? before.volumeTotal,
+    createdAtMs: listing.createdAtMs ?? before.createdAtMs,
+    openAtMs: listing.openAtMs ?? before.openAtMs,
+    closeAtMs: listing.closeAtMs ?? before.closeAtMs,
+    tickMicros: listing.tickMicros ?? before.tickMicros,
+    settlementPrice: listing.settlementPrice ?? before.settlementPrice,
+  })
+  if (listing.lacksEvent !== true) return summary
+  const { question, category, tags, image, closeAtMs } = before
+  return { ...summary, question, category, tags, image, closeAtMs }
+}
+
+export function eventSummaryOf(listing: EventListing): EventSummary {
+  return {
+    venue: listing.venue,
+    nativeId: listing.nativeId,
+    slug: listing.slug,
+    title: listing.title,
+    series: listing.series,
+    category: listing.category,
+    tags: listing.tags,
+    image: listing.image,
+    startAtMs: listing.startAtMs,
+    endAtMs: listing.endAtMs,
+    isMutuallyExclusive: listing.isMutuallyExclusive,
+  }
+}
+
+/** Equal as JSON: records of one kind have their keys in one order. */
+export function isEqualRecord(one: object, other: object): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Stands for description and native row; one change in four thousand million goes unnoticed. */
+export function fingerprint({ description, native }: ListingDetails): number {
+  return crc32(JSON.stringify([description, native]))
+}
+
+/** Whether two summaries of a market differ in more than what trades and quotes move. */
+export function isRelisted(before: MarketSummary, after: MarketSummary): boolean {
+  return !(
+    before.status === after.status &&
+    before.isUnopened === after.isUnopened &&
+    before.slug === after.slug &&
+    before.image === after.image &&
+    before.url === after.url &&
+    before.event === after.event &&
+    before.eventSlug === after.eventSlug &&
+    before.createdAtMs === after.createdAtMs &&
+    before.openAtMs === after.openAtMs &&
+    before.closeAtMs === after.closeAtMs &&
+    before.tickMicros === after.tickMicros &&
+    before.settlementPrice === after.settlementPrice &&
+    !isReworded(before, after)
+  )
+}
+
+/** Whether they differ in what those who follow a market's life are told: `changed`. */
+export function isRetold(before: MarketSummary, after: MarketSummary): boolean {
+  return !(
+    before.question === after.question &&
+    before.closeAtMs === after.closeAtMs &&
+    hasEqualOutcomes(before, after)
+  )
+}
+
+/** Whether the words differ by which a market is found. */
+export function isReworded(before: MarketSummary, after: MarketSummary): boolean {
+  return !(
+    before.question === after.question &&
+    before.category === after.category &&
+    before.event === after.event &&
+    isEqualList(before.tags, after.tags) &&
+    hasEqualOutcomes(before, after)
+  )
+}
+
+function hasEqualOutcomes({ outcomes: before }: MarketSummary, after: MarketSummary): boolean {
+  return (
+    before.length === after.outcomes.length &&
+    before.every(({ label, id }, index) => {
+      const other = after.outcomes[index]
+      return label === other?.label && id === other.id
+    })
+  )
+}
+
+function isEqualList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, index) => text === other[index])
+}

@@ -1,0 +1,74 @@
+// Which events have all words of a text in their title; words are those of the search of markets, and
+// the beginning of a word stands for it alike. Words lead to events by a library's radix tree, so that
+// no title is read while somebody waits.
+// Not for: what a word is, or searching markets (engine/search/). Upholds EVENTS3.
+
+import SearchableMap from 'minisearch/SearchableMap'
+import { PREFIX_CHARACTERS_MIN, questionWords, wordsOf } from '../../engine/search/words.ts'
+
+/** Bounded by the events. */
+export class EventTitles {
+  /** Numbers of events by word, ascending. */
+  readonly #events = new SearchableMap<number[]>()
+  #last = 0
+
+  /** Adds an event; its number is larger than any before, or its former title was removed. */
+  put(number: number, title: string): void {
+    this.#last = Math.max(this.#last, number)
+    for (const word of new Set(wordsOf(title))) {
+      const numbers = this.#events.get(word)
+      if (numbers === undefined) this.#events.set(word, [number])
+      else if ((numbers.at(-1) ?? 0) < number) numbers.push(number)
+      else numbers.splice(placeOf(numbers, number), 0, number)
+    }
+  }
+
+  /** Removes an event, by the title under which it was put. */
+  remove(number: number, title: string): void {
+    for (const word of new Set(wordsOf(title))) {
+      const numbers = this.#events.get(word)
+      if (numbers === undefined) continue
+      const place = placeOf(numbers, number)
+      if (numbers[place] !== number) continue
+      if (numbers.length === 1) this.#events.delete(word)
+      else numbers.splice(place, 1)
+    }
+  }
+
+  /** By number: 1 where the title has every word; nowhere when the text has no words. */
+  find(text: string): Uint8Array {
+    const words = questionWords(text)
+    const foundCounts = new Uint8Array(this.#last + 1)
+    // Counting each word in turn: an event that lacks one word falls behind and stays there.
+    for (const [index, word] of words.entries()) {
+      for (const numbers of this.#numbersOf(word)) {
+        for (const number of numbers) {
+          if (foundCounts[number] === index) foundCounts[number] = index + 1
+        }
+      }
+    }
+    const all = words.length
+    for (let number = 0; number < foundCounts.length; number += 1) {
+      foundCounts[number] = all > 0 && foundCounts[number] === all ? 1 : 0
+    }
+    return foundCounts
+  }
+
+  #numbersOf(word: string): Iterable<readonly number[]> {
+    if (word.length >= PREFIX_CHARACTERS_MIN) return this.#events.atPrefix(word).values()
+    const numbers = this.#events.get(word)
+    return numbers === undefined ? [] : [numbers]
+  }
+}
+
+/** Where a number stands among ascending ones, or would. */
+function placeOf(numbers: readonly number[], number: number): number {
+  let from = 0
+  let to = numbers.length
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if ((numbers[middle] ?? 0) < number) from = middle + 1
+    else to = middle
+  }
+  return from
+}

@@ -1,0 +1,105 @@
+// One event as others see it: its listing, and its markets summed up as of now.
+// Not for: which events there are (actors/catalog/events.ts). Upholds EVENTS1.
+
+import type { NativeEventId, VenueKey } from '../../engine/ids.ts'
+import type { MarketNumber, MarketStatus } from '../../engine/market.ts'
+import type { TimeMs, UsdMicros } from '../../engine/units.ts'
+import type { EventSummary, EventTable } from '../../storage/storage.ts'
+import type { EventView, MarketView } from '../views.ts'
+import type { EventColumns } from './event-columns.ts'
+
+/** Where an event and its markets are looked up. */
+export interface EventSources {
+  readonly table: EventTable
+  readonly columns: EventColumns
+  readonly platform: (venue: VenueKey) => string
+  /** A market and its 24-hour volume. */
+  readonly market: (number: MarketNumber) => MarketView | null
+  readonly volume24h: (number: MarketNumber) => number
+}
+
+/** An event that markets name, whether or not its own listing is known yet. */
+export class EventSeat {
+  /** Of this run: larger than any before, never given again. */
+  readonly number: number
+  readonly venue: VenueKey
+  readonly nativeId: NativeEventId
+  readonly markets = new Set<MarketNumber>()
+  view: ListedEvent | null = null
+  /** Of the details that are stored; null: not known in this run. */
+  fingerprint: number | null = null
+  /** When the venue changed what is stored, as far as this run knows. */
+  changedAtMs: TimeMs | null = null
+
+  constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {
+    this.number = number
+    this.venue = venue
+    this.nativeId = nativeId
+  }
+}
+
+/** An event with its listing. */
+export class ListedEvent implements EventView {
+  readonly #seat: EventSeat
+  readonly #sources: EventSources
+  readonly summary: EventSummary
+
+  constructor(seat: EventSeat, summary: EventSummary, sources: EventSources) {
+    this.#seat = seat
+    this.#sources = sources
+    this.summary = summary
+  }
+
+  get platform(): string {
+    return this.#sources.platform(this.summary.venue)
+  }
+
+  get status(): MarketStatus {
+    return this.#sources.columns.status(this.#seat.number)
+  }
+
+  get marketCount(): number {
+    return this.#sources.columns.marketCount(this.#seat.number)
+  }
+
+  get volume24h(): UsdMicros {
+    return this.#sources.columns.volume24h(this.#seat.number)
+  }
+
+  get volumeTotal(): UsdMicros {
+    return this.#sources.columns.volumeTotal(this.#seat.number)
+  }
+
+  description(): string | null {
+    const { venue, nativeId } = this.summary
+    return this.#sources.table.details(venue, nativeId)?.description ?? null
+  }
+
+  /** Keeps the best so far while it looks at each market once: events have thousands of markets. */
+  markets(limit: number): MarketView[] {
+    const { volume24h, market } = this.#sources
+    const best: { readonly number: MarketNumber; readonly volume: number }[] = []
+    for (const number of this.#seat.markets) {
+      const volume = volume24h(number)
+      const last = best[best.length - 1]
+      if (best.length === limit && (last === undefined || !isBefore(number, volume, last))) continue
+      if (best.length === limit) best.pop()
+      let place = best.length
+      for (; place > 0; place -= 1) {
+        const before = best[place - 1]
+        if (before === undefined || !isBefore(number, volume, before)) break
+      }
+      best.splice(place, 0, { number, volume })
+    }
+    return best.flatMap(({ number }) => market(number) ?? [])
+  }
+}
+
+/** More volume first, equal ones by number. */
+function isBefore(
+  number: MarketNumber,
+  volume: number,
+  other: { readonly number: MarketNumber; readonly volume: number },
+): boolean {
+  return volume === other.volume ? number < other.number : volume > other.volume
+}

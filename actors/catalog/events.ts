@@ -1,0 +1,204 @@
+// The events of both venues, and which markets each has: an event is known for as long as a market
+// of it is. What a venue says of an event without a market of ours is not taken, so that an event
+// that went with its last market does not come back at the next crawl.
+// Not for: the markets themselves (actors/catalog/catalog.ts), or sums and filters (actors/catalog/event-columns.ts).
+// Upholds CAT6, CAT9, EVENTS1 to EVENTS3.
+
+import { type NativeEventId, nativeEventId, VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
+import type { MarketNumber, MarketRef, ReadEvent } from '../../engine/market.ts'
+import type { EventSummary, EventTable } from '../../storage/storage.ts'
+import type { EventFilter, EventView } from '../views.ts'
+import { eventSummaryOf, fingerprint, isEqualRecord, isOlder } from './changes.ts'
+import { EventSeat, type EventSources, ListedEvent } from './event.ts'
+import { EventColumns } from './event-columns.ts'
+import { EventTitles } from './event-titles.ts'
+
+const NO_MARKETS: ReadonlySet<MarketNumber> = new Set()
+
+/** Bounded by the markets. */
+export class Events {
+  readonly columns = new EventColumns()
+  readonly #table: EventTable
+  readonly #sources: EventSources
+  readonly #titles = new EventTitles()
+  readonly #byNumber = new Map<number, EventSeat>()
+  /** Keys are in lower case. */
+  readonly #byNative = { a: new Map<string, EventSeat>(), b: new Map<string, EventSeat>() }
+  readonly #bySlug = new Map<string, Set<EventSeat>>()
+  readonly #bySeries = {
+    a: new Map<string, Set<EventSeat>>(),
+    b: new Map<string, Set<EventSeat>>(),
+  }
+  readonly #eventOf = new Map<MarketNumber, EventSeat>()
+  #lastNumber = 0
+  #listedCount = 0
+
+  constructor(table: EventTable, sources: Omit<EventSources, 'table' | 'columns'>) {
+    this.#table = table
+    this.#sources = { ...sources, table, columns: this.columns }
+  }
+
+  /** Comes back with everything the last run knew; before its markets do. */
+  load(): void {
+    for (const summary of this.#table.all()) {
+      this.#list(this.#seat(summary.venue, summary.nativeId), summary)
+    }
+  }
+
+  /** Events whose own listing is known. */
+  get count(): number {
+    return this.#listedCount
+  }
+
+  get(venue: VenueKey, nativeId: string): EventSummary | null {
+    return this.#find(venue, nativeId)?.view?.summary ?? null
+  }
+
+  byNumber(number: number): EventView | null {
+    return this.#byNumber.get(number)?.view ?? null
+  }
+
+  /** In any case; both venues may have the slug, and then the one with more volume is meant. */
+  bySlug(slug: string): EventView | null {
+    let best: ListedEvent | null = null
+    for (const { view } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
+      if (view !== null && (best === null || view.volume24h > best.volume24h)) best = view
+    }
+    return best
+  }
+
+  /** By the venue's id, in any case. */
+  marketsOf(venue: VenueKey, nativeId: string): ReadonlySet<MarketNumber> {
+    return this.#find(venue, nativeId)?.markets ?? NO_MARKETS
+  }
+
+  /** Of every event of a series, in any case. */
+  *marketsOfSeries(venue: VenueKey, series: string): Iterable<MarketNumber> {
+    for (const { markets } of this.#bySeries[venue].get(series.toLowerCase()) ?? []) yield* markets
+  }
+
+  hasMarkets(venue: VenueKey, nativeId: string): boolean {
+    return this.marketsOf(venue, nativeId).size > 0
+  }
+
+  /** The numbers of the events that pass, most 24-hour volume first. */
+  cut(filter: EventFilter): Uint32Array {
+    const isTitled = filter.search === null ? null : this.#titles.find(filter.search)
+    return this.columns.cut(filter, isTitled)
+  }
+
+  /**
+   * Learns or changes an event, and stores it when anything of it changed; says whether its summary
+   * is another one now, and whether its title is. A copy from before what is known is left out.
+   */
+  take(listing: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
+    const seat = this.#seat(listing.venue, listing.nativeId)
+    const changedAtMs = listing.changedAtMs ?? null
+    if (isOlder(changedAtMs, seat.changedAtMs)) return { isChanged: false, isRetitled: false }
+    seat.changedAtMs = changedAtMs ?? seat.changedAtMs
+    const summary = eventSummaryOf(listing)
+    const known = seat.view?.summary ?? null
+    const details = fingerprint(listing)
+    if (seat.fingerprint === null && known !== null) {
+      const stored = this.#table.details(listing.venue, listing.nativeId)
+      if (stored !== null) seat.fingerprint = fingerprint(stored)
+    }
+    const isSame = known !== null && isEqualRecord(known, summary)
+    if (isSame && seat.fingerprint === details) return { isChanged: false, isRetitled: false }
+    this.#table.put(listing)
+    seat.fingerprint = details
+    if (!isSame) this.#list(seat, summary)
+    return { isChanged: !isSame, isRetitled: known?.title !== summary.title }
+  }
+
+  /**
+   * Puts a market under its event, or under none, and returns the event. An event left by its last
+   * market waits for `leave`: the market's figures must be taken out of it before.
+   */
+  place({ venue, number }: MarketRef, event: NativeEventId | null): EventSeat | null {
+    const before = this.#eventOf.get(number) ?? null
+    const seat = event === null ? null : this.#seat(venue, event)
+    if (before === seat) return seat
+    if (seat === null) this.#eventOf.delete(number)
+    else {
+      this.#eventOf.set(number, seat)
+      seat.markets.add(number)
+    }
+    before?.markets.delete(number)
+    return seat
+  }
+
+  eventOf(market: MarketNumber): EventSeat | null {
+    return this.#eventOf.get(market) ?? null
+  }
+
+  /** Forgets an event that has no market any more. */
+  leave(seat: EventSeat): void {
+    if (seat.markets.size > 0) return
+    const { number, venue, nativeId } = seat
+    const key = nativeId.toLowerCase()
+    if (this.#byNative[venue].get(key) !== seat) return
+    this.#byNative[venue].delete(key)
+    this.#byNumber.delete(number)
+    if (seat.view !== null) {
+      this.#unlist(seat, seat.view.summary)
+      this.#listedCount -= 1
+      this.#table.remove(venue, seat.view.summary.nativeId)
+    }
+    this.columns.remove(number)
+  }
+
+  /** After the markets came back: events that have none are of no use. */
+  forgetEmpty(): void {
+    for (const venue of VENUE_KEYS) {
+      for (const seat of this.#byNative[venue].values()) this.leave(seat)
+    }
+  }
+
+  #find(venue: VenueKey, nativeId: string): EventSeat | null {
+    return this.#byNative[venue].get(nativeId.toLowerCase()) ?? null
+  }
+
+  #seat(venue: VenueKey, nativeId: string): EventSeat {
+    const known = this.#find(venue, nativeId)
+    if (known !== null) return known
+    this.#lastNumber += 1
+    const seat = new EventSeat(this.#lastNumber, venue, nativeEventId(nativeId))
+    this.#byNative[venue].set(nativeId.toLowerCase(), seat)
+    this.#byNumber.set(seat.number, seat)
+    this.columns.add(seat.number)
+    return seat
+  }
+
+  #list(seat: EventSeat, summary: EventSummary): void {
+    const { venue, number, view } = seat
+    if (view === null) this.#listedCount += 1
+    else this.#unlist(seat, view.summary)
+    seat.view = new ListedEvent(seat, summary, this.#sources)
+    this.columns.describe(number, summary)
+    this.#titles.put(number, summary.title)
+    addTo(this.#bySlug, summary.slug, seat)
+    if (summary.series !== null) addTo(this.#bySeries[venue], summary.series, seat)
+  }
+
+  /** Takes away the keys under which an event is found. */
+  #unlist(seat: EventSeat, { title, slug, series }: EventSummary): void {
+    this.#titles.remove(seat.number, title)
+    removeFrom(this.#bySlug, slug, seat)
+    if (series !== null) removeFrom(this.#bySeries[seat.venue], series, seat)
+  }
+}
+
+function addTo(seats: Map<string, Set<EventSeat>>, text: string, seat: EventSeat): void {
+  const key = text.toLowerCase()
+  const sharing = seats.get(key)
+  if (sharing === undefined) seats.set(key, new Set([seat]))
+  else sharing.add(seat)
+}
+
+function removeFrom(seats: Map<string, Set<EventSeat>>, text: string, seat: EventSeat): void {
+  const key = text.toLowerCase()
+  const sharing = seats.get(key)
+  sharing?.delete(seat)
+  if (sharing?.size === 0) seats.delete(key)
+}

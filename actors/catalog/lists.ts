@@ -1,0 +1,138 @@
+// Pages of markets and events: a list is cut from the columns once, pinned, and shown a page at a
+// time with what its rows are now.
+// Not for: what passes and in what order (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts).
+// Upholds CAT4, CAT13, RANK1 to RANK5, EVENTS2.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketSummary } from '../../storage/storage.ts'
+import { type Ranking, Rankings } from '../rows/rankings.ts'
+import type {
+  EventFilter,
+  EventPage,
+  ListQuery,
+  MarketPage,
+  MarketView,
+  PageQuery,
+  SearchQuery,
+} from '../views.ts'
+import type { Events } from './events.ts'
+import type { MarketColumns } from './market-columns.ts'
+import { eventKey, marketKey } from './ranking-rules.ts'
+
+const RELEVANCE_MAX = 10_000
+
+/** Finds markets by their words, in a thread of its own. */
+export interface SearchIndex {
+  put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void
+  remove(number: MarketNumber): void
+  /** Best first when ranked. Rejects with UNAVAILABLE when too many searches wait. */
+  find(text: string, isRanked: boolean): Promise<Uint32Array>
+}
+
+export class CatalogLists {
+  readonly #columns: MarketColumns
+  readonly #events: Events
+  readonly #index: SearchIndex
+  readonly #market: (number: MarketNumber) => MarketView | null
+  readonly #rankings: Rankings
+  /** By what was asked: clients who ask the same meanwhile wait for the same. Bounded by the index. */
+  readonly #searching = new Map<string, Promise<Ranking>>()
+
+  constructor(parts: {
+    clock: Clock
+    columns: MarketColumns
+    events: Events
+    index: SearchIndex
+    market: (number: MarketNumber) => MarketView | null
+  }) {
+    this.#columns = parts.columns
+    this.#events = parts.events
+    this.#index = parts.index
+    this.#market = parts.market
+    this.#rankings = new Rankings(parts.clock)
+  }
+
+  list(query: ListQuery): MarketPage | 'expired' {
+    const { among } = query.filter
+    const key = marketKey(query)
+    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
+    if (query.pin !== null && kept === null) return 'expired'
+    const ranking = kept ?? this.#rankings.shared(key)
+    if (ranking !== null) return this.#marketPage(ranking, query)
+    const numbers = this.#columns.cut(query, among?.markets ?? null)
+    // Looking a few markets up by name is no list that anybody pages through: nothing is pinned.
+    const isWhole = among !== null && numbers.length <= query.offset + query.limit
+    return this.#marketPage(
+      isWhole ? { pin: 0, numbers } : this.#rankings.keep(key, numbers),
+      query,
+    )
+  }
+
+  /** Rejects with UNAVAILABLE when too many searches wait. */
+  async search(query: SearchQuery): Promise<MarketPage | 'expired'> {
+    const key = marketKey(query)
+    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
+    if (query.pin !== null && kept === null) return 'expired'
+    const ranking = kept ?? this.#rankings.shared(key) ?? (await this.#searched(key, query))
+    return this.#marketPage(ranking, query)
+  }
+
+  #searched(key: string, query: SearchQuery): Promise<Ranking> {
+    const waiting = this.#searching.get(key)
+    if (waiting !== undefined) return waiting
+    const searching = this.#index
+      .find(query.text, query.sortBy === 'relevance')
+      .then((found) => this.#rankings.keep(key, this.#cutFound(found, query)))
+      .finally(() => this.#searching.delete(key))
+    this.#searching.set(key, searching)
+    return searching
+  }
+
+  #cutFound(found: Uint32Array, { filter, sortBy, order }: SearchQuery): Uint32Array {
+    if (sortBy === 'relevance') return this.#columns.filtered(found, filter, RELEVANCE_MAX)
+    if (filter.among === null) return this.#columns.cut({ filter, sortBy, order }, found)
+    const isAmong = new Set(filter.among.markets)
+    const both = found.filter((number) => isAmong.has(number))
+    return this.#columns.cut({ filter, sortBy, order }, both)
+  }
+
+  /** Right after the ranking was cut or found, since its numbers may be overwritten once it ended. */
+  #marketPage({ pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>, query: PageQuery): MarketPage {
+    const { rows, next } = pageOf(numbers, query, this.#market)
+    return { markets: rows, total: numbers.length, next: placeOf(pin, next) }
+  }
+
+  events(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {
+    const key = eventKey(query.filter)
+    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
+    if (query.pin !== null && kept === null) return 'expired'
+    const { pin, numbers } =
+      kept ?? this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#events.cut(query.filter))
+    const { rows, next } = pageOf(numbers, query, (number) => this.#events.byNumber(number))
+    return { events: rows, total: numbers.length, next: placeOf(pin, next) }
+  }
+}
+
+/**
+ * The rows of a ranking from `offset` on, and where the next page begins, if anything is left for it:
+ * what was forgotten since the ranking was cut has no place in either.
+ */
+function pageOf<View>(
+  numbers: Uint32Array,
+  { offset, limit }: PageQuery,
+  view: (number: number) => View | null,
+): { readonly rows: readonly View[]; readonly next: number | null } {
+  const rows: View[] = []
+  for (let position = offset; position < numbers.length; position += 1) {
+    const row = view(numbers[position] ?? 0)
+    if (row === null) continue
+    if (rows.length === limit) return { rows, next: position }
+    rows.push(row)
+  }
+  return { rows, next: null }
+}
+
+function placeOf(pin: number, offset: number | null): MarketPage['next'] {
+  return offset === null ? null : { pin, offset }
+}

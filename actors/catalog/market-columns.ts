@@ -1,0 +1,337 @@
+// What lists of markets filter and sort by, in columns, kept true at each listing, status and trade;
+// and the sums of each event with them (actors/catalog/event-columns.ts). A list of a hundred thousand markets
+// is cut from them within a turn of the loop.
+// Not for: the text of markets (engine/search/), or for how long a cut is kept (actors/rows/rankings.ts).
+// Upholds CAT4, CAT13, CAT14.
+
+import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketNumber, MarketStatus } from '../../engine/market.ts'
+import type { MarketSummary } from '../../storage/storage.ts'
+import { type Column, Columns } from '../rows/columns.ts'
+import { sortedPositions } from '../rows/sort.ts'
+import { SortedRows } from '../rows/sorted-rows.ts'
+import type { MarketFilter, MarketOrder, MarketView } from '../views.ts'
+import type { EventColumns, MarketShare } from './event-columns.ts'
+import { admittedStates, marketState, statusInEvent, statusOf, venueOf } from './ranking-rules.ts'
+import { TermSets, Terms } from './terms.ts'
+
+/** Beyond so many, candidates are marked in a row as long as the catalogue instead of sorted. */
+const SORTED_CANDIDATES_MAX = 1_024
+
+/** Up to so many rows are sorted alone; for more, the sorted rows of the catalogue are walked. */
+const SORTED_ALONE_MAX = 4_096
+
+/** What of a market is looked at. */
+export type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
+
+/** Rows by the market's number; bounded by the markets. */
+export class MarketColumns {
+  readonly #eventColumns: EventColumns
+  readonly #rows = new Columns()
+  readonly #summaries = this.#rows.objects<MarketSummary | null>(null)
+  readonly #states = this.#rows.bytes()
+  readonly #volumes24h = this.#rows.floats()
+  /** As the two below: not a number when unknown. */
+  readonly #volumesTotal = this.#rows.floats()
+  readonly #createdAtMs = this.#rows.floats()
+  readonly #closeAtMs = this.#rows.floats()
+  readonly #categories = this.#rows.integers()
+  readonly #eventSlugs = this.#rows.integers()
+  readonly #tagSets = this.#rows.integers()
+  /** The event's number of this run; 0 for none. */
+  readonly #events = this.#rows.integers()
+  readonly #terms = new Terms()
+  readonly #sets = new TermSets()
+  readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
+  readonly #byCreatedAt = new SortedRows(this.#rows, this.#createdAtMs)
+  readonly #byCloseAt = new SortedRows(this.#rows, this.#closeAtMs)
+  /** The four below for one cut at a time; kept, since new ones for each are a megabyte of garbage. */
+  readonly #keys = new Float64Array(SORTED_ALONE_MAX)
+  #chosenSlots = new Uint32Array(0)
+  #cut = new Uint32Array(0)
+  /** By slot: 1 for a candidate, and then for a chosen one. */
+  #isChosen = new Uint8Array(0)
+
+  constructor(eventColumns: EventColumns) {
+    this.#eventColumns = eventColumns
+  }
+
+  /** Takes a new market, or a changed one, with its event's number (0: none). */
+  put(market: RankedMarket, event: number): void {
+    const { summary } = market
+    const { number } = market.ref
+    let slot = this.#rows.slot(number)
+    if (slot < 0) {
+      slot = this.#rows.add(number)
+      this.#clear(slot)
+    } else {
+      this.#eventColumns.removeMarket(this.#events.values[slot] ?? 0, this.#share(slot))
+    }
+    this.#putTerms(slot, summary)
+    this.#summaries.values[slot] = summary
+    this.#states.values[slot] = marketState(summary)
+    this.#putKeys(slot, market)
+    this.#volumesTotal.values[slot] = market.volumeTotal ?? Number.NaN
+    this.#events.values[slot] = event
+    this.#eventColumns.addMarket(event, this.#share(slot))
+  }
+
+  #clear(slot: number): void {
+    this.#summaries.values[slot] = null
+    this.#categories.values[slot] = 0
+    this.#eventSlugs.values[slot] = 0
+    this.#tagSets.values[slot] = 0
+    this.#touchAll(slot)
+  }
+
+  #touchAll(slot: number): void {
+    this.#byVolume.touch(slot)
+    this.#byCreatedAt.touch(slot)
+    this.#byCloseAt.touch(slot)
+  }
+
+  /** What lists are sorted by. */
+  #putKeys(slot: number, { summary, volume24h }: RankedMarket): void {
+    const createdAtMs = summary.createdAtMs ?? Number.NaN
+    const closeAtMs = summary.closeAtMs ?? Number.NaN
+    if (setKey(this.#volumes24h.values, slot, volume24h)) this.#byVolume.touch(slot)
+    if (setKey(this.#createdAtMs.values, slot, createdAtMs)) this.#byCreatedAt.touch(slot)
+    if (setKey(this.#closeAtMs.values, slot, closeAtMs)) this.#byCloseAt.touch(slot)
+  }
+
+  /** Most summaries differ in numbers alone, so texts are compared before they are looked up. */
+  #putTerms(slot: number, summary: MarketSummary): void {
+    const before = this.#summaries.values[slot] ?? null
+    if (before === null || before.category !== summary.category) {
+      this.#terms.release(this.#categories.values[slot] ?? 0)
+      this.#categories.values[slot] = this.#terms.take(summary.category)
+    }
+    if (before === null || before.eventSlug !== summary.eventSlug) {
+      this.#terms.release(this.#eventSlugs.values[slot] ?? 0)
+      this.#eventSlugs.values[slot] = this.#terms.take(summary.eventSlug)
+    }
+    if (before === null || before.tags.join('\n') !== summary.tags.join('\n')) {
+      const earlier = this.#tagSets.values[slot] ?? 0
+      this.#tagSets.values[slot] = this.#sets.take(summary.tags)
+      this.#sets.release(earlier)
+    }
+  }
+
+  /** A trade moved a market's volumes: on the path of every message, so nothing else is looked at. */
+  moveVolumes(market: RankedMarket): void {
+    const slot = this.#rows.slot(market.ref.number)
+    if (slot < 0) return
+    const { values: volumes24h } = this.#volumes24h
+    const { values: volumesTotal } = this.#volumesTotal
+    const total = market.volumeTotal ?? Number.NaN
+    this.#eventColumns.moveVolumes(this.#events.values[slot] ?? 0, {
+      volume24h: market.volume24h - (volumes24h[slot] ?? 0),
+      volumeTotal: orZero(total) - orZero(volumesTotal[slot]),
+    })
+    volumesTotal[slot] = total
+    if (setKey(volumes24h, slot, market.volume24h)) this.#byVolume.touch(slot)
+  }
+
+  remove(number: MarketNumber): void {
+    const slot = this.#rows.slot(number)
+    if (slot < 0) return
+    this.#eventColumns.removeMarket(this.#events.values[slot] ?? 0, this.#share(slot))
+    this.#terms.release(this.#categories.values[slot] ?? 0)
+    this.#terms.release(this.#eventSlugs.values[slot] ?? 0)
+    this.#sets.release(this.#tagSets.values[slot] ?? 0)
+    this.#summaries.values[slot] = null
+    this.#touchAll(slot)
+    this.#rows.remove(number)
+  }
+
+  #share(slot: number): MarketShare {
+    return {
+      status: statusInEvent(this.#states.values[slot] ?? 0),
+      volume24h: this.#volumes24h.values[slot] ?? 0,
+      volumeTotal: orZero(this.#volumesTotal.values[slot]),
+    }
+  }
+
+  /** The summary that was put last; null for a market that is not here. */
+  summary(number: MarketNumber): MarketSummary | null {
+    return this.#summaries.values[this.#rows.slot(number)] ?? null
+  }
+
+  volume24h(number: MarketNumber): number {
+    return this.#volumes24h.values[this.#rows.slot(number)] ?? 0
+  }
+
+  counts(): Record<VenueKey, Record<MarketStatus, number>> {
+    const none = () => ({ open: 0, closed: 0, resolved: 0 })
+    const counts = { a: none(), b: none() }
+    const byState = new Uint32Array(256)
+    const { length, isGone } = this.#rows
+    const states = this.#states.values
+    for (let slot = 0; slot < length; slot += 1) {
+      const state = states[slot] ?? 0
+      if (isGone[slot] === 0) byState[state] = (byState[state] ?? 0) + 1
+    }
+    for (const [state, count] of byState.entries()) {
+      if (count > 0) counts[venueOf(state)][statusOf(state)] += count
+    }
+    return counts
+  }
+
+  /**
+   * The numbers of the markets that pass, sorted: unknown values last in both directions, equal ones
+   * in order of number. `candidates` null: of all markets. Overwritten by the next cut.
+   */
+  cut(
+    query: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
+    candidates: ArrayLike<MarketNumber> | null,
+  ): Uint32Array {
+    const { filter, sortBy, order } = query
+    const chosen = this.#chosen(filter, candidates)
+    if (this.#cut.length < chosen.length) this.#cut = new Uint32Array(chosen.length * 2)
+    const cut = this.#cut.subarray(0, chosen.length)
+    if (chosen.length <= SORTED_ALONE_MAX) this.#sortAlone(chosen, query, cut)
+    else {
+      this.#mark(chosen)
+      this.#sorted(sortBy).select(this.#isChosen, order, cut)
+    }
+    return cut
+  }
+
+  #mark(slots: Uint32Array): void {
+    const isMarked = this.#unmarked()
+    for (let place = 0; place < slots.length; place += 1) isMarked[slots[place] ?? 0] = 1
+  }
+
+  #unmarked(): Uint8Array {
+    const { length } = this.#rows
+    if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
+    return this.#isChosen.fill(0, 0, length)
+  }
+
+  #sortAlone(
+    chosen: Uint32Array,
+    { sortBy, order }: { sortBy: MarketOrder; order: 'asc' | 'desc' },
+    into: Uint32Array,
+  ): void {
+    const { numbers } = this.#rows
+    const { values } = this.#keyColumn(sortBy)
+    const keys = this.#keys
+    for (let place = 0; place < chosen.length; place += 1) {
+      keys[place] = values[chosen[place] ?? 0] ?? Number.NaN
+    }
+    const positions = sortedPositions(keys, chosen.length, order)
+    for (let place = 0; place < into.length; place += 1) {
+      into[place] = numbers[chosen[positions[place] ?? 0] ?? 0] ?? 0
+    }
+  }
+
+  /** Those of `numbers` that pass, in the order given, at most `countMax`; overwritten as a cut is. */
+  filtered(numbers: ArrayLike<MarketNumber>, filter: MarketFilter, countMax: number): Uint32Array {
+    const passes = this.#test(filter)
+    const isAmong = filter.among === null ? null : new Set(filter.among.markets)
+    const countMost = Math.min(numbers.length, countMax)
+    if (this.#cut.length < countMost) this.#cut = new Uint32Array(countMost * 2)
+    const found = this.#cut
+    let count = 0
+    for (let place = 0; place < numbers.length && count < countMax; place += 1) {
+      const number = numbers[place] ?? 0
+      const slot = this.#rows.slot(number)
+      if (slot < 0 || !passes(slot)) continue
+      if (isAmong !== null && !isAmong.has(number)) continue
+      found[count] = number
+      count += 1
+    }
+    return found.subarray(0, count)
+  }
+
+  #keyColumn(sortBy: MarketOrder): Column<Float64Array> {
+    if (sortBy === 'created_at') return this.#createdAtMs
+    return sortBy === 'close_time' ? this.#closeAtMs : this.#volumes24h
+  }
+
+  #sorted(sortBy: MarketOrder): SortedRows {
+    if (sortBy === 'created_at') return this.#byCreatedAt
+    return sortBy === 'close_time' ? this.#byCloseAt : this.#byVolume
+  }
+
+  /** Slots in ascending order, each once; overwritten by the next cut. */
+  #chosen(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): Uint32Array {
+    const passes = this.#test(filter)
+    const isFew = candidates !== null && candidates.length <= SORTED_CANDIDATES_MAX
+    const slots = isFew ? this.#slotsOf(candidates) : null
+    if (candidates !== null && !isFew) this.#markCandidates(candidates)
+    const isCandidate = candidates === null || isFew ? null : this.#isChosen
+    const length = slots === null ? this.#rows.length : slots.length
+    if (this.#chosenSlots.length < length) this.#chosenSlots = new Uint32Array(length * 2)
+    const chosen = this.#chosenSlots
+    let count = 0
+    for (let place = 0; place < length; place += 1) {
+      const slot = slots === null ? place : (slots[place] ?? 0)
+      if (isCandidate !== null && isCandidate[slot] !== 1) continue
+      if (!passes(slot)) continue
+      chosen[count] = slot
+      count += 1
+    }
+    return chosen.subarray(0, count)
+  }
+
+  #slotsOf(numbers: ArrayLike<MarketNumber>): Uint32Array {
+    const slots = new Set<number>()
+    for (let place = 0; place < numbers.length; place += 1) {
+      const slot = this.#rows.slot(numbers[place] ?? 0)
+      if (slot >= 0) slots.add(slot)
+    }
+    return Uint32Array.from(slots).sort()
+  }
+
+  #markCandidates(numbers: ArrayLike<MarketNumber>): void {
+    const isMarked = this.#unmarked()
+    for (let place = 0; place < numbers.length; place += 1) {
+      const slot = this.#rows.slot(numbers[place] ?? 0)
+      if (slot >= 0) isMarked[slot] = 1
+    }
+  }
+
+  #test(filter: MarketFilter): (slot: number) => boolean {
+    const { isGone } = this.#rows
+    const states = this.#states.values
+    const volumes24h = this.#volumes24h.values
+    const volumesTotal = this.#volumesTotal.values
+    const createdAtMs = this.#createdAtMs.values
+    const categories = this.#categories.values
+    const eventSlugs = this.#eventSlugs.values
+    const tagSets = this.#tagSets.values
+    const isAdmitted = admittedStates(filter)
+    const least24h = filter.volume24hMin ?? Number.NEGATIVE_INFINITY
+    const leastTotal = filter.volumeTotalMin
+    const isCreatedAnytime = filter.createdFromMs === null && filter.createdToMs === null
+    const fromMs = filter.createdFromMs ?? Number.NEGATIVE_INFINITY
+    const toMs = filter.createdToMs ?? Number.POSITIVE_INFINITY
+    const category = filter.category === null ? null : this.#terms.find(filter.category)
+    const eventSlug = filter.eventSlug === null ? null : this.#terms.find(filter.eventSlug)
+    const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
+    // An unknown total or time passes no bound: nothing compares with what is not a number.
+    return (slot) => {
+      if (isGone[slot] === 1 || isAdmitted[states[slot] ?? 0] !== 1) return false
+      if ((volumes24h[slot] ?? 0) < least24h) return false
+      if (leastTotal !== null && !((volumesTotal[slot] ?? 0) >= leastTotal)) return false
+      if (category !== null && categories[slot] !== category) return false
+      if (eventSlug !== null && eventSlugs[slot] !== eventSlug) return false
+      if (isTagged !== null && isTagged[tagSets[slot] ?? 0] !== 1) return false
+      const created = createdAtMs[slot] ?? 0
+      return isCreatedAnytime || (created >= fromMs && created <= toMs)
+    }
+  }
+}
+
+/** Says whether the key is another one now. */
+function setKey(values: Float64Array, slot: number, key: number): boolean {
+  if (Object.is(values[slot], key)) return false
+  values[slot] = key
+  return true
+}
+
+/** For sums: what is unknown adds nothing. */
+function orZero(value: number | undefined): number {
+  return value === undefined || Number.isNaN(value) ? 0 : value
+}

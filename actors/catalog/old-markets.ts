@@ -1,0 +1,73 @@
+// Which markets are history: resolved, ended longer ago than trades are kept, and with no trade or
+// tick left, so that nothing is lost with them but their names. All markets are looked at in turn,
+// a slice a call. Not for: what forgetting one means (actors/catalog/catalog.ts), or the age of trades and
+// ticks (storage/retention.ts). Upholds CAT7, CAT10.
+
+import type { MarketSummary, Storage } from '../../storage/storage.ts'
+import type { MarketSeat } from './seats.ts'
+
+/** Markets looked at in one call: a millisecond's work. */
+const LOOKED_MAX = 5_000
+/** Markets whose trades and ticks are asked for in one call: a few reads of the disk each. */
+const ASKED_MAX = 200
+
+export class OldMarkets {
+  readonly #storage: Pick<Storage, 'trades' | 'ticks'>
+  #keptFromMs = Number.NEGATIVE_INFINITY
+  #round: Iterator<MarketSeat> | null = null
+
+  constructor(storage: Pick<Storage, 'trades' | 'ticks'>) {
+    this.#storage = storage
+  }
+
+  /** Markets that ended before this are old. Until it is said none is. */
+  keepFrom(atMs: number): void {
+    this.#keptFromMs = atMs
+  }
+
+  /** Whether a market is over so long that one not known yet is not worth knowing. */
+  isOld(market: MarketSummary): boolean {
+    return market.status === 'resolved' && endedAtMs(market) < this.#keptFromMs
+  }
+
+  /**
+   * At most `countMax` markets to forget, from where the last call stopped; a call that comes to
+   * the end of the markets ends there.
+   */
+  next(seats: Iterable<MarketSeat>, countMax: number): MarketSeat[] {
+    const found: MarketSeat[] = []
+    let askedCount = 0
+    this.#round ??= seats[Symbol.iterator]()
+    for (let lookedCount = 0; lookedCount < LOOKED_MAX; lookedCount += 1) {
+      if (found.length >= countMax || askedCount >= ASKED_MAX) break
+      const next = this.#round.next()
+      if (next.done === true) {
+        this.#round = null
+        break
+      }
+      if (!this.#isOver(next.value)) continue
+      askedCount += 1
+      if (!this.#hasHistory(next.value)) found.push(next.value)
+    }
+    return found
+  }
+
+  /**
+   * A market that resolved before our eyes is kept for the whole time after it, however early the
+   * venue says that it ended; and what waits in a mailbox is handled first.
+   */
+  #isOver({ actor, cell }: MarketSeat): boolean {
+    return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && cell.isIdle
+  }
+
+  #hasHistory({ actor }: MarketSeat): boolean {
+    const { number } = actor.ref
+    const { trades, ticks } = this.#storage
+    return trades.newestMs(number) !== null || ticks.oldestHour(number) !== null
+  }
+}
+
+/** When a resolved market ended, as far as its listing says; without any time, long ago. */
+function endedAtMs(market: MarketSummary): number {
+  return market.closeAtMs ?? market.createdAtMs ?? 0
+}

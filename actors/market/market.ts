@@ -1,0 +1,447 @@
+// One market: its book, prices and trades in memory, changed one event at a time, and told to the
+// publisher in the turn that changed them. An idle market sleeps: its rings go, its book keeps only
+// the levels it has, and the next event or look wakes it with nothing lost.
+// Not for: who hears of it (engine/publisher.ts), or when to ask the venue again (actors/venue/venue.ts).
+// Upholds MKT1 to MKT23.
+
+import type {
+  BookChangeEvent,
+  BookReplaced,
+  BookSnapshotEvent,
+  LastPriceEvent,
+  LevelChange,
+  MarketPrice,
+  MarketStatusEvent,
+  OpenInterestEvent,
+  TickSizeEvent,
+  TradeEvent,
+} from '../../engine/events.ts'
+import { firstKeptMs } from '../../engine/kept-time.ts'
+import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
+import { type MarketRef, mayFollow } from '../../engine/market.ts'
+import { complement, type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
+import type { ListingDetails, MarketSummary } from '../../storage/storage.ts'
+import type { Actor, Turn } from '../actor.ts'
+import { isRetold } from '../catalog/changes.ts'
+import type { BookView, HistoryQuery, MarketView, StreamChannel } from '../views.ts'
+import { MarketBook } from './book.ts'
+import type { MarketMessage } from './message.ts'
+import { type BothTimes, DELAYED, type MarketParts } from './parts.ts'
+import { MarketPrices } from './prices.ts'
+import { MarketTrades } from './trades.ts'
+import {
+  tellBook,
+  tellChanged,
+  tellLate,
+  tellPrice,
+  tellReplaced,
+  tellStatus,
+  tellTrade,
+} from './updates.ts'
+
+const TRADE_WEIGHT = 4
+
+export class MarketActor implements Actor<MarketMessage>, MarketView {
+  readonly ref: MarketRef
+  summary: MarketSummary
+  readonly #parts: MarketParts
+  readonly #book: MarketBook
+  readonly #prices: MarketPrices
+  readonly #trades: MarketTrades
+  #version = 0
+  #isRecalled = false
+  #resolvedAtMs: TimeMs | null = null
+  /** When this run first knew, or last read, the listing. */
+  #listedAtMs: TimeMs
+  #activeAtMs: TimeMs
+  #checkpointAtMs: TimeMs
+  #isDirty = false
+
+  constructor(ref: MarketRef, summary: MarketSummary, parts: MarketParts) {
+    this.ref = ref
+    this.summary = summary
+    this.#parts = parts
+    this.#book = new MarketBook(ref.number, parts.storage.snapshots)
+    this.#prices = new MarketPrices(ref.number, parts.storage.ticks)
+    this.#trades = new MarketTrades(ref, parts.storage)
+    this.#activeAtMs = parts.nowMs()
+    this.#listedAtMs = this.#activeAtMs
+    this.#checkpointAtMs = this.#activeAtMs
+  }
+
+  get name(): string {
+    return `market ${this.ref.id}`
+  }
+
+  receive(message: MarketMessage, waitedMs = 0): Turn {
+    switch (message.kind) {
+      case 'bookChange':
+        if (waitedMs > messageAgeMsMax) this.onLate()
+        this.#changeBook(message)
+        break
+      case 'bookSnapshot':
+        if (waitedMs > messageAgeMsMax) this.#leaveLate()
+        else this.#takeSnapshot(message)
+        break
+      case 'trade':
+        this.#takeTrade(message)
+        break
+      case 'tradeParticipant':
+        this.#trades.addParticipant(message.txHash, message.wallet)
+        break
+      case 'lastPrice':
+        this.#takeLastPrice(message)
+        break
+      case 'tickSize':
+        this.#takeTickSize(message)
+        break
+      case 'marketStatus':
+        this.#takeStatus(message)
+        break
+      case 'openInterest':
+        this.#takeOpenInterest(message)
+        break
+      case 'summary':
+        this.#takeSummary(message.summary)
+        break
+      case 'void':
+        this.#book.keep(this.#parts.nowMs())
+        this.#book.distrust()
+        break
+    }
+    this.#change()
+  }
+
+  /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
+  restart(): void {
+    this.#change()
+    this.#book.distrust()
+    this.#prices.reset()
+    this.#trades.release()
+    this.#parts.requestResync(this, 'actor_restarted')
+  }
+
+  /** What tells of the book: it need not wait behind trades, since neither says anything of the other. */
+  isPerishable({ kind }: MarketMessage): boolean {
+    return (
+      kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
+    )
+  }
+
+  /** A book that is replaced soon can do without its changes; a trade is never dropped. */
+  isDroppable({ kind }: MarketMessage): boolean {
+    return kind === 'bookChange' || kind === 'bookSnapshot'
+  }
+
+  /** In changed levels of some 200 bytes; a trade has long texts. */
+  weightOf(message: MarketMessage): number {
+    if (message.kind === 'bookChange') return message.changes.length
+    if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
+    return message.kind === 'trade' ? TRADE_WEIGHT : 1
+  }
+
+  /** Stale from now on, so that nobody takes it for live; its changes are left out until a snapshot comes. */
+  onLate(): void {
+    if (!this.#book.isLive) return
+    this.#book.keep(this.#parts.nowMs())
+    this.#book.giveUp()
+    this.#change()
+    tellLate(this.#parts.publisher, this.ref, this.#book.times(this.#parts.nowMs()))
+    this.#parts.requestResync(this, DELAYED)
+  }
+
+  /** A snapshot that is old already would be shown as live. */
+  #leaveLate(): void {
+    this.#parts.ignored('book_snapshot_late')
+    if (this.#book.isLive) this.onLate()
+    else if (this.summary.status !== 'resolved') this.#parts.requestResync(this, DELAYED)
+  }
+
+  onOverflow(lost: MarketMessage): void {
+    this.#change()
+    if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
+    this.#book.distrust()
+    this.#parts.requestResync(this, 'mailbox_full')
+  }
+
+  // Book
+
+  #changeBook(event: BookChangeEvent): void {
+    if (!this.#book.isLive) return this.#parts.ignored('book_change_before_snapshot')
+    const { changes, doubt } = this.#book.change(event)
+    if (changes.length === 0) this.#parts.ignored('book_unchanged')
+    else this.#publishBook(event, changes)
+    if (doubt !== null) this.#parts.requestResync(this, doubt)
+  }
+
+  #takeSnapshot(event: BookSnapshotEvent): void {
+    if (this.summary.status === 'resolved') return this.#parts.ignored('book_after_resolution')
+    if (!event.isInOrder) return this.#checkBook(event)
+    this.#recall()
+    if (this.#book.isLive) {
+      const changes = this.#book.merge(event)
+      if (changes.length > 0) this.#publishBook(event, changes)
+      else this.#parts.ignored('book_unchanged')
+    } else {
+      this.#publishReplaced(event, this.#book.replace(event))
+    }
+    if (!this.#book.isLive) this.#parts.requestResync(this, 'crossed_snapshot')
+  }
+
+  /** A book read over REST beside the stream: a difference is a suspicion, the stream decides. */
+  #checkBook(event: BookSnapshotEvent): void {
+    if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
+    if (!this.#book.differsFrom(event)) return this.#parts.ignored('book_check_equal')
+    this.#parts.requestResync(this, 'differs_from_rest')
+  }
+
+  #publishReplaced(event: BookSnapshotEvent, reason: BookReplaced['reason']): void {
+    this.#touch(event.receivedAtMs)
+    tellReplaced(this.#parts.publisher, this.ref, event, reason)
+    this.#prices.noteNext()
+    this.#reprice(event)
+  }
+
+  #publishBook(event: BothTimes, changes: readonly LevelChange[]): void {
+    this.#touch(event.receivedAtMs)
+    tellBook(this.#parts.publisher, this.ref, event, { changes, levels: this.#book.levels })
+    this.#reprice(event)
+  }
+
+  #takeTickSize(event: TickSizeEvent): void {
+    this.#book.keep(event.receivedAtMs)
+    this.summary = { ...this.summary, tickMicros: event.tickMicros }
+    this.#book.distrust()
+    this.#change()
+    this.#parts.changed(this)
+  }
+
+  // Trades and prices
+
+  #takeTrade(event: TradeEvent): void {
+    const outcomeIndex = this.summary.outcomes.findIndex((outcome) => outcome.id === event.outcome)
+    if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
+    if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
+    const isLive = event.source !== 'history'
+    if (!isLive && this.#isPastKeeping(event)) return this.#parts.ignored('trade_before_retention')
+    const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
+    const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
+    this.#prices.noteTrade(trade, event.receivedAtMs)
+    this.#touch(event.receivedAtMs)
+    if (stamp === null) return this.#parts.noteHistory?.(this.ref, trade)
+    this.#parts.changed(this)
+    tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
+    this.#reprice(event)
+  }
+
+  /** Retention may have removed it before; the bar of its hour, which stays, would count it twice. */
+  #isPastKeeping({ venueTimeMs }: TradeEvent): boolean {
+    const { nowMs, retentionDays } = this.#parts
+    return venueTimeMs < firstKeptMs(nowMs(), retentionDays)
+  }
+
+  #takeLastPrice(event: LastPriceEvent): void {
+    const isFirst = this.summary.outcomes[0]?.id === event.outcome
+    this.#prices.noteLastPrice(isFirst ? event.price : complement(event.price), event)
+    this.#touch(event.receivedAtMs)
+    this.#reprice(event)
+  }
+
+  #reprice(event: BothTimes): void {
+    const price = this.#prices.settle(this.summary, this.#book, event.receivedAtMs)
+    if (price === null) return
+    this.#change()
+    tellPrice(this.#parts.publisher, this.ref, event, price)
+  }
+
+  // Status and catalogue
+
+  #takeStatus(event: MarketStatusEvent): void {
+    if (event.status === this.summary.status) return
+    if (!mayFollow(this.summary.status, event.status)) {
+      return this.#parts.ignored('status_out_of_order')
+    }
+    const settlementPrice = event.settlementPrice ?? this.summary.settlementPrice
+    const changed = { status: event.status, settlementPrice, isUnopened: false }
+    this.#changeSummary({ ...this.summary, ...changed }, event)
+  }
+
+  #takeOpenInterest({ contracts }: OpenInterestEvent): void {
+    this.summary = { ...this.summary, openInterest: contracts }
+    this.#parts.storage.markets.putSummary(this.ref.number, this.summary)
+    this.#parts.changed(this)
+  }
+
+  #takeSummary(summary: MarketSummary): void {
+    const now = this.#parts.nowMs()
+    const isAllowed = mayFollow(this.summary.status, summary.status)
+    if (!isAllowed) this.#parts.ignored('status_out_of_order')
+    const kept = { status: this.summary.status, settlementPrice: this.summary.settlementPrice }
+    // The result may have come by message while the listing was on its way.
+    const settlementPrice = summary.settlementPrice ?? kept.settlementPrice
+    this.#trades.restartVolume()
+    this.#changeSummary(isAllowed ? { ...summary, settlementPrice } : { ...summary, ...kept }, {
+      venueTimeMs: now,
+      receivedAtMs: now,
+    })
+  }
+
+  #changeSummary(summary: MarketSummary, event: BothTimes): void {
+    const before = this.summary
+    this.summary = summary
+    this.#listedAtMs = event.receivedAtMs
+    this.#parts.storage.markets.putSummary(this.ref.number, summary)
+    this.#change()
+    this.#parts.changed(this)
+    if (summary.status === before.status) {
+      if (isRetold(before, summary)) tellChanged(this.#parts.publisher, this.ref, event, summary)
+      // A venue may say how a market was settled only after saying that it was.
+      if (summary.settlementPrice === before.settlementPrice) return
+      this.#touch(event.receivedAtMs)
+      return this.#reprice(event)
+    }
+    this.#touch(event.receivedAtMs)
+    if (summary.status === 'resolved') this.#end(event)
+    tellStatus(this.#parts.publisher, this.ref, event, summary)
+    this.#reprice(event)
+  }
+
+  /** A resolved market trades no more: its watchers see the last levels go. */
+  #end(event: BothTimes): void {
+    this.#resolvedAtMs = event.receivedAtMs
+    const changes = this.#book.empty(event)
+    if (changes.length > 0) this.#publishBook(event, changes)
+  }
+
+  #touch(nowMs: TimeMs): void {
+    this.#change()
+    this.#activeAtMs = nowMs
+    this.#isDirty = true
+  }
+
+  /** What is shown changed; said before it is published, since whoever hears of it may look. */
+  #change(): void {
+    this.#version += 1
+  }
+
+  /** Called every five seconds or so: keeps what is due, and lets an idle market sleep. */
+  tick(nowMs: TimeMs): void {
+    this.#book.keep(nowMs)
+    if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
+    if (nowMs - this.#activeAtMs >= marketIdleMsMax) this.#sleep(nowMs)
+  }
+
+  /** Writes what a restart needs: the book, the price, the hour's ticks. */
+  checkpoint(nowMs: TimeMs): void {
+    this.#checkpointAtMs = nowMs
+    this.#book.keep(nowMs)
+    if (!this.#isDirty) return
+    this.#isDirty = false
+    this.#prices.save()
+    this.#parts.storage.checkpoints.put(this.ref.number, {
+      writtenAtMs: nowMs,
+      ...this.#prices.remembered(),
+      ...this.#book.remembered(),
+    })
+  }
+
+  #sleep(nowMs: TimeMs): void {
+    this.checkpoint(nowMs)
+    this.#prices.release()
+    this.#trades.release()
+    this.#book.levels.trim()
+    this.#activeAtMs = nowMs
+  }
+
+  /** Once, before this run's first snapshot or look: the last run's book and price, as stale. */
+  #recall(): void {
+    if (this.#isRecalled) return
+    this.#isRecalled = true
+    const kept = this.#parts.storage.checkpoints.get(this.ref.number)
+    if (kept === null) return
+    this.#change()
+    // A settlement is final, and the listing has it: what was the price before does not come back.
+    const { status, settlementPrice } = this.summary
+    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(kept)
+    if (this.summary.status !== 'resolved') this.#book.recall(kept)
+  }
+
+  // What others may see
+
+  get volume24h(): UsdMicros {
+    return this.#withTrades(this.summary.volume24h)
+  }
+
+  get volumeTotal(): UsdMicros | null {
+    const { volumeTotal } = this.summary
+    return volumeTotal === null ? null : this.#withTrades(volumeTotal)
+  }
+
+  /** A venue's volume and what was traded since; beyond the safe integers it stays there. */
+  #withTrades(volume: UsdMicros): UsdMicros {
+    return usdMicros(Math.min(volume + this.#trades.volumeSince, Number.MAX_SAFE_INTEGER))
+  }
+
+  get version(): number {
+    this.#recall()
+    return this.#version + (this.#parts.delayOf(this.ref.venue)?.changeCount ?? 0)
+  }
+
+  get isBehind(): boolean {
+    return this.#parts.delayOf(this.ref.venue)?.isBehind === true
+  }
+
+  /** When this run saw it resolve; null when it did so before, or has not. */
+  get resolvedAtMs(): TimeMs | null {
+    return this.#resolvedAtMs
+  }
+
+  get isBookLive(): boolean {
+    return this.#book.isLive
+  }
+
+  price(): MarketPrice {
+    this.#recall()
+    return this.#prices.present(this.summary, this.#book, this.#listedAtMs)
+  }
+
+  priceAt(atMs: TimeMs) {
+    return this.#prices.before(atMs)
+  }
+
+  book(levelsMax?: number): BookView {
+    this.#recall()
+    const stamp = this.#parts.publisher.latest('orderbook', this.ref.number)
+    return this.#book.view(stamp, this.summary.status === 'resolved', levelsMax)
+  }
+
+  trades(query: HistoryQuery) {
+    return this.#trades.slice(query)
+  }
+
+  snapshots({ after, ...range }: HistoryQuery) {
+    const market = this.ref.number
+    return this.#parts.storage.snapshots.range({ ...range, market, after: after?.timeMs ?? null })
+  }
+
+  bars(query: Parameters<MarketView['bars']>[0]) {
+    return this.#parts.storage.bars.range({ ...query, market: this.ref.number })
+  }
+
+  oldestTradeMs(): TimeMs | null {
+    return this.#parts.storage.trades.oldestMs(this.ref.number)
+  }
+
+  oldestSnapshotMs(): TimeMs | null {
+    return this.#parts.storage.snapshots.oldestMs(this.ref.number)
+  }
+
+  seq(channel: StreamChannel): number {
+    return this.#parts.publisher.latest(channel, this.ref.number).seq
+  }
+
+  details(): ListingDetails {
+    const kept = this.#parts.storage.markets.details(this.ref.number)
+    return kept ?? { description: null, native: {} }
+  }
+}

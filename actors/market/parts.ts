@@ -1,0 +1,53 @@
+// What a market's actor is given: one object shared by all of them.
+
+import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketRef } from '../../engine/market.ts'
+import type { Publisher } from '../../engine/publisher.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { Storage, StoredTrade } from '../../storage/storage.ts'
+import type { VenueDelay } from '../venue/delay.ts'
+import type { MarketView } from '../views.ts'
+
+/** The venue's time of something, and ours. */
+export interface BothTimes {
+  readonly venueTimeMs: TimeMs
+  readonly receivedAtMs: TimeMs
+}
+
+export interface MarketParts {
+  readonly publisher: Publisher
+  readonly storage: Storage
+  /** This run's number, stored with each trade it publishes. */
+  readonly run: number
+  readonly nowMs: () => TimeMs
+  /** Days that trades are kept; older ones that come as history may have been counted and removed. */
+  readonly retentionDays: number
+  /** Asks the venue for a fresh book; the venue's actor and feed limit how often. Of one that is {@link DELAYED}
+   * when there is room for it. */
+  readonly requestResync: (market: MarketView, reason: string) => void
+  /** Whether what its venue sends lies unread for too long, and how often that has changed. */
+  readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
+  /** Tells that trades of this market were lost at our own door. */
+  readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
+  /** A trade of a history was stored, which the publisher does not hear of. */
+  readonly noteHistory?: (market: MarketRef, trade: StoredTrade) => void
+  /** Its summary or its volumes are others now; told within the turn, before anybody else hears. */
+  readonly changed: (market: MarketView) => void
+  /** One counter per way a message ends without changing anything. */
+  readonly ignored: (reason: IgnoredReason) => void
+}
+
+/** Why a book is asked for whose changes waited with us for too long. */
+export const DELAYED = 'delayed'
+
+export type IgnoredReason =
+  | 'book_change_before_snapshot'
+  | 'book_after_resolution'
+  | 'book_unchanged'
+  | 'book_snapshot_late'
+  | 'book_check_equal'
+  | 'book_check_while_stale'
+  | 'trade_duplicate'
+  | 'trade_unknown_outcome'
+  | 'trade_before_retention'
+  | 'status_out_of_order'

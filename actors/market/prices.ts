@@ -1,0 +1,177 @@
+// A market's price over time, owned by its actor: the present one, the ring of recent ones, the
+// running hour's ticks. Memory that exists only while the market is awake.
+// Upholds MKT7, MKT8, MKT17.
+
+import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
+import { hourOf, OpenHour } from '../../engine/hour-ticks.ts'
+import { priceRingCount } from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import { type PriceFacts, priceOf } from '../../engine/price.ts'
+import { PriceRing } from '../../engine/price-ring.ts'
+import { type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { Checkpoint, MarketSummary, TickTable } from '../../storage/storage.ts'
+import type { MarketBook } from './book.ts'
+import type { BothTimes } from './parts.ts'
+
+export class MarketPrices {
+  readonly #market: MarketNumber
+  readonly #ticks: TickTable
+  #lastTradePrice: PriceMicros | null = null
+  #lastTradeMs: TimeMs | null = null
+  #present: MarketPrice | null = null
+  #ring: PriceRing | null = null
+  #hour: OpenHour | null = null
+  #isHourDirty = false
+  #mustNoteTick = true
+
+  constructor(market: MarketNumber, ticks: TickTable) {
+    this.#market = market
+    this.#ticks = ticks
+  }
+
+  /** A trade moves the last price unless a newer one already has. */
+  noteTrade(trade: Trade, receivedAtMs: TimeMs): void {
+    this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
+  }
+
+  /** Nothing is newer than its arrival: a time from the far future must not keep later ones out. */
+  noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): void {
+    const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
+    if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return
+    this.#lastTradePrice = price
+    this.#lastTradeMs = atMs
+  }
+
+  /** Works the price out anew; the new one when anything about it changed, else null. */
+  settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
+    const facts = this.#facts(market, book)
+    const { price, source } = priceOf(facts)
+    const before = this.#present
+    if (source !== 'none' && (this.#mustNoteTick || before?.price !== price)) {
+      this.#remember(price, observedAtMs)
+    }
+    if (
+      before !== null &&
+      before.price === price &&
+      before.source === source &&
+      before.bid === facts.bid &&
+      before.ask === facts.ask
+    ) {
+      return null
+    }
+    this.#present = { price, source, bid: facts.bid, ask: facts.ask, observedAtMs }
+    return this.#present
+  }
+
+  /**
+   * The next price is noted even if it is the last one's: after a time in which nobody watched, a tick
+   * says from when on it is known again.
+   */
+  noteNext(): void {
+    this.#mustNoteTick = true
+  }
+
+  /** The price as it stands, without noting it; what only the listing says was seen with it. */
+  present(market: MarketSummary, book: MarketBook, listedAtMs: TimeMs): MarketPrice {
+    if (this.#present !== null) return this.#present
+    const facts = this.#facts(market, book)
+    return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: listedAtMs }
+  }
+
+  /** What a price is made of: the listing's own best levels only while no book is known. */
+  #facts(market: MarketSummary, { isKnown, levels }: MarketBook): PriceFacts {
+    return {
+      status: market.status,
+      settlement: market.settlementPrice,
+      bid: isKnown ? levels.bestBid : market.bestBid,
+      ask: isKnown ? levels.bestAsk : market.bestAsk,
+      lastTrade: this.#lastTradePrice,
+      venuePrice: market.lastPrice,
+    }
+  }
+
+  /** The newest kept price at or before a time, from memory first. */
+  before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+    return (
+      this.#ring?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
+    )
+  }
+
+  #remember(price: PriceMicros, atMs: TimeMs): void {
+    this.#mustNoteTick = false
+    this.#ring ??= new PriceRing(priceRingCount)
+    this.#ring.push(price, atMs)
+    // A tick is what held when its second began: a price seen within a second counts from the next
+    // on, so that no answer for a second was observed after it.
+    const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
+    const hour = hourOf(asOfMs)
+    if (this.#hour === null || this.#hour.hour < hour) {
+      this.save()
+      this.#hour = new OpenHour(hour, this.#ticks.get(this.#market, hour))
+    }
+    this.#hour.push(price, asOfMs)
+    this.#isHourDirty = true
+  }
+
+  /** Hands the running hour's ticks to storage. */
+  save(): void {
+    if (this.#hour === null || !this.#isHourDirty) return
+    this.#isHourDirty = false
+    const { hour, seconds, prices } = this.#hour
+    this.#ticks.put(this.#market, hour, { seconds: [...seconds], prices: [...prices] })
+  }
+
+  /** Gives the memory back; what it held is in storage (`save` first). */
+  release(): void {
+    this.save()
+    this.#ring = null
+    this.#hour = null
+  }
+
+  /** Forgets what may be wrong after a failed turn, keeping what is on disk. */
+  reset(): void {
+    this.#ring = null
+    this.#hour = null
+    this.#isHourDirty = false
+    this.#present = null
+  }
+
+  remembered(): Pick<Checkpoint, 'price' | 'priceSource' | 'lastTradePrice' | 'lastTradeMs'> {
+    return {
+      price: this.#present?.price ?? null,
+      priceSource: this.#present?.source ?? 'none',
+      lastTradePrice: this.#lastTradePrice,
+      lastTradeMs: this.#lastTradeMs,
+    }
+  }
+
+  /** Takes over what the last run knew, where this run knows nothing newer. */
+  recall(kept: Checkpoint): void {
+    if (this.#lastTradeMs === null) {
+      this.#lastTradePrice = kept.lastTradePrice
+      this.#lastTradeMs = kept.lastTradeMs
+    }
+    if (this.#present !== null || kept.price === null) return
+    this.#present = {
+      price: kept.price,
+      source: sourceOf(kept.priceSource),
+      bid: kept.bids[0]?.price ?? null,
+      ask: kept.asks[0]?.price ?? null,
+      observedAtMs: kept.writtenAtMs,
+    }
+  }
+}
+
+const SOURCES: readonly PriceSource[] = [
+  'midpoint',
+  'last_trade',
+  'venue',
+  'one_side',
+  'none',
+  'history',
+  'settlement',
+]
+
+function sourceOf(text: string): PriceSource {
+  return SOURCES.find((source) => source === text) ?? 'venue'
+}

@@ -1,0 +1,72 @@
+// The history of a market's book: which of its states are kept, and when. At most one every ten
+// seconds, none that equals the one before it; the last state before a quiet time is kept too, since a
+// change waits until it is due. Not for: whether the book can be trusted (market-book.ts), which the
+// owner asks first, or how long rows are kept (storage/retention.ts). Upholds MKT16.
+
+import { crc32 } from 'node:zlib'
+import type { Level } from '../../engine/events.ts'
+import { bookSnapshotEveryMs, bookSnapshotLevels } from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import type { OrderBook } from '../../engine/order-book.ts'
+import { TIME_END, TIME_ZERO, type TimeMs } from '../../engine/units.ts'
+import type { BookSnapshot, SnapshotTable } from '../../storage/storage.ts'
+
+/** What is remembered of the snapshot kept last. */
+interface Last {
+  readonly atMs: TimeMs
+  /** Equal for equal snapshots. */
+  readonly print: number
+}
+
+export class MarketSnapshots {
+  readonly #market: MarketNumber
+  readonly #table: SnapshotTable
+  #last: Last | null
+
+  constructor(market: MarketNumber, table: SnapshotTable) {
+    this.#market = market
+    this.#table = table
+    this.#last = lastOf(market, table)
+  }
+
+  /** Keeps a changed book, unless it looks as before; false when that must wait. */
+  keep(book: OrderBook, nowMs: TimeMs): boolean {
+    const last = this.#last
+    // A calendar put back by more must not end the history until it has caught up.
+    if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
+    const snapshot: BookSnapshot = {
+      timeMs: nowMs,
+      bids: book.levels('bid', bookSnapshotLevels),
+      asks: book.levels('ask', bookSnapshotLevels),
+      bidDepth: book.depth('bid'),
+      askDepth: book.depth('ask'),
+    }
+    const print = printOf(snapshot)
+    if (last?.print === print) return true
+    this.#table.put(this.#market, snapshot)
+    this.#last = { atMs: nowMs, print }
+    return true
+  }
+}
+
+function lastOf(market: MarketNumber, table: SnapshotTable): Last | null {
+  const [newest] = table.range({
+    market,
+    fromMs: TIME_ZERO,
+    toMs: TIME_END,
+    after: null,
+    order: 'desc',
+    limit: 1,
+  })
+  return newest === undefined ? null : { atMs: newest.timeMs, print: printOf(newest) }
+}
+
+function printOf({ bids, asks, bidDepth, askDepth }: BookSnapshot): number {
+  return crc32(`${bidDepth}:${askDepth}:${sideText(bids)}/${sideText(asks)}`)
+}
+
+function sideText(levels: readonly Level[]): string {
+  let text = ''
+  for (const { price, size } of levels) text += `${price}:${size}:`
+  return text
+}

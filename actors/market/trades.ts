@@ -1,0 +1,168 @@
+// A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest
+// kept in a ring, summed up in bars in the same turn, makers filled in as they become known. Ring and
+// bars are in memory only once they are needed. Upholds MKT4, MKT5, MKT6, MKT15.
+
+import type { Stamp, TradeEvent } from '../../engine/events.ts'
+import { tradeRingCount } from '../../engine/limits.ts'
+import { TradeRing } from '../../engine/trade-ring.ts'
+import { complement, notionalMicros, TIME_END, TIME_ZERO } from '../../engine/units.ts'
+import type { Storage, StoredTrade, TradedMarket, TradeTable } from '../../storage/storage.ts'
+import { storedTrade } from '../../storage/trade-record.ts'
+import type { HistoryQuery } from '../views.ts'
+import { MarketBars } from './bars.ts'
+
+/** Transactions whose makers may still come; the oldest is forgotten first. */
+const TRANSACTIONS_MAX = 64
+
+interface Transaction {
+  readonly nativeIds: string[]
+  readonly wallets: string[]
+}
+
+export class MarketTrades {
+  readonly #market: TradedMarket
+  readonly #storage: Pick<Storage, 'trades' | 'bars'>
+  #bars: MarketBars | null = null
+  #ring: TradeRing<StoredTrade> | null = null
+  #transactions: Map<string, Transaction> | null = null
+  #volumeSince = 0
+
+  constructor(market: TradedMarket, storage: Pick<Storage, 'trades' | 'bars'>) {
+    this.#market = market
+    this.#storage = storage
+  }
+
+  get #table(): TradeTable {
+    return this.#storage.trades
+  }
+
+  has(nativeId: string): boolean {
+    return this.#table.has(this.#market.number, nativeId)
+  }
+
+  /** Stores a trade that `has` did not know; price and side become the first outcome's. */
+  add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
+    const isFirst = outcomeIndex === 0
+    const ring = this.#openRing()
+    const trade = this.#table.put(this.#market, {
+      nativeId: event.nativeId,
+      timeMs: event.venueTimeMs,
+      price: isFirst ? event.price : complement(event.price),
+      size: event.size,
+      side: isFirst === (event.side === 'buy') ? 'buy' : 'sell',
+      outcomeIndex,
+      usd: notionalMicros(event),
+      maker: event.maker,
+      taker: event.taker,
+      txHash: event.txHash,
+      receivedAtMs: event.receivedAtMs,
+      run: stamp === null ? null : run,
+      offset: stamp?.offset ?? null,
+      seq: stamp?.seq ?? null,
+    })
+    ring.push(trade)
+    this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
+    this.#bars.add(trade)
+    if (stamp !== null) this.#volumeSince += trade.usd
+    if (trade.txHash !== null) {
+      const transaction = this.#transaction(trade.txHash)
+      transaction.nativeIds.push(trade.nativeId)
+      this.#completeMakers(transaction)
+    }
+    return trade
+  }
+
+  /** Dollars of published trades since the venue's own figures were read, in micros. */
+  get volumeSince(): number {
+    return this.#volumeSince
+  }
+
+  /** The venue's own figures were read again: what was traded before is in them. */
+  restartVolume(): void {
+    this.#volumeSince = 0
+  }
+
+  /** One more wallet of a transaction: its maker, unless it is the taker or one of several. */
+  addParticipant(txHash: string, wallet: string): void {
+    const transaction = this.#transaction(txHash)
+    if (transaction.wallets.includes(wallet)) return
+    transaction.wallets.push(wallet)
+    this.#completeMakers(transaction)
+  }
+
+  #completeMakers(transaction: Transaction): void {
+    if (transaction.wallets.length === 0) return
+    for (const nativeId of transaction.nativeIds) {
+      const trade = this.#table.get(this.#market.number, nativeId)
+      if (trade === null) continue
+      const makers = transaction.wallets.filter((wallet) => wallet !== trade.taker)
+      const maker = makers.length === 1 ? (makers[0] ?? null) : null
+      if (maker === trade.maker) continue
+      this.#table.setMaker(this.#market.number, nativeId, maker)
+      this.#ring?.replace(storedTrade(trade, { ordinal: trade.ordinal, maker }))
+    }
+  }
+
+  #transaction(txHash: string): Transaction {
+    this.#transactions ??= new Map()
+    let transaction = this.#transactions.get(txHash)
+    if (transaction === undefined) {
+      transaction = { nativeIds: [], wallets: [] }
+      this.#transactions.set(txHash, transaction)
+      const oldest = this.#transactions.keys().next().value
+      if (this.#transactions.size > TRANSACTIONS_MAX && oldest !== undefined) {
+        this.#transactions.delete(oldest)
+      }
+    }
+    return transaction
+  }
+
+  /** See MarketView.trades; the newest usually come from the ring. */
+  slice(query: HistoryQuery): readonly StoredTrade[] {
+    const fromRing = this.#sliceOfRing(query)
+    return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
+  }
+
+  /** Null where the ring does not know all of the slice. */
+  #sliceOfRing({ fromMs, toMs, after, order, limit }: HistoryQuery): StoredTrade[] | null {
+    if (order !== 'desc' || after !== null) return null
+    const ring = this.#openRing()
+    const rows: StoredTrade[] = []
+    let hasAll = !ring.isFull
+    for (const row of ring.newest()) {
+      if (row.timeMs > toMs) continue
+      hasAll ||= row.timeMs < fromMs || rows.length === limit
+      if (row.timeMs < fromMs || rows.length === limit) break
+      rows.push(row)
+    }
+    if (!hasAll && rows.length < limit) return null
+    // Retention removes the oldest: while that one is stored, so are all the others.
+    const last = rows.at(-1)
+    if (last === undefined || this.has(last.nativeId)) return rows
+    this.#ring = null
+    return null
+  }
+
+  #openRing(): TradeRing<StoredTrade> {
+    if (this.#ring !== null) return this.#ring
+    const ring = new TradeRing<StoredTrade>(tradeRingCount)
+    const kept = this.#table.range({
+      market: this.#market.number,
+      fromMs: TIME_ZERO,
+      toMs: TIME_END,
+      after: null,
+      order: 'desc',
+      limit: tradeRingCount,
+    })
+    for (const row of kept.toReversed()) ring.push(row)
+    this.#ring = ring
+    return ring
+  }
+
+  /** Gives the memory back; storage has everything. */
+  release(): void {
+    this.#ring = null
+    this.#bars = null
+    this.#transactions = null
+  }
+}

@@ -1,0 +1,123 @@
+// What a market's actor tells the world: each change as an Update with its place in the streams. One
+// function for each kind, so that a stamp is taken exactly when something is published with it.
+// Not for: who hears of it (engine/publisher.ts), or when something is told (market.ts).
+// Upholds MKT1, MKT2, MKT4, MKT7.
+
+import type {
+  BookReplaced,
+  BookUpdate,
+  LevelChange,
+  LifecycleUpdate,
+  MarketPrice,
+  Stamp,
+  Trade,
+} from '../../engine/events.ts'
+import type { MarketFacts, MarketRef } from '../../engine/market.ts'
+import type { OrderBook } from '../../engine/order-book.ts'
+import type { Publisher } from '../../engine/publisher.ts'
+import type { BothTimes } from './parts.ts'
+
+/** Every so many updates of a book one carries its checksum. */
+const CHECKSUM_EVERY = 50
+
+/** A whole new book: it uses up no place in the stream. */
+export function tellReplaced(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+  reason: BookReplaced['reason'],
+): void {
+  const { offset, seq } = publisher.latest('orderbook', market.number)
+  const kind = 'bookReplaced'
+  publisher.publish({ kind, market, venueTimeMs, receivedAtMs, reason, offset, seq })
+}
+
+/** The book is stale from now on, since a change of it waited for too long. */
+export function tellLate(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+): void {
+  const { offset, seq } = publisher.latest('orderbook', market.number)
+  publisher.publish({ kind: 'bookLate', market, venueTimeMs, receivedAtMs, offset, seq })
+}
+
+/** Levels that changed; `levels` is the book after it. */
+export function tellBook(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+  { changes, levels }: { changes: readonly LevelChange[]; levels: OrderBook },
+): void {
+  const { offset, seq } = publisher.stamp('orderbook', market.number)
+  const checksum = seq % CHECKSUM_EVERY === 0 ? levels.checksum() : null
+  const times = { venueTimeMs, receivedAtMs }
+  const update: BookUpdate = { kind: 'book', market, offset, seq, ...times, changes, checksum }
+  publisher.publish(update)
+}
+
+/** A trade, with the stamp under which it was stored. */
+export function tellTrade(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+  { trade, stamp }: { trade: Trade; stamp: Stamp },
+): void {
+  const { offset, seq } = stamp
+  publisher.publish({ kind: 'trade', market, offset, seq, venueTimeMs, receivedAtMs, trade })
+}
+
+export function tellPrice(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+  price: MarketPrice,
+): void {
+  const { offset, seq } = publisher.stamp('prices', market.number)
+  publisher.publish({ kind: 'price', market, offset, seq, venueTimeMs, receivedAtMs, price })
+}
+
+/** The status that a market has now. */
+export function tellStatus(
+  publisher: Publisher,
+  market: MarketRef,
+  times: BothTimes,
+  facts: MarketFacts,
+): void {
+  tellLife(publisher, market, times, {
+    event: facts.status === 'open' ? 'opened' : facts.status,
+    facts,
+    twin: null,
+  })
+}
+
+/** Its question, its close time or its outcomes are other ones now. */
+export function tellChanged(
+  publisher: Publisher,
+  market: MarketRef,
+  times: BothTimes,
+  facts: MarketFacts,
+): void {
+  tellLife(publisher, market, times, { event: 'changed', facts, twin: null })
+}
+
+/** A pair of high confidence began or ended; the other market's followers are told by a message of their own. */
+export function tellPairing(
+  publisher: Publisher,
+  market: MarketRef,
+  times: BothTimes,
+  told: { event: 'matched' | 'unmatched'; facts: MarketFacts; twin: MarketRef },
+): void {
+  tellLife(publisher, market, times, told)
+}
+
+function tellLife(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+  told: Pick<LifecycleUpdate, 'event' | 'facts' | 'twin'>,
+): void {
+  const { offset, seq } = publisher.stamp('lifecycle', market.number)
+  const times = { venueTimeMs, receivedAtMs }
+  publisher.publish({ kind: 'lifecycle', market, offset, seq, ...times, ...told })
+}

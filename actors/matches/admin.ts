@@ -1,0 +1,52 @@
+// What an operator may say of matches, as commands of the admin socket: `npm run match` calls them. Arguments are
+// checked here, since a socket brings anything. Not for: how they arrive (engine/admin-socket.ts). Upholds MATCHER10,
+// MATCHER14.
+
+import { EngineError } from '../../engine/errors.ts'
+import type { MarketView } from '../views.ts'
+import type { WordAnswer } from './answers.ts'
+import type { MatchVerdicts } from './verdicts.ts'
+
+/** As engine/admin-socket.ts has them. */
+type Request = Readonly<Record<string, unknown>>
+type Handlers = Readonly<Record<string, (request: Request) => unknown>>
+
+/** What a word came to, for whoever said it. */
+function noteOf(word: 'confirmed' | 'rejected' | null, answer: WordAnswer): string {
+  if (answer === 'later') return 'kept; the matcher is busy and carries it out when it comes to it'
+  if (word === 'rejected') return 'the two are no pair'
+  if (word === null) return answer === null ? 'the two are no pair' : 'a pair by its score alone'
+  if (answer === null) return 'kept; they are no pair until both markets are open'
+  return answer.inverted === true
+    ? 'a pair that stays inverted as it was read: Yes of one is No of the other, so that it is never in ' +
+        'platforms nor in the consolidated book'
+    : 'a pair: Yes of one is Yes of the other'
+}
+
+/** The commands `match.confirm`, `match.reject`, `match.forget` (`{one, other}`: market ids) and `match.list`. */
+export function matchHandlers(
+  verdicts: MatchVerdicts,
+  find: (id: string) => MarketView | null,
+): Handlers {
+  const market = (request: Request, field: string): MarketView => {
+    const id = request[field]
+    const found = typeof id === 'string' ? find(id) : null
+    if (found !== null) return found
+    throw new EngineError('MARKET_NOT_FOUND', `no market has the id ${String(id).slice(0, 256)}`)
+  }
+  const said = (word: 'confirmed' | 'rejected' | null) => async (request: Request) => {
+    const [one, other] = [market(request, 'one'), market(request, 'other')]
+    const answer = await verdicts.say(one, other, word)
+    const match = answer === 'later' ? null : answer
+    return { one: one.ref.id, other: other.ref.id, word, match, note: noteOf(word, answer) }
+  }
+  return {
+    'match.confirm': said('confirmed'),
+    'match.reject': said('rejected'),
+    'match.forget': said(null),
+    /** The newest thousand words. */
+    'match.list': () => ({
+      words: [...verdicts.all()].sort((one, other) => other.atMs - one.atMs).slice(0, 1_000),
+    }),
+  }
+}

@@ -1,0 +1,72 @@
+// What became of a person's word: whoever said it waits until the thread has looked at both markets, and is told how
+// the pair stands then. Not for: keeping words (match-verdicts.ts), nor carrying them out (matcher.ts). Bounded by
+// WAITING_MAX and ANSWER_MS. Upholds MATCHER14.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { PairScore } from '../../engine/matching/judge.ts'
+import type { PairWord } from '../../engine/matching/task.ts'
+
+/** Below what a command of the admin socket may take; a thread that learns from everything takes longer. */
+const ANSWER_MS = 3_000
+/** Words that wait; more are answered `later` at once. */
+const WAITING_MAX = 100
+
+/** How the pair is judged now; null: it is none; `later`: the thread has not come to it yet. */
+export type WordAnswer = PairScore | null | 'later'
+
+interface Waiting {
+  readonly word: PairWord
+  /** Markets that were not looked at yet. */
+  readonly left: Set<number>
+  isGiven: boolean
+  readonly answer: (answer: WordAnswer) => void
+}
+
+export class WordAnswers {
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #judgedNow: (word: PairWord) => PairScore | null
+  readonly #waiting = new Set<Waiting>()
+
+  constructor(
+    clock: Pick<Clock, 'after'>,
+    /** The judgement of the pair as it stands now; null: it is none. */
+    judgedNow: (word: PairWord) => PairScore | null,
+  ) {
+    this.#clock = clock
+    this.#judgedNow = judgedNow
+  }
+
+  /** Never rejects; answers `later` after ANSWER_MS. */
+  of(word: PairWord): Promise<WordAnswer> {
+    if (this.#waiting.size >= WAITING_MAX) return Promise.resolve('later')
+    return new Promise((done) => {
+      const stop = this.#clock.after(ANSWER_MS, () => waiting.answer('later'))
+      const answer = (found: WordAnswer): void => {
+        stop()
+        this.#waiting.delete(waiting)
+        done(found)
+      }
+      const left = new Set<number>([word.a, word.b])
+      const waiting: Waiting = { word, left, isGiven: false, answer }
+      this.#waiting.add(waiting)
+    })
+  }
+
+  /** All words so far are on their way to the thread. */
+  onGiven(): void {
+    for (const waiting of this.#waiting) waiting.isGiven = true
+  }
+
+  /** The thread has looked for the partners of these, and what it found has been applied. */
+  onFound(numbers: readonly number[]): void {
+    for (const waiting of this.#waiting) {
+      if (!waiting.isGiven) continue
+      for (const number of numbers) waiting.left.delete(number)
+      if (waiting.left.size === 0) waiting.answer(this.#judgedNow(waiting.word))
+    }
+  }
+
+  close(): void {
+    for (const waiting of this.#waiting) waiting.answer('later')
+  }
+}

@@ -1,0 +1,277 @@
+// The owner of matching: which markets the thread has not seen yet, for which partners are looked, and what was
+// found. Changes go over a few at a time and are matched at once; all markets are matched again in the background,
+// behind them. A market that is not open has no match. Not for: judging (engine/matching/), nor showing matches
+// (actors/matches/matches.ts). Upholds MATCHER5 to MATCHER11, MATCHER14.
+
+import { crc32 } from 'node:zlib'
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import type { Log } from '../../engine/log.ts'
+import type { EventListing, MarketNumber } from '../../engine/market.ts'
+import { type MatchMarket, marketOfListing } from '../../engine/matching/subject.ts'
+import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../../engine/matching/task.ts'
+import type { MatchPort } from '../../engine/matching/thread.ts'
+import type { CatalogWatcher, MarketView } from '../views.ts'
+import { type WordAnswer, WordAnswers } from './answers.ts'
+import { isMatchable } from './matches.ts'
+import { MatchResults, type ResultParts } from './results.ts'
+import type { MatchVerdicts } from './verdicts.ts'
+
+/** Of the loop, for texts that go over in one turn; and their number. */
+const TURN_MS = 1.5
+const PUT_MAX = 64
+/** Markets whose partners are looked for in one task: a fresh change waits no longer than these take. */
+const FIND_MAX = 16
+/** What the markets teach is learned anew when there are twice as many; fewer teach nothing. */
+const LEARN_MIN = 50
+const REMATCH_MS = 6 * 3_600_000
+const RESTART_AFTER_MS = 1_000
+/** A background task is followed by a rest so many times as long, so that its thread leaves a processor to others. */
+const REST_SHARE = 1
+
+export interface MatcherParts extends ResultParts {
+  readonly port: MatchPort
+  readonly clock: Clock
+  readonly log: Log
+  readonly verdicts: MatchVerdicts
+  /** Every market there is. */
+  readonly markets: () => Iterable<MarketView>
+  /** A market's event as its venue told of it; null where it is not known. */
+  readonly eventOf: (market: MarketView) => EventListing | null
+}
+
+export class Matcher implements CatalogWatcher {
+  readonly #parts: MatcherParts
+  readonly #log: Log
+  readonly #results: MatchResults
+  /** Markets whose listing may have changed; at most all there are. A later change takes an earlier's place. */
+  readonly #changed = new Map<MarketNumber, MarketView>()
+  readonly #words: PairWord[] = []
+  readonly #answers: WordAnswers
+  /** Filed markets by what their texts hash to. */
+  readonly #filed = new Map<MarketNumber, number>()
+  /** Filed in the last change: their partners are looked for before all others'. */
+  readonly #fresh = new Set<MarketNumber>()
+  /** What a background match has still to do. */
+  #background: Iterator<MarketNumber> | null = null
+  #learnedOf = 0
+  #seq = 0
+  #state: 'new' | 'idle' | 'scheduled' | 'working' | 'resting' | 'down' | 'closed' = 'new'
+  readonly #timers: StopTimer[] = []
+  #stopRest: StopTimer = () => undefined
+
+  constructor(parts: MatcherParts) {
+    this.#parts = parts
+    this.#log = parts.log.child({ part: 'matcher' })
+    this.#results = new MatchResults(parts)
+    this.#answers = new WordAnswers(parts.clock, ({ a, b }) => {
+      const match = this.#parts.matches.matchOfA(a)
+      return match?.b.ref.number === b ? match.judged : null
+    })
+    parts.verdicts.onWord((word) => this.#hear(word))
+  }
+
+  /** Brings back what was found before, then matches everything; the catalogue must have been loaded. */
+  start(): void {
+    this.#results.restore()
+    this.#state = 'idle'
+    for (const market of this.#parts.markets()) this.onListed(market)
+    this.#timers.push(this.#parts.clock.every(REMATCH_MS, () => this.rematch()))
+  }
+
+  /** Looks for the partners of all markets again, behind everything else. */
+  rematch(): void {
+    this.#background = this.#filed.keys()
+    this.#schedule()
+  }
+
+  /** True while anything waits or is under way. */
+  get isBusy(): boolean {
+    return !['new', 'idle', 'down', 'closed'].includes(this.#state)
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'closed'
+    for (const stop of this.#timers) stop()
+    this.#stopRest()
+    this.#changed.clear()
+    this.#answers.close()
+    await this.#parts.port.close()
+  }
+
+  // What changed
+
+  onListed(market: MarketView): void {
+    if (this.#state === 'new') return
+    if (!isMatchable(market)) this.#results.endOf(market)
+    this.#changed.set(market.ref.number, market)
+    this.#schedule()
+  }
+
+  onForgotten(market: MarketView): void {
+    if (this.#state === 'new') return
+    this.#results.endOf(market)
+    this.#changed.set(market.ref.number, market)
+    this.#schedule()
+  }
+
+  onEvent(markets: readonly MarketView[]): void {
+    for (const market of markets) this.onListed(market)
+  }
+
+  #hear(word: PairWord): Promise<WordAnswer> {
+    this.#results.hear(word)
+    this.#words.push(word)
+    this.#schedule()
+    return this.#answers.of(word)
+  }
+
+  // Work
+
+  #schedule(): void {
+    if (this.#state !== 'idle' && this.#state !== 'resting') return
+    this.#stopRest()
+    // In a later turn, so that a page of markets goes over together.
+    this.#state = 'scheduled'
+    setImmediate(() => {
+      if (this.#state === 'scheduled') this.#work()
+    })
+  }
+
+  #work(): void {
+    const task = this.#nextTask()
+    if (task === null) {
+      this.#state = 'idle'
+      return
+    }
+    this.#state = 'working'
+    this.#give(task)
+  }
+
+  /** Changes first, then partners of what changed, then what is learned, then everything again. */
+  #nextTask(): MatchTask | null {
+    const seq = this.#seq + 1
+    if (this.#changed.size > 0 || this.#words.length > 0) {
+      const change = this.#nextChange()
+      if (change !== null) return { seq, ...change }
+    }
+    // Before the first partners are looked for all markets are there, and their words are known.
+    if (this.#filed.size >= Math.max(LEARN_MIN, this.#learnedOf * 2)) {
+      this.#learnedOf = this.#filed.size
+      this.#background = this.#filed.keys()
+      this.#fresh.clear()
+      return { seq, kind: 'learn' }
+    }
+    const numbers = this.#take(this.#fresh.values(), true)
+    if (numbers.length === 0 && this.#background !== null) {
+      numbers.push(...this.#take(this.#background, false))
+      if (numbers.length < FIND_MAX) this.#background = null
+    }
+    return numbers.length === 0 ? null : { seq, kind: 'find', numbers }
+  }
+
+  #take(from: Iterator<MarketNumber>, isFresh: boolean): MarketNumber[] {
+    const numbers: MarketNumber[] = []
+    while (numbers.length < FIND_MAX) {
+      const next = from.next()
+      if (next.done === true) break
+      numbers.push(next.value)
+      if (isFresh) this.#fresh.delete(next.value)
+    }
+    return numbers
+  }
+
+  /** Null when none of the changes changed what a market asks. */
+  #nextChange(): ChangeTask | null {
+    const endMs = this.#parts.clock.monotonicMs() + TURN_MS
+    const put: { number: MarketNumber; market: MatchMarket }[] = []
+    const removed: MarketNumber[] = []
+    const words = this.#words.splice(0)
+    this.#answers.onGiven()
+    for (const { a, b } of words) for (const number of [a, b]) this.#fresh.add(number)
+    for (const [number, market] of this.#changed) {
+      if (put.length >= PUT_MAX || removed.length >= FIND_MAX * PUT_MAX) break
+      if (put.length > 0 && this.#parts.clock.monotonicMs() > endMs) break
+      this.#changed.delete(number)
+      if (!isMatchable(market) || this.#parts.market(number) === null) {
+        if (this.#filed.delete(number)) removed.push(number)
+        this.#fresh.delete(number)
+        continue
+      }
+      const subject = this.#subjectOf(market)
+      const hash = crc32(JSON.stringify(subject))
+      if (this.#filed.get(number) === hash) continue
+      this.#filed.set(number, hash)
+      this.#fresh.add(number)
+      put.push({ number, market: subject })
+      words.push(...this.#parts.verdicts.wordsOn(market))
+    }
+    if (put.length + removed.length + words.length > 0)
+      return { kind: 'change', put, removed, words }
+    // Nothing of it mattered; the rest waits for the next turn.
+    return this.#changed.size === 0 ? null : this.#nextChange()
+  }
+
+  #subjectOf(market: MarketView): MatchMarket {
+    const listing = { ...market.summary, ...market.details() }
+    return marketOfListing(listing, this.#parts.eventOf(market))
+  }
+
+  async #give(task: MatchTask): Promise<void> {
+    const startedMs = this.#parts.clock.monotonicMs()
+    try {
+      const result = await this.#parts.port.run(task)
+      if (this.#state === 'closed') return
+      if (result === 'lost') this.#lose()
+      else this.#accept(task, result)
+    } catch (error) {
+      this.#rest(error)
+      return
+    }
+    if (this.#state !== 'working') return
+    const restMs = REST_SHARE * (this.#parts.clock.monotonicMs() - startedMs)
+    if (task.kind !== 'find' || this.#isUrgent || restMs === 0) return this.#work()
+    this.#state = 'resting'
+    this.#stopRest = this.#parts.clock.after(restMs, () => {
+      if (this.#state === 'resting') this.#work()
+    })
+  }
+
+  /** Something waits that is not done in the background. */
+  get #isUrgent(): boolean {
+    return this.#changed.size + this.#words.length + this.#fresh.size > 0
+  }
+
+  #accept(task: MatchTask, changes: MatchChanges): void {
+    this.#seq = task.seq
+    this.#results.apply(changes)
+    if (task.kind !== 'find') return
+    this.#results.endUnfound(task.numbers)
+    this.#answers.onFound(task.numbers)
+  }
+
+  /** A new thread with nothing filed: everything is given again, and pairs stay until looked for. */
+  #lose(): void {
+    if (this.#state === 'closed') return
+    this.#log.warn('the index of the matcher is lost and built again')
+    this.#seq = 0
+    this.#learnedOf = 0
+    this.#background = null
+    this.#filed.clear()
+    this.#fresh.clear()
+    this.#results.doubtAll()
+    for (const market of this.#parts.markets()) this.#changed.set(market.ref.number, market)
+  }
+
+  #rest(error: unknown): void {
+    if (this.#state === 'closed') return
+    this.#log.error({ err: error }, 'the thread of the matcher failed')
+    this.#state = 'down'
+    this.#timers.push(
+      this.#parts.clock.after(RESTART_AFTER_MS, () => {
+        if (this.#state !== 'down') return
+        this.#lose()
+        this.#work()
+      }),
+    )
+  }
+}

@@ -1,0 +1,211 @@
+// Which market asks the same on the other venue: the pairs as they are chosen now, with how sure they are, in memory.
+// Whoever finds matches puts and removes pairs; readers look up a pair, a twin, or pages of them. Twins are those
+// of high confidence whose first outcomes mean the same. Not for: finding, scoring or storing matches.
+// Upholds MATCHES1 to MATCHES5.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { PairScore } from '../../engine/matching/judge.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { Rankings } from '../rows/rankings.ts'
+import type { CatalogWatcher, MarketView, MatchesView } from '../views.ts'
+import {
+  confidenceOf,
+  HIGH_SCORE_MIN,
+  type MatchFilter,
+  type MatchListView,
+  type MatchPage,
+  type MatchView,
+} from './views.ts'
+
+/** What two markets are said to be when nothing else is said. */
+const CERTAIN: PairScore = {
+  score: 100,
+  relation: 'identical',
+  inverted: false,
+  outcomeMap: [0, 1],
+  vetoes: [],
+  reasons: [],
+  explanation: 'The same question.',
+}
+
+/** Titles of events, for the search. */
+type EventTitle = (market: MarketView) => string | null
+
+export class Matches implements MatchesView, MatchListView, CatalogWatcher {
+  readonly #byMarket = new Map<MarketNumber, MatchView>()
+  /** Both directions. */
+  readonly #twins = new Map<MarketNumber, MarketView>()
+  readonly #rankings: Rankings
+  readonly #eventTitle: EventTitle
+  #highCount = 0
+  #version = 0
+
+  constructor(
+    parts: { readonly clock?: Pick<Clock, 'monotonicMs'>; readonly eventTitle?: EventTitle } = {},
+  ) {
+    this.#rankings = new Rankings(parts.clock ?? STANDING)
+    this.#eventTitle = parts.eventTitle ?? (() => null)
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** Pairs of twins. */
+  get count(): number {
+    return this.#twins.size / 2
+  }
+
+  get total(): number {
+    return this.#byMarket.size / 2
+  }
+
+  get highCount(): number {
+    return this.#highCount
+  }
+
+  twinOf(market: MarketRef): MarketView | null {
+    return this.#twins.get(market.number) ?? null
+  }
+
+  matchOf(market: MarketRef): MatchView | null {
+    return this.#byMarket.get(market.number) ?? null
+  }
+
+  matchOfA(number: MarketNumber): MatchView | null {
+    const match = this.#byMarket.get(number)
+    return match?.a.ref.number === number ? match : null
+  }
+
+  /** Every pair once, in no promised order. */
+  *all(): Iterable<MatchView> {
+    for (const [number, match] of this.#byMarket) if (match.a.ref.number === number) yield match
+  }
+
+  /**
+   * Makes two markets a pair; whom either had before is alone from now on. Throws when both are of one
+   * venue: that is our bug.
+   */
+  put(
+    one: MarketView,
+    other: MarketView,
+    judged: PairScore = CERTAIN,
+    matchedAtMs: TimeMs = timeMs(0),
+  ): void {
+    if (one.ref.venue === other.ref.venue) throw new Error('twins are of different venues')
+    const [a, b] = one.ref.venue === 'a' ? [one, other] : [other, one]
+    const before = this.#byMarket.get(a.ref.number)
+    const hadTwin = this.#twins.get(a.ref.number) === b
+    const isTwin = areTwins(judged)
+    if (before?.b !== b || hadTwin !== isTwin) {
+      const parted = [this.#part(a.ref), this.#part(b.ref)]
+      if (parted.includes(true) || isTwin) this.#version += 1
+    } else if (before.judged.score >= HIGH_SCORE_MIN) {
+      this.#highCount -= 1
+    }
+    const match = { a, b, judged, matchedAtMs }
+    this.#byMarket.set(a.ref.number, match)
+    this.#byMarket.set(b.ref.number, match)
+    if (judged.score >= HIGH_SCORE_MIN) this.#highCount += 1
+    if (!isTwin) return
+    this.#twins.set(a.ref.number, b)
+    this.#twins.set(b.ref.number, a)
+  }
+
+  /** Ends a market's pair, whichever of the two is named; does nothing when it has none. */
+  remove(market: MarketRef): void {
+    if (this.#part(market)) this.#version += 1
+  }
+
+  listMatches(query: {
+    filter: MatchFilter
+    pin: number | null
+    offset: number
+    limit: number
+  }): MatchPage | 'expired' {
+    const { filter, pin, offset, limit } = query
+    const key = `matches ${JSON.stringify(filter)}`
+    const ranking =
+      pin === null
+        ? (this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#cut(filter)))
+        : this.#rankings.resume(pin, key)
+    if (ranking === null) return 'expired'
+    const { numbers } = ranking
+    const matches: MatchView[] = []
+    let at = offset
+    // A pair that ended since is passed over, so that a page has its limit while there are any.
+    for (; at < numbers.length && matches.length < limit; at += 1) {
+      const match = this.matchOfA(numbers[at] ?? 0)
+      if (match !== null) matches.push(match)
+    }
+    const next = at < numbers.length ? { pin: ranking.pin, offset: at } : null
+    return { matches, total: numbers.length, next }
+  }
+
+  onListed(): void {}
+
+  /** A pair ends with either of its markets. */
+  onForgotten(market: MarketView): void {
+    this.remove(market.ref)
+  }
+
+  /** True when the two were twins. */
+  #part(market: MarketRef): boolean {
+    const match = this.#byMarket.get(market.number)
+    if (match === undefined) return false
+    for (const { ref } of [match.a, match.b]) this.#byMarket.delete(ref.number)
+    if (match.judged.score >= HIGH_SCORE_MIN) this.#highCount -= 1
+    const wereTwins = this.#twins.delete(match.a.ref.number)
+    this.#twins.delete(match.b.ref.number)
+    return wereTwins
+  }
+
+  /** Numbers of venue a's markets: by score, then volume, then number. */
+  #cut(filter: MatchFilter): Uint32Array {
+    const isWanted = wanted(filter, this.#eventTitle)
+    const rows: { number: number; score: number; volume: number }[] = []
+    for (const match of this.all()) {
+      if (!isWanted(match)) continue
+      const { a, b, judged } = match
+      const volume = a.volume24h + b.volume24h
+      rows.push({ number: a.ref.number, score: judged.score, volume })
+    }
+    rows.sort(
+      (one, other) =>
+        other.score - one.score || other.volume - one.volume || one.number - other.number,
+    )
+    return Uint32Array.from(rows, ({ number }) => number)
+  }
+}
+
+/** Only what trades, or soon will, has a match. */
+export function isMatchable({ summary }: MarketView): boolean {
+  return summary.status === 'open' || summary.isUnopened
+}
+
+/** Yes means Yes, for sure. */
+export function areTwins({ score, relation, inverted }: PairScore): boolean {
+  return score >= HIGH_SCORE_MIN && relation === 'identical' && inverted === false
+}
+
+function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {
+  const words = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
+  const slugs = new Set(filter.slugsOfA.map((slug) => slug.toLowerCase()))
+  const events = new Set(filter.eventsOfB.map((event) => event.toLowerCase()))
+  return ({ a, b, judged }) => {
+    const { score, relation } = judged
+    if (score < filter.scoreMin) return false
+    if (filter.relation !== null && relation !== filter.relation) return false
+    if (filter.confidence !== null && confidenceOf(score) !== filter.confidence) return false
+    if (slugs.size > 0 && !slugs.has(a.summary.slug.toLowerCase())) return false
+    if (events.size > 0 && !events.has(b.summary.event?.toLowerCase() ?? '')) return false
+    if (words.length === 0) return true
+    const texts = [a, b].flatMap((market) => [market.summary.question, eventTitle(market) ?? ''])
+    const text = texts.join(' ').toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+}
+
+/** Where no list is asked for. */
+const STANDING: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

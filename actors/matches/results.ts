@@ -1,0 +1,137 @@
+// What was found, put where it is seen, kept and told: the pairs in memory, their rows on disk, and `matched` and
+// `unmatched` of the markets when a pair of high confidence begins or ends. Not for: finding pairs (matcher.ts).
+// Upholds MATCHER6, MATCHER8, MATCHER9.
+
+import type { MarketNumber } from '../../engine/market.ts'
+import type { PairScore } from '../../engine/matching/judge.ts'
+import type { MatchChanges, PairWord } from '../../engine/matching/task.ts'
+import { type Relation, VETOES, type VetoReason } from '../../engine/matching/vetoes.ts'
+import type { Publisher } from '../../engine/publisher.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { MatchTable, StoredMatch } from '../../storage/match-contract.ts'
+import { tellPairing } from '../market/updates.ts'
+import type { MarketView } from '../views.ts'
+import { areTwins, isMatchable, type Matches } from './matches.ts'
+import type { MatchView } from './views.ts'
+
+export interface ResultParts {
+  readonly matches: Matches
+  readonly table: MatchTable
+  readonly publisher: Publisher
+  readonly market: (number: MarketNumber) => MarketView | null
+  readonly nowMs: () => TimeMs
+}
+
+export class MatchResults {
+  readonly #parts: ResultParts
+  /** Venue a's markets of pairs that a former run, or a lost thread, found. */
+  readonly #doubted = new Set<MarketNumber>()
+
+  constructor(parts: ResultParts) {
+    this.#parts = parts
+  }
+
+  /** The pairs of the last run, as far as both markets are still there and open. Nothing is told. */
+  restore(): void {
+    const { matches, table, market } = this.#parts
+    for (const stored of [...table.all()]) {
+      const [a, b] = [market(stored.a), market(stored.b)]
+      const judged = judgementOf(stored)
+      if (a === null || b === null || judged === null || !isMatchable(a) || !isMatchable(b)) {
+        table.remove(stored.a)
+        continue
+      }
+      matches.put(a, b, judged, stored.matchedAtMs)
+      this.#doubted.add(stored.a)
+    }
+  }
+
+  apply({ begun, ended }: MatchChanges): void {
+    const { matches, market } = this.#parts
+    for (const { a, b } of ended) {
+      const match = matches.matchOfA(a)
+      if (match?.b.ref.number === b) this.#end(match)
+    }
+    for (const pair of begun) {
+      const [a, b] = [market(pair.a), market(pair.b)]
+      // It closed while the thread looked at it.
+      if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
+      this.#doubted.delete(pair.a)
+      this.#begin(a, b, pair.judged)
+    }
+  }
+
+  /** Pairs of a former run that were not found again. */
+  endUnfound(numbers: readonly MarketNumber[]): void {
+    for (const number of numbers) {
+      if (!this.#doubted.delete(number)) continue
+      const match = this.#parts.matches.matchOfA(number)
+      if (match !== null) this.#end(match)
+    }
+  }
+
+  doubtAll(): void {
+    for (const { a } of this.#parts.matches.all()) this.#doubted.add(a.ref.number)
+  }
+
+  /** Whatever pair the market is in ends now. */
+  endOf(market: MarketView): void {
+    const match = this.#parts.matches.matchOf(market.ref)
+    if (match !== null) this.#end(match)
+  }
+
+  /** A rejected pair is gone before the thread hears of it. */
+  hear({ a, b, word }: PairWord): void {
+    const match = this.#parts.matches.matchOfA(a)
+    if (word === 'rejected' && match?.b.ref.number === b) this.#end(match)
+  }
+
+  #begin(a: MarketView, b: MarketView, judged: PairScore): void {
+    const { matches, table, nowMs } = this.#parts
+    const before = matches.matchOfA(a.ref.number)
+    const isKnown = before?.b === b
+    for (const other of [before, matches.matchOf(b.ref)]) {
+      if (other !== null && !(other.a === a && other.b === b)) this.#end(other)
+    }
+    const matchedAtMs = isKnown ? before.matchedAtMs : nowMs()
+    const wereTwins = isKnown && areTwins(before.judged)
+    matches.put(a, b, judged, matchedAtMs)
+    table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...judged })
+    if (wereTwins !== areTwins(judged)) this.#tell(wereTwins ? 'unmatched' : 'matched', a, b)
+  }
+
+  #end({ a, b, judged }: MatchView): void {
+    const { matches, table } = this.#parts
+    this.#doubted.delete(a.ref.number)
+    matches.remove(a.ref)
+    table.remove(a.ref.number)
+    if (areTwins(judged)) this.#tell('unmatched', a, b)
+  }
+
+  /** To those who follow either market. */
+  #tell(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
+    const nowMs = this.#parts.nowMs()
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    const { publisher } = this.#parts
+    tellPairing(publisher, a.ref, times, { event, facts: a.summary, twin: b.ref })
+    tellPairing(publisher, b.ref, times, { event, facts: b.summary, twin: a.ref })
+  }
+}
+
+/** Null for a record whose words this program does not know. */
+function judgementOf(stored: StoredMatch): PairScore | null {
+  const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
+  if (!isRelation(relation)) return null
+  const vetoes = stored.vetoes.filter(isVeto)
+  return { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
+}
+
+const RELATIONS: readonly string[] = ['identical', 'subset', 'superset', 'overlap', 'different']
+
+function isRelation(text: string): text is Relation {
+  return RELATIONS.includes(text)
+}
+
+function isVeto(text: string): text is VetoReason {
+  return Object.hasOwn(VETOES, text)
+}

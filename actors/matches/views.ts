@@ -1,0 +1,62 @@
+// What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with how sure
+// that is. Not for: finding them (actors/matches/matcher.ts).
+
+import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { PairScore } from '../../engine/matching/judge.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { MarketView } from '../views.ts'
+
+/** A pair as it is chosen now; each market is in one at most. */
+export interface MatchView {
+  /** Of venue a, and of venue b. */
+  readonly a: MarketView
+  readonly b: MarketView
+  readonly judged: PairScore
+  readonly matchedAtMs: TimeMs
+}
+
+export type Confidence = 'high' | 'medium' | 'low'
+
+/** Filters of the match list; null or empty means any. Texts are equal without regard to case. */
+export interface MatchFilter {
+  readonly scoreMin: number
+  /** Words that must all stand in the pair's questions or event titles. */
+  readonly search: string | null
+  readonly slugsOfA: readonly string[]
+  readonly eventsOfB: readonly string[]
+  readonly confidence: Confidence | null
+  readonly relation: string | null
+}
+
+/** A page of matches by score, then volume of both; `pin` as in all lists. */
+export interface MatchPage {
+  readonly matches: readonly MatchView[]
+  readonly total: number
+  readonly next: { readonly pin: number; readonly offset: number } | null
+}
+
+export interface MatchListView {
+  /** The pair in which a market is, of whatever score. */
+  matchOf(market: MarketRef): MatchView | null
+  /** By the number of its market of venue a. */
+  matchOfA(number: MarketNumber): MatchView | null
+  /** One page; 'expired' when the pin is no longer kept. */
+  listMatches(query: {
+    readonly filter: MatchFilter
+    readonly pin: number | null
+    readonly offset: number
+    readonly limit: number
+  }): MatchPage | 'expired'
+  /** Pairs of any score, and those of at least 80. */
+  readonly total: number
+  readonly highCount: number
+}
+
+/** `high` from 80, `medium` from 60. */
+export function confidenceOf(score: number): Confidence {
+  if (score >= HIGH_SCORE_MIN) return 'high'
+  return score >= MEDIUM_SCORE_MIN ? 'medium' : 'low'
+}
+
+export const HIGH_SCORE_MIN = 80
+const MEDIUM_SCORE_MIN = 60

@@ -1,0 +1,123 @@
+// Asks venues for past prices: few at once, in time for a request's deadline, and refused in words a
+// user can read. Not for: what is asked for and kept (past-prices.ts). Upholds PAST13, PAST14.
+
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import { pastAskMsMax, pastAsksRunningMax, pastAsksWaitingMax } from '../../engine/limits.ts'
+import { type Log, LogSampler } from '../../engine/log.ts'
+import type { Metrics } from '../../engine/metrics.ts'
+import { onAbort } from '../../engine/on-abort.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { PastMarket, VenueHistory } from '../../engine/venues/venue.ts'
+import { Slots } from '../slots.ts'
+import type { CatalogView, MarketView, PricePoint } from '../views.ts'
+
+export interface PastAskingParts {
+  readonly events: Pick<CatalogView, 'event'>
+  /** Null: this venue is not open yet. */
+  readonly historyOf: (venue: VenueKey) => VenueHistory | null
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** The end of everything that one question asks for. */
+export interface Deadline {
+  /** Aborts at the deadline, or when all asking stops. */
+  readonly signal: AbortSignal
+  /** As the work; rejects with EngineError UNAVAILABLE at the deadline, whoever began the work. */
+  wait(work: Promise<void>): Promise<void>
+  /** The question is answered. */
+  end(): void
+}
+
+export class PastAsking {
+  readonly #parts: PastAskingParts
+  readonly #slots = new Slots({
+    runningMax: pastAsksRunningMax,
+    waitingMax: pastAsksWaitingMax,
+  })
+  readonly #stopping = new AbortController()
+  readonly #sampler = new LogSampler()
+
+  constructor(parts: PastAskingParts) {
+    this.#parts = parts
+  }
+
+  /** A question about this market begins now; `end` must be called. */
+  deadline({ ref }: MarketView): Deadline {
+    const late = new AbortController()
+    const stopTimer = this.#parts.clock.after(pastAskMsMax, () => late.abort())
+    const stopListening = onAbort(this.#stopping.signal, () => late.abort())
+    const { signal } = late
+    const refuse = () => unavailable(`${ref.platform} does not answer`)
+    return {
+      signal,
+      wait: (work) =>
+        new Promise((resolve, reject) => {
+          const forget = onAbort(signal, () => reject(refuse()))
+          work.then(resolve, reject).finally(forget)
+        }),
+      end: () => {
+        stopTimer()
+        stopListening()
+      },
+    }
+  }
+
+  /**
+   * As VenueHistory.prices; rejects with EngineError UNAVAILABLE when no answer comes before the
+   * signal of a deadline.
+   */
+  async prices(
+    market: MarketView,
+    range: { fromMs: TimeMs; toMs: TimeMs },
+    signal: AbortSignal,
+  ): Promise<readonly PricePoint[]> {
+    const { platform, venue } = market.ref
+    const history = this.#parts.historyOf(venue)
+    if (history === null || this.#stopping.signal.aborted) {
+      throw this.#refusal(`${platform} is not connected`)
+    }
+    if (this.#slots.isFull) throw this.#refusal('too many past prices are being asked for')
+    try {
+      const asked = this.#pastMarket(market)
+      const points = await this.#slots.run(signal, () => history.prices(asked, range, signal))
+      signal.throwIfAborted()
+      this.#count('answered')
+      return points
+    } catch (cause) {
+      this.#count('failed')
+      const { isWritten, count } = this.#sampler.admit(platform)
+      const details = { err: cause, market: market.ref.id, count }
+      if (isWritten) this.#parts.log.warn(details, 'no past prices')
+      throw unavailable(`${platform} does not answer`, cause)
+    }
+  }
+
+  /** Ends what is being asked and refuses everything further. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  #pastMarket({ summary }: MarketView): PastMarket {
+    const { venue, nativeId, event, outcomes } = summary
+    const series = event === null ? null : (this.#parts.events.event(venue, event)?.series ?? null)
+    return { nativeId, event, series, outcomes: outcomes.map(({ id }) => id) }
+  }
+
+  #refusal(detail: string): EngineError {
+    this.#count('refused')
+    return unavailable(detail)
+  }
+
+  #count(outcome: 'answered' | 'failed' | 'refused'): void {
+    const help = 'Ranges of past prices asked of the venues.'
+    this.#parts.metrics.count('past_prices_asked_total', help, { outcome }).inc()
+  }
+}
+
+function unavailable(detail: string, cause?: unknown): EngineError {
+  return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
+}

@@ -1,0 +1,88 @@
+// Days of prices as a venue remembers them: made of its points, and asked for the newest at a time.
+// A day may begin with a carried price: the one that stood when it began. Pure.
+// Not for: which days are asked for (past-prices.ts). Upholds PAST6, PAST7.
+
+import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { PastDay } from '../../storage/storage.ts'
+import type { PricePoint } from '../views.ts'
+
+/** The number of a time's UTC day. */
+export function dayOf(atMs: number): number {
+  return Math.floor(atMs / DAY_MS)
+}
+
+/** The first moment of a day. */
+export function startOf(day: number): TimeMs {
+  return timeMs(day * DAY_MS)
+}
+
+/**
+ * A day of points in order of time, those of other days left out: the last of each second.
+ * `carried` stands at its first second, unless the venue has a price of that second.
+ */
+export function pastDay(
+  day: number,
+  points: readonly PricePoint[],
+  known: {
+    readonly readAtMs: TimeMs
+    readonly toMs: TimeMs
+    readonly carried: PriceMicros | null
+  },
+): PastDay {
+  const seconds: number[] = []
+  const prices: PriceMicros[] = []
+  if (known.carried !== null) {
+    seconds.push(0)
+    prices.push(known.carried)
+  }
+  for (const { timeMs: atMs, price } of points) {
+    if (dayOf(atMs) !== day) continue
+    const second = Math.floor((atMs - day * DAY_MS) / 1_000)
+    if (seconds.at(-1) === second) prices[prices.length - 1] = price
+    else {
+      seconds.push(second)
+      prices.push(price)
+    }
+  }
+  return { readAtMs: known.readAtMs, knownToMs: known.toMs, seconds, prices }
+}
+
+/** The newest price of a day at or before a time; null when it has none so early. */
+export function newestOf(past: PastDay, day: number, atMs: TimeMs): PricePoint | null {
+  const second = Math.floor((atMs - day * DAY_MS) / 1_000)
+  let low = 0
+  let high = past.seconds.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((past.seconds[middle] ?? Number.POSITIVE_INFINITY) <= second) low = middle + 1
+    else high = middle
+  }
+  const price = past.prices[low - 1]
+  const found = past.seconds[low - 1]
+  if (price === undefined || found === undefined) return null
+  return { price, timeMs: timeMs(day * DAY_MS + found * 1_000) }
+}
+
+/** A day's prices as points in order of time. */
+export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
+  return past.seconds.flatMap((second, index) => {
+    const price = past.prices[index]
+    return price === undefined ? [] : [{ price, timeMs: timeMs(day * DAY_MS + second * 1_000) }]
+  })
+}
+
+/** The later of two prices; ours where both are of the same moment. */
+export function newerOf(own: PricePoint | null, told: PricePoint | null): PricePoint | null {
+  if (own === null || told === null) return own ?? told
+  return told.timeMs > own.timeMs ? told : own
+}
+
+/** The last of points, in order of time, that is earlier than a time. */
+export function lastBefore(points: readonly PricePoint[], beforeMs: number): PricePoint | null {
+  let last: PricePoint | null = null
+  for (const point of points) {
+    if (point.timeMs >= beforeMs) break
+    last = point
+  }
+  return last
+}

@@ -1,0 +1,327 @@
+// The price at any past time: from our own ticks while we watched, else as the venue remembers it.
+// What the venue is asked for is kept a UTC day at a time, so that it is asked once.
+// A running day is believed for a minute after it was read, so that a client that polls costs a
+// request a minute and not one a second. An empty answer is no proof that nothing happened: it is
+// believed for a minute, then twice as long each time, and replaces nothing that is kept.
+// Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many
+// are asked at once (past-asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
+
+import type { VenueKey } from '../../engine/ids.ts'
+import { priceAgeMsMax } from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
+import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
+import type { MarketSummary, PastDay, Storage } from '../../storage/storage.ts'
+import type { MarketView, PastPricesView, PricePoint, VenueView } from '../views.ts'
+import { type Deadline, PastAsking, type PastAskingParts } from './asking.ts'
+import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
+
+export interface PastPricesParts extends PastAskingParts {
+  readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
+  /** Since when the venue's feed is live, every book within a minute; null while it is not. */
+  readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
+}
+
+/** Venues tell their newest minute late: a day is not surely known closer to now. */
+const VENUE_LATE_MS = 60_000
+/** Beyond what is surely known, what was read is believed for so long. */
+const BELIEVED_MS = 60_000
+/** What came back empty again and again is believed so long at most. */
+const EMPTY_BELIEVED_MS_MAX = DAY_MS
+/** Days whose empty answers are counted; beyond it the longest known are forgotten. */
+const EMPTY_DAYS_MAX = 10_000
+/** How many days before a silent one are looked at. */
+const DAYS_BACK = 14
+/** The day, and what was before it. */
+const ASKS_MAX = 2
+
+/** What has to be asked to know a price: a day, or days before one that is silent so early. */
+interface Missing {
+  readonly kind: 'day' | 'before'
+  readonly day: number
+  readonly fromDay: number
+  readonly toDay: number
+}
+/** What the venue answered, and when it was asked. */
+interface Told {
+  readonly readAtMs: TimeMs
+  readonly points: readonly PricePoint[]
+}
+type Recalled = { readonly kind: 'known'; readonly point: PricePoint | null } | Missing
+
+export class PastPrices implements PastPricesView {
+  readonly #parts: PastPricesParts
+  readonly #asking: PastAsking
+  /** Answers on their way; as many as PastAsking lets run and wait. */
+  readonly #coming = new Map<string, Promise<void>>()
+  /** How often in a row a day came back empty, by market and day. */
+  readonly #emptyCounts = new Map<string, number>()
+  readonly #doubts: Readonly<Record<VenueKey, Doubts>>
+
+  constructor(parts: PastPricesParts) {
+    this.#parts = parts
+    this.#asking = new PastAsking(parts)
+    const { metrics, log } = parts
+    this.#doubts = {
+      a: new Doubts({ metrics, log, venue: 'a' }),
+      b: new Doubts({ metrics, log, venue: 'b' }),
+    }
+  }
+
+  /** See PastPricesView; at once when nothing must be asked. */
+  at(market: MarketView, askedMs: TimeMs): PricePoint | null | Promise<PricePoint | null> {
+    const nowMs = this.#parts.clock.nowMs()
+    const atMs = askedMs < nowMs ? askedMs : nowMs
+    // No market is that old, and where a listing has no times, no venue need be asked.
+    if (atMs <= 0) return null
+    const own = market.priceAt(atMs)
+    if (own !== null && this.#isSure(market, own, atMs)) return own
+    const known = this.#present(market, atMs) ?? settlementAt(market.summary, atMs)
+    if (known !== null) return known
+    if (atMs < bornMs(market.summary)) return own
+    const recalled = this.#recall(market, atMs)
+    return recalled.kind === 'known' ? recalled.point : this.#ask(market, atMs, recalled)
+  }
+
+  /** Ends what is being asked; whoever waits for it is refused. */
+  stop(): void {
+    this.#asking.stop()
+  }
+
+  /** Whether the price cannot have changed between our tick and that time. */
+  #isSure(market: MarketView, own: PricePoint, atMs: TimeMs): boolean {
+    if (atMs - own.timeMs <= priceAgeMsMax) return true
+    const { venue } = market.ref
+    const sinceMs = this.#parts.liveSinceMs(venue)
+    if (sinceMs !== null && isFromThen(own, sinceMs)) return true
+    const interval = this.#parts.storage.coverage.at(venue, atMs)
+    if (interval !== null && isFromThen(own, interval.fromMs)) return true
+    const { status, settlementPrice } = market.summary
+    if (status !== 'resolved' || own.price !== settlementPrice) return false
+    // Our last tick is the settlement: no price came after it.
+    return market.priceAt(this.#parts.clock.nowMs())?.timeMs === own.timeMs
+  }
+
+  /** The present price, where it has been that since then: of a followed book, or one that rests. */
+  #present(market: MarketView, atMs: TimeMs): PricePoint | null {
+    const { status } = market.summary
+    const { price, source, observedAtMs } = market.price()
+    if (observedAtMs > atMs || source === 'none') return null
+    if (status === 'open') {
+      const sinceMs = this.#parts.liveSinceMs(market.ref.venue)
+      if (sinceMs === null || sinceMs > atMs || market.book().isStale) return null
+    }
+    return { price, timeMs: observedAtMs }
+  }
+
+  /** The answer as far as it is kept, or the first thing that is not. */
+  #recall(market: MarketView, atMs: TimeMs): Recalled {
+    const { pastPrices } = this.#parts.storage
+    const { number } = market.ref
+    const own = market.priceAt(atMs)
+    const day = dayOf(atMs)
+    const past = pastPrices.get(number, day)
+    if (past === null || !this.#isKnown(past, atMs, emptyKey(number, day))) {
+      return { kind: 'day', day, fromDay: day, toDay: day }
+    }
+    const told = newestOf(past, day, atMs)
+    const isOwnOfDay = own !== null && own.timeMs >= startOf(day)
+    if (told !== null || isOwnOfDay) return { kind: 'known', point: newerOf(own, told) }
+    const { fromDay, toDay } = daysBefore(market.summary, day)
+    for (let back = toDay; back >= fromDay; back -= 1) {
+      const endMs = startOf(back + 1)
+      const before = pastPrices.get(number, back)
+      if (before === null || !this.#isKnown(before, endMs, emptyKey(number, back))) {
+        return { kind: 'before', day, fromDay, toDay: back }
+      }
+      const last = newestOf(before, back, timeMs(endMs - 1))
+      if (last !== null) return { kind: 'known', point: newerOf(own, last) }
+      if (own !== null && own.timeMs >= startOf(back)) break
+    }
+    return { kind: 'known', point: own }
+  }
+
+  /** Whether what was read of a day tells of this time; shortly after it was read, of any. */
+  #isKnown({ knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
+    if (atMs <= knownToMs) return true
+    const emptyCount = this.#emptyCounts.get(key) ?? 1
+    const believedMs = Math.min(BELIEVED_MS * 2 ** (emptyCount - 1), EMPTY_BELIEVED_MS_MAX)
+    // Both ways, since the calendar may be put back a little.
+    return Math.abs(this.#parts.clock.nowMs() - readAtMs) < believedMs
+  }
+
+  /** Counts answers without any price of days in a row, so that they are asked for less and less. */
+  #noteEmpty(market: MarketView, isEmpty: boolean, { fromDay, toDay }: Missing): void {
+    const { number, venue, nativeId } = market.ref
+    for (let day = fromDay; day <= toDay; day += 1) {
+      const key = emptyKey(number, day)
+      const count = (this.#emptyCounts.get(key) ?? 0) + 1
+      this.#emptyCounts.delete(key)
+      if (isEmpty) this.#emptyCounts.set(key, count)
+      const [oldest] = this.#emptyCounts.keys()
+      if (this.#emptyCounts.size > EMPTY_DAYS_MAX && oldest !== undefined) {
+        this.#emptyCounts.delete(oldest)
+      }
+    }
+    const detail = `${nativeId}, days ${fromDay} to ${toDay}`
+    if (isEmpty) this.#doubts[venue].note(new AnswerDoubt('prices', 'empty', detail))
+  }
+
+  /** Whoever misses the same waits for the same answer. */
+  async #ask(market: MarketView, atMs: TimeMs, first: Missing): Promise<PricePoint | null> {
+    const deadline = this.#asking.deadline(market)
+    try {
+      return await this.#askUntil(deadline, market, { atMs, first })
+    } finally {
+      deadline.end()
+    }
+  }
+
+  async #askUntil(
+    deadline: Deadline,
+    market: MarketView,
+    { atMs, first }: { readonly atMs: TimeMs; readonly first: Missing },
+  ): Promise<PricePoint | null> {
+    let missing = first
+    for (let asks = 0; ; ) {
+      const key = `${missing.kind} ${missing.day} ${market.ref.number}`
+      let coming = this.#coming.get(key)
+      if (coming === undefined) {
+        if (asks === ASKS_MAX) return market.priceAt(atMs)
+        asks += 1
+        const fetched = this.#fetch(market, missing, deadline.signal)
+        coming = fetched.finally(() => this.#coming.delete(key))
+        this.#coming.set(key, coming)
+      }
+      await deadline.wait(coming)
+      const recalled = this.#recall(market, atMs)
+      if (recalled.kind === 'known') return recalled.point
+      missing = recalled
+    }
+  }
+
+  async #fetch(market: MarketView, missing: Missing, signal: AbortSignal): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs()
+    const { fromDay, toDay } = missing
+    const toMs = timeMs(Math.min(startOf(toDay + 1) - 1, nowMs))
+    const points = await this.#asking.prices(market, { fromMs: startOf(fromDay), toMs }, signal)
+    const told = { readAtMs: nowMs, points }
+    const isOver = lastDayOf(market.summary, missing.day) < missing.day && missing.kind === 'day'
+    this.#noteEmpty(market, points.length === 0 && !isOver, missing)
+    if (missing.kind === 'before') this.#keepBefore(market, missing, told)
+    else this.#keepDay(market, missing.day, told)
+  }
+
+  #keepDay(market: MarketView, day: number, { readAtMs, points }: Told): void {
+    const { pastPrices } = this.#parts.storage
+    const { number, venue, nativeId } = market.ref
+    const before = lastBefore(points, startOf(day))
+    const kept = pastPrices.get(number, day)
+    const keptPoints = kept === null ? [] : pointsOf(kept, day)
+    const isOlder = (points.at(-1)?.timeMs ?? 0) < (keptPoints.at(-1)?.timeMs ?? 0)
+    if (isOlder && points.length > 0) {
+      this.#doubts[venue].note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
+    }
+    // After its end a market has no prices: there nothing is what must come.
+    const isOver = lastDayOf(market.summary, day) < day
+    const isProof = isOver || (points.length > 0 && !isOlder)
+    const toMs = isProof ? knownTo(market, day, readAtMs) : (kept?.knownToMs ?? startOf(day))
+    // What stood when the day began is not looked for again each time the day is read further.
+    const stood = kept?.seconds[0] === 0 ? (kept.prices[0] ?? null) : null
+    const carried = before === null ? stood : this.#standing(market, before, day)
+    const all = joined(keptPoints, points, startOf(day))
+    pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
+  }
+
+  /** The last price before the day then stands at its start; that there was none is kept, too. */
+  #keepBefore(market: MarketView, missing: Missing, { readAtMs, points }: Told): void {
+    const { pastPrices } = this.#parts.storage
+    const { number } = market.ref
+    const { day, fromDay, toDay } = missing
+    let last = lastBefore(points, startOf(toDay + 1))
+    for (let back = toDay; back >= fromDay; back -= 1) {
+      const kept = pastPrices.get(number, back)
+      const endMs = startOf(back + 1)
+      if (last === null) {
+        const told = kept === null ? [] : pointsOf(kept, back)
+        const toMs =
+          points.length > 0 ? knownTo(market, back, readAtMs) : (kept?.knownToMs ?? startOf(back))
+        pastPrices.put(number, back, pastDay(back, told, { readAtMs, toMs, carried: null }))
+      } else if (kept !== null)
+        last = newerOf(newestOf(kept, back, timeMs(endMs - 1)), last) ?? last
+    }
+    const kept = pastPrices.get(number, day)
+    if (last === null || kept === null) return
+    const carried = this.#standing(market, last, day)
+    const known = { readAtMs: kept.readAtMs, toMs: kept.knownToMs, carried }
+    pastPrices.put(number, day, pastDay(day, pointsOf(kept, day), known))
+  }
+
+  /** The price that stood when a day began: the venue's last before it, or ours when it is newer. */
+  #standing(market: MarketView, told: PricePoint, day: number) {
+    return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), told) ?? told).price
+  }
+}
+
+function emptyKey(market: MarketNumber, day: number): string {
+  return `${market} ${day}`
+}
+
+/**
+ * A day's prices as they are kept and as they are told now, in order; what is told now counts where
+ * both have a moment. The price that stood when the day began is left out.
+ */
+function joined(
+  kept: readonly PricePoint[],
+  told: readonly PricePoint[],
+  dayStartMs: TimeMs,
+): readonly PricePoint[] {
+  const moments = new Map<TimeMs, PricePoint>()
+  for (const point of kept) if (point.timeMs > dayStartMs) moments.set(point.timeMs, point)
+  for (const point of told) moments.set(point.timeMs, point)
+  return [...moments.values()].sort((one, other) => one.timeMs - other.timeMs)
+}
+
+/** Before this there was no market, and so no price; 0 when the listing does not say. */
+function bornMs({ createdAtMs, openAtMs }: MarketSummary): number {
+  const times = [createdAtMs, openAtMs].filter((atMs) => atMs !== null)
+  return times.length === 0 ? 0 : Math.max(0, Math.min(...times))
+}
+
+/** How far a day is surely known that was read now: to its end once no further price can come. */
+function knownTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
+  const endMs = startOf(day + 1)
+  const isOver = summary.status === 'resolved' || lastDayOf(summary, day) < day
+  return isOver ? endMs : timeMs(Math.min(nowMs - VENUE_LATE_MS, endMs))
+}
+
+/** The last day on which a market may have had prices; `day` while it may have some still. */
+function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
+  // The close may be a little later than listed.
+  return status === 'open' || closeAtMs === null ? day : dayOf(closeAtMs) + 1
+}
+
+/**
+ * The days to look back at from one: those just before it, or the last ones of a market that ended
+ * before all of these. None is before the market was.
+ */
+function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDay: number } {
+  const lastDay = lastDayOf(market, day)
+  const toDay = lastDay < day - DAYS_BACK ? lastDay : day - 1
+  const bornDay = Math.floor(bornMs(market) / DAY_MS)
+  return { fromDay: Math.max(toDay - DAYS_BACK + 1, bornDay), toDay }
+}
+
+/** Whether a price was known when an interval began: seen within it, or so shortly before. */
+function isFromThen({ timeMs: seenMs }: PricePoint, fromMs: TimeMs): boolean {
+  return seenMs >= fromMs - priceAgeMsMax
+}
+
+/** What a market paid, from its end on: the listing knows that end, not the moment of payment. */
+function settlementAt(summary: MarketSummary, atMs: TimeMs): PricePoint | null {
+  const { status, settlementPrice, closeAtMs } = summary
+  if (status !== 'resolved' || settlementPrice === null) return null
+  return closeAtMs === null || atMs < closeAtMs
+    ? null
+    : { price: settlementPrice, timeMs: closeAtMs }
+}

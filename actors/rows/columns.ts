@@ -1,0 +1,172 @@
+// Rows of numbers by column: what lists filter and sort by, in typed arrays, since walking through a
+// hundred thousand objects takes longer than a turn of the loop may. Rows stand in the order of their
+// numbers, which only grow; a removed row leaves a hole, and holes are closed once they are a quarter.
+// Not for: what the columns mean (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts). Upholds CAT16.
+//
+//   number   3   4   7   9  12        slot of number 7: 2
+//   isGone   .   .   1   .   .        length 5, of which 1 is a hole
+//   …        one array a column, all of one capacity
+
+import { assert } from '../../engine/errors.ts'
+
+const CAPACITY_FIRST = 1_024
+const HOLES_MIN = 1_024
+const HOLES_SHARE = 4
+
+/** One column; take `values` anew after rows were added, since growing replaces it. */
+export interface Column<Values> {
+  values: Values
+}
+
+interface Stretched {
+  grow(capacity: number): void
+  move(from: number, to: number): void
+}
+
+/** Told of holes being closed, which gives rows other slots. */
+export interface MoveWatcher {
+  before(): void
+  /** By the slot before, the slot now; what a hole has is of no meaning. */
+  after(movedTo: Uint32Array): void
+}
+
+/** Bounded by the rows that its owner adds; four bytes stay for each number that was ever given. */
+export class Columns {
+  readonly #columns: Stretched[] = []
+  readonly #watchers: MoveWatcher[] = []
+  readonly #numbers: Column<Uint32Array>
+  readonly #isGone: Column<Uint8Array>
+  #slots = new Int32Array(CAPACITY_FIRST).fill(-1)
+  #capacity = CAPACITY_FIRST
+  #length = 0
+  #holeCount = 0
+
+  constructor() {
+    this.#numbers = this.integers()
+    this.#isGone = this.bytes()
+  }
+
+  bytes(): Column<Uint8Array> {
+    return this.#stretch((capacity) => new Uint8Array(capacity))
+  }
+
+  integers(): Column<Uint32Array> {
+    return this.#stretch((capacity) => new Uint32Array(capacity))
+  }
+
+  floats(): Column<Float64Array> {
+    return this.#stretch((capacity) => new Float64Array(capacity))
+  }
+
+  #stretch<Values extends Uint8Array | Uint32Array | Float64Array>(
+    make: (capacity: number) => Values,
+  ): Column<Values> {
+    const column = { values: make(this.#capacity) }
+    this.#columns.push({
+      grow(capacity) {
+        const larger = make(capacity)
+        larger.set(column.values)
+        column.values = larger
+      },
+      move(from, to) {
+        column.values[to] = column.values[from] ?? 0
+      },
+    })
+    return column
+  }
+
+  /** A column of anything; holes keep what they had until they are closed. */
+  objects<Value>(none: Value): Column<Value[]> {
+    const column: Column<Value[]> = { values: [] }
+    this.#columns.push({
+      grow: () => undefined,
+      move(from, to) {
+        column.values[to] = column.values[from] ?? none
+      },
+    })
+    return column
+  }
+
+  /** Slots in use, holes included. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Rows, holes left out. */
+  get count(): number {
+    return this.#length - this.#holeCount
+  }
+
+  get numbers(): Uint32Array {
+    return this.#numbers.values
+  }
+
+  /** 1 for a hole. */
+  get isGone(): Uint8Array {
+    return this.#isGone.values
+  }
+
+  /** -1 for a number that has no row. Slots are good until the next `add` or `remove`. */
+  slot(number: number): number {
+    return this.#slots[number] ?? -1
+  }
+
+  /**
+   * A new row at the end, whose columns the caller sets: an earlier row may have left values there.
+   * Throws when the number is no larger than the last (our bug).
+   */
+  add(number: number): number {
+    const last = this.#length === 0 ? 0 : (this.numbers[this.#length - 1] ?? 0)
+    assert(number > last, `row ${number} comes after row ${last}`)
+    if (this.#length === this.#capacity) this.#grow()
+    if (number >= this.#slots.length) {
+      const larger = new Int32Array(Math.max(number + 1, this.#slots.length * 2)).fill(-1)
+      larger.set(this.#slots)
+      this.#slots = larger
+    }
+    const slot = this.#length
+    this.#length += 1
+    this.numbers[slot] = number
+    this.isGone[slot] = 0
+    this.#slots[number] = slot
+    return slot
+  }
+
+  #grow(): void {
+    this.#capacity *= 2
+    for (const column of this.#columns) column.grow(this.#capacity)
+  }
+
+  /** Makes a row a hole; does nothing for a number that has none. */
+  remove(number: number): void {
+    const slot = this.slot(number)
+    if (slot < 0) return
+    this.#slots[number] = -1
+    this.isGone[slot] = 1
+    this.#holeCount += 1
+    const isHollow = this.#holeCount * HOLES_SHARE > this.#length
+    if (this.#holeCount >= HOLES_MIN && isHollow) this.#closeHoles()
+  }
+
+  onMove(watcher: MoveWatcher): void {
+    this.#watchers.push(watcher)
+  }
+
+  #closeHoles(): void {
+    for (const watcher of this.#watchers) watcher.before()
+    const movedTo = new Uint32Array(this.#length)
+    let to = 0
+    for (let from = 0; from < this.#length; from += 1) {
+      if (this.isGone[from] === 1) continue
+      if (from !== to) {
+        for (const column of this.#columns) column.move(from, to)
+        this.#slots[this.numbers[to] ?? 0] = to
+      }
+      movedTo[from] = to
+      to += 1
+    }
+    this.#length = to
+    this.#holeCount = 0
+    for (const watcher of this.#watchers) watcher.after(movedTo)
+  }
+}

@@ -1,0 +1,100 @@
+// Ranked lists of markets and events, cut at one moment and kept while clients page through them, so
+// that a client that pages to the end sees every row of that moment once. A ranking is cut at most
+// every 5 s a filter and shared by all clients; kept 5 minutes; all together at most 64 MiB, beyond
+// which the oldest end. Upholds RANK1, RANK2, RANK4, RANK6.
+
+import type { Clock } from '../../engine/clock.ts'
+import { type KeptNumbers, NumberSlabs } from './number-slabs.ts'
+
+const SHARED_MS = 5_000
+const KEPT_MS = 300_000
+const BYTES_MAX = 64 * 2 ** 20
+const PIN_OVERHEAD_BYTES = 512
+
+export interface Ranking {
+  readonly pin: number
+  /** What was asked for. */
+  readonly key: string
+  readonly cutAtMs: number
+  /** Of markets or of events, best first; overwritten some time after the ranking ended. */
+  readonly numbers: Uint32Array
+}
+
+interface Kept extends Ranking {
+  readonly memory: KeptNumbers
+}
+
+/** Rankings by pin; a pin is an integer that is never used twice in a run. */
+export class Rankings {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #slabs = new NumberSlabs()
+  readonly #pins = new Map<number, Kept>()
+  readonly #newest = new Map<string, Ranking>()
+  #bytes = 0
+  #lastPin = 0
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  /** The ranking that clients who ask for this share; null when there is none or it is 5 s old. */
+  shared(key: string): Ranking | null {
+    const nowMs = this.#clock.monotonicMs()
+    this.#expire(nowMs)
+    const shared = this.#newest.get(key)
+    return shared !== undefined && nowMs - shared.cutAtMs < SHARED_MS ? shared : null
+  }
+
+  /** Keeps a copy of a ranking that was cut just now; the one before goes on where its rows are the same. */
+  keep(key: string, cut: Uint32Array): Ranking {
+    const nowMs = this.#clock.monotonicMs()
+    const before = this.#pins.get(this.#newest.get(key)?.pin ?? 0)
+    if (before !== undefined && isSame(before.numbers, cut)) {
+      const renewed = { ...before, cutAtMs: nowMs }
+      this.#pins.delete(before.pin)
+      this.#pins.set(before.pin, renewed)
+      this.#newest.set(key, renewed)
+      return renewed
+    }
+    this.#lastPin += 1
+    const memory = this.#slabs.keep(cut)
+    const ranking = {
+      pin: this.#lastPin,
+      key,
+      cutAtMs: nowMs,
+      numbers: memory.numbers,
+      memory,
+    }
+    this.#pins.set(ranking.pin, ranking)
+    this.#newest.set(key, ranking)
+    this.#bytes += bytesOf(ranking)
+    this.#expire(nowMs)
+    return ranking
+  }
+
+  /** A ranking that a cursor names; null when it was cut for another filter or is no longer kept. */
+  resume(pin: number, key: string): Ranking | null {
+    this.#expire(this.#clock.monotonicMs())
+    const ranking = this.#pins.get(pin)
+    return ranking === undefined || ranking.key !== key ? null : ranking
+  }
+
+  #expire(nowMs: number): void {
+    for (const ranking of this.#pins.values()) {
+      const isOld = nowMs - ranking.cutAtMs >= KEPT_MS
+      if (!isOld && (this.#bytes <= BYTES_MAX || this.#pins.size === 1)) return
+      this.#pins.delete(ranking.pin)
+      this.#bytes -= bytesOf(ranking)
+      ranking.memory.end()
+      if (this.#newest.get(ranking.key) === ranking) this.#newest.delete(ranking.key)
+    }
+  }
+}
+
+function isSame(one: Uint32Array, other: Uint32Array): boolean {
+  return one.length === other.length && one.every((number, place) => number === other[place])
+}
+
+function bytesOf({ numbers, key }: Ranking): number {
+  return numbers.byteLength + key.length * 2 + PIN_OVERHEAD_BYTES
+}

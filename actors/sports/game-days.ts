@@ -1,0 +1,173 @@
+// The events about games by day, and each day's events grouped into games: in steps, when somebody asks,
+// and kept until something about the day changes. What it keeps is bounded by the catalogue.
+// Not for: which market is about what (actors/sports/sports.ts), or when two games are one (engine/sports/).
+// Upholds SPORTS1, SPORTS2, SPORTS12.
+
+import type { VenueKey } from '../../engine/ids.ts'
+import { addDays } from '../../engine/sports/eastern-date.ts'
+import type { GameClue } from '../../engine/sports/game-clue.ts'
+import { type Game, pairVenueGames } from '../../engine/sports/game-pairs.ts'
+import { arenaOf } from '../../engine/sports/leagues.ts'
+import type { TeamTable } from '../../engine/sports/team-table.ts'
+import { type VenueGame, venueGames } from '../../engine/sports/venue-games.ts'
+import type { Steps } from '../../engine/steps.ts'
+import type { MarketView } from '../views.ts'
+
+/** A date's games depend on listings of this many days before and after (game-pairs.ts). */
+const AROUND_DAYS = 2
+/** Grouped days that are kept; beyond them the one grouped first goes and is grouped anew. */
+const KEPT_MAX = 64
+
+/** An event that is about a game, with its markets. */
+export interface GameEvent {
+  readonly clue: GameClue
+  readonly markets: ReadonlyMap<number, MarketView>
+}
+
+/** What each venue lists of one day. */
+interface Gathered {
+  readonly a: readonly VenueGame[]
+  readonly b: readonly VenueGame[]
+}
+
+interface Day {
+  readonly events: Set<GameEvent>
+  /** `venue/anchor` → its events. */
+  readonly byAnchor: Map<string, Set<GameEvent>>
+  /** Of all changes so far; no two states of any days share one. */
+  version: number
+  /** Once asked for, until an event of the day changes. */
+  gathered: Gathered | null
+}
+
+export class GameDays {
+  readonly #table: TeamTable
+  /** By `arena/date`; those without events have no day. */
+  readonly #days = new Map<string, Day>()
+  readonly #kept = new Map<string, { stamp: string; games: readonly Game[] }>()
+  #changeCount = 0
+  #tableVersion = 0
+
+  constructor(table: TeamTable) {
+    this.#table = table
+  }
+
+  place(event: GameEvent): void {
+    const { venue, league, sides } = event.clue
+    // Names are read now, one listing at a time, and not when somebody asks for the day.
+    for (const side of sides) this.#table.team(league, { venue, ...side })
+    const key = dayKey(event.clue)
+    let day = this.#days.get(key)
+    if (day === undefined) {
+      day = { events: new Set(), byAnchor: new Map(), version: 0, gathered: null }
+      this.#days.set(key, day)
+    }
+    day.events.add(event)
+    const anchor = anchorKey(event.clue)
+    const sharing = day.byAnchor.get(anchor)
+    if (sharing === undefined) day.byAnchor.set(anchor, new Set([event]))
+    else sharing.add(event)
+    this.#touch(day)
+  }
+
+  unplace(event: GameEvent): void {
+    const key = dayKey(event.clue)
+    const day = this.#days.get(key)
+    if (day === undefined) return
+    day.events.delete(event)
+    const anchor = anchorKey(event.clue)
+    const sharing = day.byAnchor.get(anchor)
+    sharing?.delete(event)
+    if (sharing?.size === 0) day.byAnchor.delete(anchor)
+    this.#touch(day)
+    if (day.events.size === 0) this.#days.delete(key)
+  }
+
+  /** Teams may be called otherwise from now on. */
+  noteTable(): void {
+    this.#tableVersion += 1
+    for (const day of this.#days.values()) day.gathered = null
+  }
+
+  /** Whether a date's games are known without grouping. */
+  isKept(arena: string, date: string): boolean {
+    return this.#kept.get(`${arena}/${date}`)?.stamp === this.#stamp(arena, date)
+  }
+
+  /**
+   * The games of one arena around a date, grouped once until something about them changes; what
+   * changes meanwhile is seen by the next to ask.
+   */
+  *games(arena: string, date: string): Steps<readonly Game[]> {
+    const stamp = this.#stamp(arena, date)
+    const key = `${arena}/${date}`
+    const kept = this.#kept.get(key)
+    if (kept?.stamp === stamp) return kept.games
+    const days: Gathered[] = []
+    for (const near of around(arena, date)) days.push(yield* this.#gathered(near))
+    const a = days.flatMap((day) => day.a)
+    const b = days.flatMap((day) => day.b)
+    const games = yield* pairVenueGames(a, b, this.#table)
+    this.#kept.delete(key)
+    this.#kept.set(key, { stamp, games })
+    const oldest = this.#kept.keys().next().value
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+    return games
+  }
+
+  /** Venue a's markets first, each venue's in the order in which we learned them. */
+  marketsOf(game: Game): readonly MarketView[] {
+    const markets: MarketView[] = []
+    for (const side of [game.a, game.b]) {
+      if (side === null) continue
+      const { clue } = side
+      // An anchor may be of several events, dated apart only when venue a corrected one of them.
+      const day = this.#days.get(dayKey(clue))
+      const ofSide: MarketView[] = []
+      for (const anchor of new Set(side.anchors)) {
+        for (const event of day?.byAnchor.get(`${clue.venue}/${anchor}`) ?? []) {
+          for (const market of event.markets.values()) ofSide.push(market)
+        }
+      }
+      ofSide.sort((left, right) => left.ref.number - right.ref.number)
+      for (const market of ofSide) markets.push(market)
+    }
+    return markets
+  }
+
+  /** Each venue's games of one `arena/date`. */
+  *#gathered(key: string): Steps<Gathered> {
+    const day = this.#days.get(key)
+    if (day === undefined) return { a: [], b: [] }
+    if (day.gathered !== null) return day.gathered
+    const { version } = day
+    const tableVersion = this.#tableVersion
+    const byVenue: Record<VenueKey, GameClue[]> = { a: [], b: [] }
+    for (const { clue } of day.events) byVenue[clue.venue].push(clue)
+    const a = yield* venueGames(byVenue.a, this.#table)
+    const b = yield* venueGames(byVenue.b, this.#table)
+    const isCurrent = day.version === version && this.#tableVersion === tableVersion
+    if (isCurrent) day.gathered = { a, b }
+    return { a, b }
+  }
+
+  #touch(day: Day): void {
+    this.#changeCount += 1
+    day.version = this.#changeCount
+    day.gathered = null
+  }
+
+  #stamp(arena: string, date: string): string {
+    const versions = around(arena, date).map((near) => this.#days.get(near)?.version ?? 0)
+    return `${this.#tableVersion}/${versions.join('/')}`
+  }
+}
+
+function around(arena: string, date: string): readonly string[] {
+  const days: string[] = []
+  for (let by = -AROUND_DAYS; by <= AROUND_DAYS; by += 1) days.push(`${arena}/${addDays(date, by)}`)
+  return days
+}
+
+const dayKey = ({ league, date }: GameClue): string => `${arenaOf(league)}/${date}`
+const anchorKey = ({ venue, anchor }: GameClue): string => `${venue}/${anchor}`

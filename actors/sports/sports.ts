@@ -1,0 +1,253 @@
+// Which markets are about which game: kept per event as the catalogue learns and forgets markets, and
+// read again when a venue's list of teams says more. What it keeps is bounded by the catalogue.
+// Not for: a day's events as games (game-days.ts), what a title or ticker means and when two games are
+// one (engine/sports/). Upholds SPORTS1 to SPORTS5, SPORTS10 to SPORTS12.
+
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { addDays, easternDate } from '../../engine/sports/eastern-date.ts'
+import type { EventFacts, GameClue } from '../../engine/sports/game-clue.ts'
+import type { Game } from '../../engine/sports/game-pairs.ts'
+import { clueOfGolf, mayBeGolf, TOURNAMENT_DAYS } from '../../engine/sports/golf-clue.ts'
+import { arenaOf, LEAGUES, leagueOfSeries, leagueOfWord } from '../../engine/sports/leagues.ts'
+import { clueOfSlug } from '../../engine/sports/slug-clue.ts'
+import type { Sport } from '../../engine/sports/sport.ts'
+import { TeamTable } from '../../engine/sports/team-table.ts'
+import { clueOfTicker } from '../../engine/sports/ticker-clue.ts'
+import { advance, inPieces, type Steps } from '../../engine/steps.ts'
+import type { TeamListing } from '../../engine/venues/venue.ts'
+import { Slots } from '../slots.ts'
+import type { CatalogView, CatalogWatcher, GamesView, MarketView, SportsView } from '../views.ts'
+import { GameDays, type GameEvent } from './game-days.ts'
+
+/** An event that may be about a game. */
+interface Entry {
+  readonly facts: EventFacts
+  readonly markets: Map<number, MarketView>
+  /** Among the days; null while its ticker tells no two teams, which a list of teams may change. */
+  readonly placed: GameEvent | null
+}
+
+export class Sports implements SportsView, CatalogWatcher {
+  readonly #catalog: Pick<CatalogView, 'event'>
+  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+  readonly #table = new TeamTable()
+  readonly #days = new GameDays(this.#table)
+  /** By venue and the venue's id of the event. */
+  readonly #entries = new Map<string, Entry>()
+  /** Where each market was put, for when its event changes. */
+  readonly #eventOfMarket = new Map<number, string>()
+  /** One day is grouped at a time, so that the second to ask finds it done; bounded, else refused. */
+  readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
+
+  constructor(parts: {
+    catalog: Pick<CatalogView, 'event'>
+    clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+  }) {
+    this.#catalog = parts.catalog
+    this.#clock = parts.clock
+  }
+
+  onListed(market: MarketView): void {
+    const { number } = market.ref
+    const key = eventKey(market)
+    const before = this.#eventOfMarket.get(number)
+    if (before !== undefined && before !== key) this.#remove(number, before)
+    const known = this.#entries.get(key)
+    if (known === undefined && !mayBeGame(market)) return
+    const facts = this.#factsOf(market)
+    const markets = known?.markets ?? new Map<number, MarketView>()
+    const isNew = !markets.has(number)
+    markets.set(number, market)
+    this.#eventOfMarket.set(number, key)
+    const isSame = known !== undefined && isSameFacts(known.facts, facts)
+    if (!isSame) return this.#put(key, { facts, markets }, markets.values())
+    // A further market's ticker may tell what those known did not.
+    if (known.placed === null && isNew) this.#put(key, { facts, markets }, [market])
+  }
+
+  /** Its facts are the same for all its markets: the first tells them. */
+  onEvent(markets: readonly MarketView[]): void {
+    const seen = new Set<string>()
+    for (const market of markets) {
+      const key = eventKey(market)
+      if (!seen.has(key)) this.onListed(market)
+      seen.add(key)
+    }
+  }
+
+  onForgotten(market: MarketView): void {
+    const { number } = market.ref
+    const key = this.#eventOfMarket.get(number)
+    if (key !== undefined) this.#remove(number, key)
+  }
+
+  /**
+   * Takes a venue's list of teams, at the start and whenever it was read again, and reads again what
+   * depends on it; a piece in each turn of the loop.
+   */
+  learnTeams(listings: readonly TeamListing[]): Promise<void> {
+    return inPieces(this.#clock, this.#learning(listings))
+  }
+
+  *#learning(listings: readonly TeamListing[]): Steps<void> {
+    for (const listing of listings) {
+      this.#table.learn(listing)
+      yield
+    }
+    this.#days.noteTable()
+    // Those that come from now on are read with the whole table.
+    for (const [key, entry] of [...this.#entries]) {
+      // Tickers of venue b are cut by the table; slugs and tournaments are not.
+      const isCurrent = this.#entries.get(key) === entry
+      if (isCurrent && key.startsWith('b/')) this.#put(key, entry, entry.markets.values())
+      yield
+    }
+  }
+
+  today(): string {
+    return easternDate(this.#clock.nowMs())
+  }
+
+  games(sport: Sport, date: string): GamesView | Promise<GamesView> {
+    const arenas = new Set(LEAGUES.filter((league) => league.sport === sport).map(arenaOf))
+    const days: { arena: string; date: string }[] = []
+    for (const arena of arenas) {
+      for (let back = 0; back < (sport === 'pga' ? TOURNAMENT_DAYS : 1); back += 1) {
+        days.push({ arena, date: addDays(date, -back) })
+      }
+    }
+    const isKept = days.every((day) => this.#days.isKept(day.arena, day.date))
+    if (isKept || this.#grouping.isIdle) {
+      const done = advance(this.#clock, this.#found(days))
+      if (done !== null) return done.result
+    }
+    if (this.#grouping.isFull) {
+      const detail = 'too many days are looked through at once, try again soon'
+      return Promise.reject(new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: 1 }))
+    }
+    const { signal } = new AbortController()
+    return this.#grouping.run(signal, () => inPieces(this.#clock, this.#found(days)))
+  }
+
+  *#found(days: readonly { readonly arena: string; readonly date: string }[]): Steps<GamesView> {
+    const found: Game[] = []
+    for (const { arena, date } of days) {
+      const games = yield* this.#days.games(arena, date)
+      for (const game of games) if (game.date === date) found.push(game)
+    }
+    found.sort((left, right) => (left.key < right.key ? -1 : 1))
+    const view = new Map<string, readonly MarketView[]>()
+    for (const game of found) {
+      const markets = this.#days.marketsOf(game)
+      // Forgotten while their day was grouped.
+      if (markets.length > 0) view.set(game.key, markets)
+      yield
+    }
+    return view
+  }
+
+  #remove(number: number, key: string): void {
+    this.#eventOfMarket.delete(number)
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    entry.markets.delete(number)
+    if (entry.markets.size > 0) return
+    this.#entries.delete(key)
+    if (entry.placed !== null) this.#days.unplace(entry.placed)
+  }
+
+  /** Reads an event by some of its markets, and moves it when it is about another game than before. */
+  #put(
+    key: string,
+    { facts, markets }: Pick<Entry, 'facts' | 'markets'>,
+    read: Iterable<MarketView>,
+  ): void {
+    const before = this.#entries.get(key)?.placed ?? null
+    const clue = this.#clueOf(facts, [...read])
+    const isSame = clue !== null && before !== null && isSameClue(before.clue, clue)
+    const placed = isSame ? before : clue === null ? null : { clue, markets }
+    this.#entries.set(key, { facts, markets, placed })
+    if (isSame) return
+    if (before !== null) this.#days.unplace(before)
+    if (placed !== null) this.#days.place(placed)
+  }
+
+  #factsOf({ ref, summary }: MarketView): EventFacts {
+    const { venue } = ref
+    const id = summary.event
+    const event = id === null ? null : this.#catalog.event(venue, id)
+    const nativeId = id ?? summary.slug
+    return {
+      nativeId,
+      series: event?.series ?? (venue === 'b' ? beforeDash(nativeId) : null),
+      title: event?.title ?? summary.question,
+      subtitle: '',
+      suffixes: [],
+      startMs: venue === 'a' ? (event?.startAtMs ?? null) : null,
+      endMs: venue === 'b' ? summary.closeAtMs : (event?.endAtMs ?? summary.closeAtMs),
+    }
+  }
+
+  #clueOf(facts: EventFacts, markets: readonly MarketView[]): GameClue | null {
+    const [market] = markets
+    if (market === undefined) return null
+    const { venue } = market.ref
+    const game =
+      venue === 'a'
+        ? clueOfSlug(facts)
+        : clueOfTicker({ ...facts, suffixes: suffixesOf(facts, markets) }, this.#table)
+    const isGolf = mayBeGolf(facts.series, market.summary.tags)
+    const clue = game ?? (isGolf ? clueOfGolf(venue, facts) : null)
+    return clue?.league.sport === null ? null : clue
+  }
+}
+
+/** What the tickers of venue b's markets add to their event's. */
+function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): readonly string[] {
+  return markets.map(({ ref }) => ref.nativeId.slice(nativeId.length + 1))
+}
+
+const DATED = /^([a-z0-9]+)-.+-\d{4}-\d{2}-\d{2}/i
+
+/** Cheap, since it is asked of every market: whether parsing is worth while. */
+function mayBeGame({ ref, summary }: MarketView): boolean {
+  if (ref.venue === 'b') {
+    return (
+      (leagueOfSeries(beforeDash(summary.event ?? ref.nativeId))?.league.sport ?? null) !== null
+    )
+  }
+  const word = DATED.exec(summary.event ?? summary.slug)?.[1]
+  if (word !== undefined && leagueOfWord(word.toLowerCase())?.sport != null) return true
+  return mayBeGolf(null, summary.tags)
+}
+
+function eventKey({ ref, summary }: MarketView): string {
+  return `${ref.venue}/${summary.event ?? summary.slug}`
+}
+
+/** Times of venue b move with each listing. */
+function isSameFacts(one: EventFacts, other: EventFacts): boolean {
+  return one.title === other.title && one.startMs === other.startMs && one.series === other.series
+}
+
+function isSameClue(one: GameClue, other: GameClue): boolean {
+  return (
+    one.league === other.league &&
+    one.anchor === other.anchor &&
+    one.date === other.date &&
+    one.number === other.number &&
+    one.startMs === other.startMs &&
+    one.endMs === other.endMs &&
+    one.sides.length === other.sides.length &&
+    one.sides.every(({ code, name }, index) => {
+      const side = other.sides[index]
+      return side?.code === code && side.name === name
+    })
+  )
+}
+
+function beforeDash(ticker: string): string {
+  const dash = ticker.indexOf('-')
+  return dash < 0 ? ticker : ticker.slice(0, dash)
+}

@@ -1,0 +1,208 @@
+// Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute,
+// a whole crawl every hour, and single markets that messages named. Network trouble is retried for
+// ever with back-off; what was read is kept. A crawl that lacks what must be there is not believed and is
+// repeated with back-off; the markets it lacks are asked for one by one. Upholds VEN6, VEN7, ANSWER3.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Clock, pause } from '../../engine/clock.ts'
+import type { NativeMarketId } from '../../engine/ids.ts'
+import type { Log } from '../../engine/log.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { AnswerDoubt, type Doubts, doubtOfList } from '../../engine/venues/answers.ts'
+import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'
+import { slicesOf } from './page-slices.ts'
+
+const REFRESH_EVERY_MS = 60_000
+const REFRESH_OVERLAP_MS = 120_000
+const CRAWL_EVERY_MS = 3_600_000
+const RETRY_FIRST_MS = 1_000
+const RETRY_MAX_MS = 60_000
+/**
+ * After so many crawls that are not believed the catalogue counts as loaded, as far as it is known; at
+ * once where nothing is.
+ */
+const DOUBTS_UNTIL_LOADED = 3
+/** Markets taken in one turn of the loop, a few milliseconds at most. */
+const SLICE_MARKETS = 50
+/** Before a market is asked for; doubled for each answer that lacked it. */
+const ASK_DELAY_MS = 250
+const ASK_BATCH = 100
+/** A market that messages name may take a moment to appear over REST. */
+const ASK_TRIES_MAX = 6
+/** Markets waiting to be asked for; beyond it the next refresh must find them. */
+const ASK_WAITING_MAX = 10_000
+
+export class CatalogReader {
+  readonly #catalog: VenueCatalog
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onPage: (page: CatalogPage) => void
+  readonly #doubts: Doubts
+  readonly #expected: () => Iterable<NativeMarketId>
+  readonly #abort = new AbortController()
+  readonly #asked = new Map<NativeMarketId, number>()
+  #isAsking = false
+  #askTask: Promise<void> = Promise.resolve()
+  #task: Promise<void> = Promise.resolve()
+
+  constructor(parts: {
+    catalog: VenueCatalog
+    clock: Clock
+    log: Log
+    onPage: (page: CatalogPage) => void
+    doubts: Doubts
+    /** The markets that a whole crawl must list. */
+    expected: () => Iterable<NativeMarketId>
+  }) {
+    this.#catalog = parts.catalog
+    this.#clock = parts.clock
+    this.#log = parts.log
+    this.#onPage = parts.onPage
+    this.#doubts = parts.doubts
+    this.#expected = parts.expected
+  }
+
+  /** Starts reading; `onCrawled` is called once the first whole crawl is done. */
+  start(onCrawled: () => void): void {
+    this.#task = this.#run(onCrawled)
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    await Promise.all([this.#task, this.#askTask])
+  }
+
+  /** Has a market read (again) soon; those asked for together are read together. */
+  ask(market: NativeMarketId): void {
+    if (this.#asked.size >= ASK_WAITING_MAX || this.#asked.has(market)) return
+    this.#asked.set(market, 0)
+    if (!this.#isAsking) this.#askTask = this.#readAsked()
+  }
+
+  async #run(onCrawled: () => void): Promise<void> {
+    const { signal } = this.#abort
+    let crawl = await this.#crawl(DOUBTS_UNTIL_LOADED)
+    if (crawl === null) return
+    onCrawled()
+    let refreshedAtMs: TimeMs = crawl.startedAtMs
+    let doubtDelayMs = RETRY_FIRST_MS
+    while (!signal.aborted) {
+      const waitMs = crawl.isWhole ? REFRESH_EVERY_MS : Math.min(doubtDelayMs, REFRESH_EVERY_MS)
+      await pause(this.#clock, waitMs, signal)
+      if (signal.aborted) return
+      const startedAtMs = this.#clock.nowMs()
+      const everyMs = crawl.isWhole ? CRAWL_EVERY_MS : doubtDelayMs
+      if (startedAtMs - crawl.startedAtMs >= everyMs) {
+        doubtDelayMs = crawl.isWhole ? RETRY_FIRST_MS : Math.min(doubtDelayMs * 2, CRAWL_EVERY_MS)
+        const next = await this.#crawl(1)
+        if (next === null) return
+        crawl = next
+        if (crawl.isWhole) refreshedAtMs = crawl.startedAtMs
+        continue
+      }
+      const sinceMs = timeMs(refreshedAtMs - REFRESH_OVERLAP_MS)
+      try {
+        await this.#catalog.refresh(sinceMs, (page) => this.#take(page), signal)
+        refreshedAtMs = startedAtMs
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        else this.#log.warn({ err: error }, 'catalogue not refreshed')
+      }
+    }
+  }
+
+  /** Crawls until one is believed, or `doubtsMax` were not; null when stopped. */
+  async #crawl(doubtsMax: number): Promise<Crawl | null> {
+    const { signal } = this.#abort
+    let delayMs = RETRY_FIRST_MS
+    for (let doubts = 0; !signal.aborted; ) {
+      const startedAtMs = this.#clock.nowMs()
+      try {
+        await this.#crawlOnce(doubts + 1 === doubtsMax)
+        return signal.aborted ? null : { startedAtMs, isWhole: true }
+      } catch (error) {
+        if (signal.aborted) return null
+        if (error instanceof AnswerDoubt) {
+          this.#doubts.note(error)
+          doubts += 1
+          const hasKnown = !this.#expected()[Symbol.iterator]().next().done
+          if (doubts === doubtsMax || !hasKnown) return { startedAtMs, isWhole: false }
+        } else this.#log.warn({ err: error, delayMs }, 'catalogue not read, trying again')
+        await pause(this.#clock, delayMs, signal)
+        delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
+      }
+    }
+    return null
+  }
+
+  /**
+   * Throws AnswerDoubt when the crawl is not to be believed. What a believed one lacks is asked for by
+   * itself, and so it is of the last that is tried.
+   */
+  async #crawlOnce(isLast: boolean): Promise<void> {
+    const { signal } = this.#abort
+    const lacking = new Set(this.#expected())
+    const known = lacking.size
+    let got = 0
+    await this.#catalog.crawl((page) => {
+      got += page.markets.length
+      for (const { nativeId } of page.markets) lacking.delete(nativeId)
+      return this.#take(page)
+    }, signal)
+    if (signal.aborted) return
+    const reason = doubtOfList({ got, lacking: lacking.size, known })
+    if (reason === null || isLast) for (const market of lacking) this.ask(market)
+    if (reason === null) return
+    throw new AnswerDoubt('catalogue', reason, `${lacking.size} of ${known} open markets missing`)
+  }
+
+  /** Slice by slice, with a turn of the loop for sockets and timers after each. */
+  async #take(page: CatalogPage): Promise<void> {
+    for (const slice of slicesOf(page, SLICE_MARKETS)) {
+      if (this.#abort.signal.aborted) return
+      this.#onPage(slice)
+      await nextTurn()
+    }
+  }
+
+  async #readAsked(): Promise<void> {
+    const { signal } = this.#abort
+    this.#isAsking = true
+    while (this.#asked.size > 0 && !signal.aborted) {
+      const fewestTries = Math.min(...this.#asked.values())
+      await pause(this.#clock, ASK_DELAY_MS * 2 ** fewestTries, signal)
+      const batch = [...this.#asked].slice(0, ASK_BATCH)
+      const markets = batch.map(([market]) => market)
+      const listed = new Set<NativeMarketId>()
+      try {
+        const page = await this.#catalog.fetchMarkets(markets, signal)
+        for (const { nativeId } of page.markets) listed.add(nativeId)
+        await this.#take(page)
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        else this.#log.warn({ err: error }, 'markets not read, trying again')
+      }
+      let missing = 0
+      for (const [market, tries] of batch) {
+        this.#asked.delete(market)
+        if (listed.has(market)) continue
+        if (tries + 1 < ASK_TRIES_MAX) this.#asked.set(market, tries + 1)
+        else missing += 1
+      }
+      if (missing > 0) this.#doubts.note(doubtOfMarkets(markets), missing)
+    }
+    this.#isAsking = false
+  }
+}
+
+interface Crawl {
+  readonly startedAtMs: TimeMs
+  /** It listed all that must be there. */
+  readonly isWhole: boolean
+}
+
+function doubtOfMarkets(asked: readonly NativeMarketId[]): AnswerDoubt {
+  return new AnswerDoubt('market', 'empty', `not listed, of ${asked.length} from ${asked[0]} on`)
+}

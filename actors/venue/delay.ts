@@ -1,0 +1,169 @@
+// How late one venue's messages come, and whether through our own fault: from the venue to us (`lagMs`), and
+// whether what we read had lain unread (`isBehind`). Arrival stamps cannot tell: what waits in the kernel's
+// buffer is stamped when it is read. The evidence is our own slowness (the loop stood still, or reading was
+// paused) together with venue times that are later than this venue's usually are.
+// Not for: what waits in mailboxes, whose ages are known (actors/system.ts). Upholds DELAY3 to DELAY5.
+
+import type { VenueEvent } from '../../engine/events.ts'
+import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/limits.ts'
+
+/** What the delay watch knows of this process. */
+export interface OwnDelay {
+  /** The monotonic clock, in milliseconds. */
+  readonly nowMs: number
+  /** The longest wait of a change of a book for its turn during the last two seconds, and of anything else. */
+  readonly waitedMs: number
+  readonly keptMs: number
+  /** Whether trades are not read, since too many wait. */
+  readonly areTradesPaused: boolean
+  /** How late the loop was at this look, and at most during the last five seconds. */
+  readonly loopMs: number
+  readonly loopMsMax: number
+  /** For how long nothing has been read; 0 while books are. */
+  readonly pausedMs: number
+  /** By how much the calendar has moved against the monotonic clock since the last look. */
+  readonly calendarMovedMs: number
+}
+
+/** The smallest difference between our time and the venue's is that of the last five to ten minutes in which nothing
+ * lay unread: what is late for longer than that would else become what is usual. */
+const FLOOR_EVERY_MS = 300_000
+/** A calendar that is set anew moves by so much at least; one that is slewed, by half a millisecond a second. */
+const CALENDAR_MS_MOVED = 250
+/** Without any slowness of ours for so long, what comes late is late at the venue, or by its clock. */
+const WELL_MS = 60_000
+/** The loop is slow when it was so late: on an idle machine it is by some milliseconds. */
+const LOOP_MS_SLOW = 100
+/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row; once
+ * something came late, a look that saw nothing come says nothing, but so many of them while we are not slow say that
+ * nothing lies unread. */
+const EXCESS_MS_CALM = 500
+const CALM_LOOKS = 3
+const SILENT_LOOKS = 20
+
+/** One venue's. */
+export class VenueDelay {
+  #lagMs: number | null = null
+  /** Our time less the venue's, clocks' difference included: the most of the changes since the last look, since of a
+   * venue's connections one may be late alone, and the least of all. */
+  #latestMs: number | null = null
+  #excessMs = 0
+  #floorMs = Number.POSITIVE_INFINITY
+  #olderFloorMs = Number.POSITIVE_INFINITY
+  #floorSinceMs = Number.NEGATIVE_INFINITY
+  #isBehind = false
+  /** Whether since then something came late, and we do not only know that we stood still. */
+  #hasComeLate = false
+  #behindSinceMs = 0
+  /** Of the last look: its time, and whether we were slow then. */
+  #lookedAtMs = 0
+  #isSlow = false
+  #calmLooks = 0
+  #silentLooks = 0
+  #reconnectedAtMs = Number.NEGATIVE_INFINITY
+  #changeCount = 0
+  #wellSinceMs: number | null = null
+
+  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
+  get lagMs(): number | null {
+    return this.#lagMs === null ? null : Math.round(this.#lagMs)
+  }
+
+  /** Whether what is read now may have lain unread for longer than a message may wait. */
+  get isBehind(): boolean {
+    return this.#isBehind
+  }
+
+  /** How often `isBehind` has changed. */
+  get changeCount(): number {
+    return this.#changeCount
+  }
+
+  /** By how much the latest change since the look before came later than usual, in milliseconds; 0 when none came. */
+  get excessMs(): number {
+    return this.#excessMs
+  }
+
+  /** Every event of the venue passes here; the changes of books tell how late they are. */
+  note(event: VenueEvent): void {
+    if (event.kind !== 'bookChange') return
+    const differenceMs = event.receivedAtMs - event.venueTimeMs
+    const lagMs = differenceMs > 0 ? differenceMs : 0
+    this.#lagMs = this.#lagMs === null ? lagMs : this.#lagMs + (lagMs - this.#lagMs) / 64
+    if (this.#latestMs === null || differenceMs > this.#latestMs) this.#latestMs = differenceMs
+    if (differenceMs < this.#floorMs) this.#floorMs = differenceMs
+    if (this.#isSlow && !this.#isBehind) this.#noteLate(differenceMs)
+  }
+
+  /** A loop that is late looks late: while we are slow, the first late change decides, and not the next look. */
+  #noteLate(differenceMs: number): void {
+    if (differenceMs - Math.min(this.#floorMs, this.#olderFloorMs) <= messageAgeMsMax) return
+    this.#setBehind(true, this.#lookedAtMs)
+    this.#hasComeLate = true
+  }
+
+  /** Ten times a second or so: weighs the evidence. */
+  look(own: OwnDelay): void {
+    const { nowMs, loopMs, loopMsMax, pausedMs, calendarMovedMs } = own
+    if (calendarMovedMs >= CALENDAR_MS_MOVED) this.#forgetFloor()
+    this.#moveFloor(nowMs)
+    // Each look judges what came since the one before.
+    const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
+    const isSilent = this.#latestMs === null
+    this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)
+    this.#latestMs = null
+    const isSlow = loopMsMax >= LOOP_MS_SLOW || pausedMs > 0
+    this.#isSlow = isSlow
+    this.#lookedAtMs = nowMs
+    if (isSlow) this.#wellSinceMs = null
+    else this.#wellSinceMs ??= nowMs
+    const stoodStill = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax
+    const isLate = stoodStill || (isSlow && this.#excessMs > messageAgeMsMax)
+    if (isLate) {
+      this.#calmLooks = 0
+      this.#silentLooks = 0
+      if (!this.#isBehind) this.#setBehind(true, nowMs)
+      this.#hasComeLate ||= this.#excessMs > messageAgeMsMax
+    } else if (this.#isBehind) {
+      const isCalm = loopMs < messageAgeMsMax / 4 && pausedMs === 0
+      this.#silentLooks = isSilent && !isSlow ? this.#silentLooks + 1 : 0
+      if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmLooks = 0
+      else if (!isSilent || !this.#hasComeLate) this.#calmLooks += 1
+      const isWell = this.#wellSinceMs !== null && nowMs - this.#wellSinceMs >= WELL_MS
+      if (isWell) this.#forgetFloor()
+      const isOver = this.#calmLooks >= CALM_LOOKS || this.#silentLooks >= SILENT_LOOKS
+      if (isWell || isOver) this.#setBehind(false, nowMs)
+    }
+  }
+
+  /** True when the backlog should be dropped by new connections; it then counts as done. */
+  takeReconnect({ nowMs, pausedMs }: OwnDelay): boolean {
+    const isLong = this.#isBehind && nowMs - this.#behindSinceMs >= behindMsMax
+    if (!isLong || pausedMs > 0 || nowMs - this.#reconnectedAtMs < reconnectApartMs) return false
+    this.#reconnectedAtMs = nowMs
+    return true
+  }
+
+  /** What is usual is learnt anew. */
+  #forgetFloor(): void {
+    this.#floorMs = Number.POSITIVE_INFINITY
+    this.#olderFloorMs = Number.POSITIVE_INFINITY
+  }
+
+  #setBehind(isBehind: boolean, nowMs: number): void {
+    this.#isBehind = isBehind
+    this.#hasComeLate = false
+    this.#calmLooks = 0
+    this.#silentLooks = 0
+    this.#behindSinceMs = nowMs
+    this.#changeCount += 1
+  }
+
+  #moveFloor(nowMs: number): void {
+    if (this.#isBehind) this.#floorSinceMs = nowMs
+    if (nowMs - this.#floorSinceMs < FLOOR_EVERY_MS) return
+    this.#floorSinceMs = nowMs
+    this.#olderFloorMs = this.#floorMs
+    this.#floorMs = this.#latestMs ?? Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,73 @@
+// The event finds its owner: one map look-up from outcome to market actor. What nobody owns yet goes
+// to the venue's actor, which has the market fetched. Each event ends in exactly one counter.
+// Upholds ROUTE1.
+
+import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Cell } from '../system.ts'
+import type { VenueActor, VenueMessage } from './venue.ts'
+
+/** A venue's actor and the door to its mailbox. */
+export interface VenueSeat {
+  readonly actor: VenueActor
+  readonly cell: Cell<VenueMessage>
+}
+
+export class Router {
+  readonly #catalog: Catalog
+  readonly #onWalletFill: (event: WalletFillEvent) => void
+  readonly #venues: Record<VenueKey, VenueSeat | null> = { a: null, b: null }
+  readonly #routed: Count
+  readonly #unowned: Count
+
+  constructor(parts: {
+    catalog: Catalog
+    metrics: Metrics
+    onWalletFill: (event: WalletFillEvent) => void
+  }) {
+    this.#catalog = parts.catalog
+    this.#onWalletFill = parts.onWalletFill
+    this.#routed = parts.metrics.count('events_routed_total', 'Venue events given to an owner.')
+    this.#unowned = parts.metrics.count('events_unowned_total', 'Venue events of unknown markets.')
+  }
+
+  seat(venue: VenueSeat): void {
+    this.#venues[venue.actor.venue] = venue
+  }
+
+  /** Gives an event to its owner, now. */
+  route(event: VenueEvent): void {
+    const venue = this.#venues[event.venue]
+    venue?.actor.note(event)
+    switch (event.kind) {
+      case 'feedUp':
+      case 'feedDown':
+      case 'feedGap':
+      case 'marketSeen':
+        this.#routed.inc()
+        venue?.cell.tell(event)
+        return
+      case 'marketStatus':
+      case 'openInterest': {
+        const seat = this.#catalog.seatOfNative(event.venue, event.market)
+        if (seat === null) return this.#unowned.inc()
+        this.#routed.inc()
+        return seat.cell.tell(event)
+      }
+      case 'walletFill':
+        this.#routed.inc()
+        return this.#onWalletFill(event)
+      default: {
+        const seat = this.#catalog.seatOfOutcome(event.venue, event.outcome)
+        if (seat !== null) {
+          this.#routed.inc()
+          return seat.cell.tell(event)
+        }
+        this.#unowned.inc()
+        if (event.kind === 'trade') venue?.cell.tell(event)
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// The books of one venue that wait for a fresh snapshot, asked for again until it comes. Those that went
+// stale because we were slow wait apart, and are asked for a few at a time while there is room: their
+// snapshots all at once would make the next delay. Upholds VEN3, DELAY6.
+
+import { lateBooksPerLookMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
+import type { MarketSeat } from '../catalog/catalog.ts'
+
+/** At most this many books are asked for in one call, the longest waiting first. */
+const BATCH = 500
+
+export class StaleBooks {
+  /** When each was last asked for, on the monotonic clock. */
+  readonly #askedAtMs = new Map<MarketSeat, number>()
+  /** Late ones that have not been asked for. */
+  readonly #deferred = new Set<MarketSeat>()
+  /** All that went stale by delay. */
+  readonly #late = new Set<MarketSeat>()
+
+  get count(): number {
+    return this.#askedAtMs.size + this.#deferred.size
+  }
+
+  /** How many went stale by delay and are not fresh again. */
+  get lateCount(): number {
+    return this.#late.size
+  }
+
+  /** It is being asked for now, whatever it waited for. */
+  add(seat: MarketSeat, nowMs: number): void {
+    this.#deferred.delete(seat)
+    if (!this.#askedAtMs.has(seat)) this.#askedAtMs.set(seat, nowMs)
+  }
+
+  /** It went stale by delay: it is asked for when there is room. */
+  defer(seat: MarketSeat): void {
+    this.#askedAtMs.delete(seat)
+    this.#deferred.add(seat)
+    this.#late.add(seat)
+  }
+
+  remove(seat: MarketSeat): void {
+    this.#askedAtMs.delete(seat)
+    this.#deferred.delete(seat)
+    this.#late.delete(seat)
+  }
+
+  /** Those whose last request is over `staleRetryMs` ago, now counted as asked. */
+  takeDue(nowMs: number): MarketSeat[] {
+    const due: MarketSeat[] = []
+    for (const [seat, askedAtMs] of this.#askedAtMs) {
+      if (due.length === BATCH) break
+      if (nowMs - askedAtMs >= staleRetryMs) due.push(seat)
+    }
+    for (const seat of due) {
+      this.#askedAtMs.delete(seat)
+      this.#askedAtMs.set(seat, nowMs)
+    }
+    return due
+  }
+
+  /** Some of the late ones, the longest waiting first, now counted as asked. */
+  takeDeferred(nowMs: number): MarketSeat[] {
+    const count = Math.max(lateBooksPerLookMax, Math.ceil(this.#deferred.size * lateBooksShare))
+    const some = first(this.#deferred, count)
+    for (const seat of some) this.add(seat, nowMs)
+    return some
+  }
+}
+
+function first<Item>(items: Iterable<Item>, count: number): Item[] {
+  const some: Item[] = []
+  for (const item of items) {
+    if (some.length === count) break
+    some.push(item)
+  }
+  return some
+}

@@ -1,0 +1,74 @@
+// Reads the venues' lists of teams, at the start and once a day, for whoever groups games.
+// Not for: what a team's names mean (engine/sports/team-table.ts). Upholds TEAMS4, ANSWER1.
+
+import { type Clock, pause } from '../../engine/clock.ts'
+import type { Log } from '../../engine/log.ts'
+import type { Metrics } from '../../engine/metrics.ts'
+import { AnswerDoubt, Doubts, doubtOfList } from '../../engine/venues/answers.ts'
+import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
+
+const READ_EVERY_MS = 86_400_000
+/** After a failure or a list that is not believed; doubled each time. */
+const RETRY_MS = 60_000
+
+/** Takes teams as a venue lists them. */
+export type Learn = (listings: readonly TeamListing[]) => Promise<void>
+
+export class TeamReader {
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #metrics: Metrics
+  readonly #learn: Learn
+  readonly #abort = new AbortController()
+  readonly #tasks: Promise<void>[] = []
+
+  constructor(parts: {
+    clock: Clock
+    log: Log
+    metrics: Metrics
+    learn: Learn
+  }) {
+    this.#clock = parts.clock
+    this.#log = parts.log
+    this.#metrics = parts.metrics
+    this.#learn = parts.learn
+  }
+
+  /** Reads this venue's teams from now on. */
+  start(venue: Pick<Venue, 'key' | 'teams'>): void {
+    this.#tasks.push(this.#run(venue))
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    await Promise.all(this.#tasks)
+  }
+
+  async #run({ key, teams }: Pick<Venue, 'key' | 'teams'>): Promise<void> {
+    const { signal } = this.#abort
+    const doubts = new Doubts({ metrics: this.#metrics, log: this.#log, venue: key })
+    let knownCount = 0
+    let retryMs = RETRY_MS
+    while (!signal.aborted) {
+      let waitMs = READ_EVERY_MS
+      try {
+        const listings = await teams(signal)
+        if (signal.aborted) return
+        await this.#learn(listings)
+        const got = listings.length
+        const lacking = Math.max(0, knownCount - got)
+        const reason = doubtOfList({ got, lacking, known: knownCount })
+        if (reason !== null) throw new AnswerDoubt('teams', reason, `${got}, before ${knownCount}`)
+        knownCount = Math.max(knownCount, got)
+        retryMs = RETRY_MS
+      } catch (error) {
+        if (signal.aborted) return
+        waitMs = retryMs
+        retryMs = Math.min(retryMs * 2, READ_EVERY_MS)
+        if (error instanceof AnswerDoubt) doubts.note(error)
+        else this.#log.warn({ err: error, venue: key }, 'teams not read, trying again')
+      }
+      await pause(this.#clock, waitMs, signal)
+    }
+  }
+}

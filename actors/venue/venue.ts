@@ -1,0 +1,501 @@
+// One venue: what is watched, whether its feed is alive, and what happens after a gap. It marks the
+// books of a broken stream as stale, asks for them again until they are fresh, has missed trades
+// brought back, and tells everybody when the feed's state changes.
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, COVER1 to COVER3, COVER5, DELAY6 to DELAY8.
+
+import type { Clock } from '../../engine/clock.ts'
+import type {
+  FeedEvent,
+  FeedState,
+  MarketSeenEvent,
+  TradeEvent,
+  Update,
+  VenueEvent,
+} from '../../engine/events.ts'
+import type { NativeMarketId, OutcomeId, VenueKey } from '../../engine/ids.ts'
+import { messageAgeMsCalm, messageAgeMsMax, priceAgeMsMax } from '../../engine/limits.ts'
+import type { Log } from '../../engine/log.ts'
+import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
+import type {
+  CatalogPage,
+  Readable,
+  Venue,
+  VenueHistory,
+  WatchedMarket,
+} from '../../engine/venues/venue.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Actor, Turn } from '../actor.ts'
+import type { Catalog, MarketSeat } from '../catalog/catalog.ts'
+import { DELAYED } from '../market/parts.ts'
+import type { VenueView } from '../views.ts'
+import { CatalogReader } from './catalog-reader.ts'
+import { VenueCoverage } from './coverage.ts'
+import { type OwnDelay, VenueDelay } from './delay.ts'
+import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
+import { StaleBooks } from './stale-books.ts'
+import { TradeRecovery } from './trade-recovery.ts'
+
+/** What the venue actor is told: the feed's own events, and markets or trades nobody owns yet. */
+export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
+
+export interface VenueActorParts {
+  readonly venue: Venue
+  readonly platform: string
+  readonly catalog: Catalog
+  readonly publisher: Publisher
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly delays: Pick<DelayWatch, 'delayMs'>
+  /** Whether all owners have handled what they were told. */
+  readonly isHandled: () => boolean
+}
+
+/** Without any data for this long the feed counts as stale. */
+const SILENT_MS_MAX = 30_000
+/** Trades of markets that are still being fetched; full: the newest is dropped and announced. */
+const HELD_TRADES_MAX = 10_000
+/** Trades wait so long for their market, several times what reading it takes. */
+const HELD_MS_MAX = 300_000
+const STATE_EVERY_MS = 1_000
+/** The feed counts as stale for so long after the last book that was late, so that its state does not flap. */
+const LATE_FOR_MS = 3_000
+/** Closed for so long and not resolved: its venue is asked about it after the first crawl. */
+const OVERDUE_MS = 172_800_000
+
+export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
+  readonly venue: VenueKey
+  readonly platform: string
+  readonly name: string
+  readonly #parts: VenueActorParts
+  readonly #doubts: Doubts
+  readonly #reader: CatalogReader
+  readonly #recovery: TradeRecovery
+  readonly #coverage: VenueCoverage
+  readonly #stale = new StaleBooks()
+  /** How late what it sends is. */
+  readonly delay = new VenueDelay()
+  #lateAtMs = Number.NEGATIVE_INFINITY
+  readonly #held = new Map<NativeMarketId, TradeEvent[]>()
+  readonly #resyncs = new Map<string, Count>()
+  #heldCount = 0
+  /** What watchers were last told. */
+  #toldState: FeedState = 'down'
+  #newestTradeMs = 0
+  /** Where the last run's trades end, until those since have been asked for. */
+  #unaskedSinceMs: TimeMs | null
+  /** Since when the stream of trades is lost; null: it is not. */
+  #downSinceMs: TimeMs | null = null
+  #toldCompleteToMs: TimeMs | null = null
+  #isCrawled = false
+  #stopTimer: () => void = () => undefined
+
+  constructor(parts: VenueActorParts) {
+    this.#parts = parts
+    this.venue = parts.venue.key
+    this.platform = parts.platform
+    this.name = `venue ${parts.platform}`
+    const { clock, metrics } = parts
+    const log = parts.log.child({ venue: parts.platform })
+    const doubts = new Doubts({ metrics, log, venue: this.venue })
+    this.#doubts = doubts
+    this.#reader = new CatalogReader({
+      ...{ clock, log, doubts, catalog: parts.venue.catalog },
+      onPage: (page) => this.#takePage(page),
+      expected: () => this.#openMarkets(),
+    })
+    this.#recovery = new TradeRecovery({
+      ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
+      knownSinceMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
+      newestKnownMs: (untilMs) => this.#newestStoredMs(untilMs),
+      onLost: (fromMs, toMs) => this.#announceGap(fromMs, toMs, null),
+      isHandled: parts.isHandled,
+      committed: () => parts.storage.committed(),
+    })
+    this.#unaskedSinceMs = this.#lastRunsTradeTime()
+    const { coverage } = parts.storage
+    this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
+    const name = `books_stale_${this.venue}`
+    metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
+    const { venue } = this
+    const late = 'Of these, books whose changes waited with us for too long.'
+    metrics.gauge(`books_late_${venue}`, late, () => this.#stale.lateCount)
+    const behind = '1 while what comes from the venue lies unread for too long.'
+    metrics.gauge(`venue_behind_${venue}`, behind, () => Number(this.delay.isBehind))
+    const lag = 'From the venue to us, of late; 0 before the first change of a book.'
+    metrics.gauge(`venue_lag_ms_${venue}`, lag, () => this.lagMs ?? 0)
+  }
+
+  /** Watches what storage knew, then reads the catalogue; `onCrawled` once that is whole. */
+  start(onCrawled: () => void): void {
+    const { feed } = this.#parts.venue
+    feed.start()
+    const kept: MarketSeat[] = []
+    for (const seat of this.#parts.catalog.seats()) {
+      if (seat.actor.ref.venue === this.venue) kept.push(seat)
+    }
+    this.#watch(kept)
+    this.#reader.start(() => {
+      this.#isCrawled = true
+      this.#askForOverdue()
+      onCrawled()
+    })
+    this.#recovery.start()
+    this.#stopTimer = this.#parts.clock.every(STATE_EVERY_MS, () => this.#everySecond())
+  }
+
+  async stop(): Promise<void> {
+    this.#stopTimer()
+    this.#rememberTradeTime()
+    this.#coverage.end()
+    await Promise.all([this.#reader.stop(), this.#recovery.stop(), this.#parts.venue.feed.stop()])
+  }
+
+  receive(message: VenueMessage): Turn {
+    switch (message.kind) {
+      case 'feedUp':
+      case 'feedDown':
+      case 'feedGap':
+        // Single books are whole again in seconds; a connection may be gone for long.
+        if (message.kind === 'feedDown') this.#coverage.end()
+        if (message.stream === 'books') this.#takeBooksEvent(message)
+        else this.#takeTradesEvent(message)
+        break
+      case 'marketSeen':
+        this.#reader.ask(message.market)
+        break
+      case 'trade':
+        this.#hold(message)
+        break
+    }
+  }
+
+  restart(): void {}
+
+  onOverflow(lost: VenueMessage): void {
+    if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs, 1)
+  }
+
+  /** Every event of this venue passes here on its way, for the lag and the newest trade's time. */
+  note(event: VenueEvent): void {
+    if (event.kind === 'bookChange') this.delay.note(event)
+    else if (event.kind === 'trade' && event.venueTimeMs > this.#newestTradeMs) {
+      this.#newestTradeMs = event.venueTimeMs
+    }
+  }
+
+  /**
+   * Ten times a second: late books are asked for a few at a time while nothing waits for long, so that
+   * their snapshots make no new delay; a backlog that lies unread for long is dropped by new connections.
+   */
+  lookAtDelay(own: OwnDelay): void {
+    this.delay.look(own)
+    const areTradesLate = own.keptMs > messageAgeMsMax || own.areTradesPaused
+    const areBooksLate = this.#stale.lateCount > 0 || this.delay.isBehind
+    if (areBooksLate || areTradesLate) this.#lateAtMs = own.nowMs
+    if (this.delay.takeReconnect(own)) this.#parts.venue.feed.reconnect('read too late')
+    const hasRoom = own.waitedMs <= messageAgeMsCalm && own.pausedMs === 0 && !this.delay.isBehind
+    if (hasRoom) this.#resyncSeats(this.#stale.takeDeferred(own.nowMs), DELAYED)
+    if (this.#isLate !== (this.#toldState === 'stale')) this.#tellState()
+  }
+
+  get #isLate(): boolean {
+    return this.#parts.clock.monotonicMs() - this.#lateAtMs < LATE_FOR_MS
+  }
+
+  /** While too much waits within us, not everything is read. */
+  read(what: Readable): void {
+    this.#parts.venue.feed.read(what)
+  }
+
+  // Books
+
+  #takeBooksEvent(event: FeedEvent): void {
+    if (event.kind === 'feedUp') return
+    for (const outcome of event.outcomes) {
+      const seat = this.#parts.catalog.seatOfOutcome(this.venue, outcome)
+      if (seat === null) continue
+      seat.cell.tell({ kind: 'void', reason: event.reason })
+      this.#noteStale(seat)
+    }
+    if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
+  }
+
+  /** A market's own check failed: its book is asked for again; one that was only late, when there is room. */
+  requestResync(seat: MarketSeat, reason: string): void {
+    const outcome = seat.actor.summary.outcomes[0]?.id
+    if (outcome === undefined) return
+    if (reason === DELAYED) return this.#stale.defer(seat)
+    if (!seat.actor.isBookLive) this.#noteStale(seat)
+    this.#resync([outcome], reason)
+  }
+
+  /** Only an open market is sure to have a book that will come. */
+  #noteStale(seat: MarketSeat): void {
+    if (seat.actor.summary.status !== 'open') return
+    this.#stale.add(seat, this.#parts.clock.monotonicMs())
+  }
+
+  #resync(outcomes: readonly OutcomeId[], reason: string): void {
+    let count = this.#resyncs.get(reason)
+    if (count === undefined) {
+      const labels = { venue: this.venue, reason: reason.slice(0, 40) }
+      count = this.#parts.metrics.count('resyncs_total', 'Books asked for again.', labels)
+      this.#resyncs.set(reason, count)
+    }
+    count.inc(outcomes.length)
+    this.#parts.venue.feed.resync(outcomes)
+  }
+
+  // Trades
+
+  #takeTradesEvent(event: FeedEvent): void {
+    if (event.kind === 'feedDown') {
+      this.#downSinceMs ??= event.sinceMs
+      return
+    }
+    // The first connection may have broken before it was of use: the hole is as old as the last run.
+    const keptMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unaskedSinceMs
+    const sinceMs = [event.sinceMs, keptMs].filter((ms) => ms !== null)
+    if (sinceMs.length > 0) this.#recovery.recover(timeMs(Math.min(...sinceMs)))
+    if (event.kind !== 'feedUp') return
+    this.#unaskedSinceMs = null
+    this.#downSinceMs = null
+  }
+
+  #lastRunsTradeTime(): TimeMs | null {
+    const kept = this.#parts.storage.marks.get(this.#tradeMark)
+    return kept === null ? null : timeMs(kept)
+  }
+
+  #newestStoredMs(untilMs: TimeMs): TimeMs | null {
+    const { venue } = this
+    const upTo = { fromMs: timeMs(0), toMs: untilMs, after: null, order: 'desc', limit: 1 } as const
+    const [newest] = this.#parts.storage.trades.rangeOfVenue({ ...upTo, venue })
+    return newest?.trade.timeMs ?? null
+  }
+
+  get #tradeMark(): string {
+    return `newest_trade_ms_${this.venue}`
+  }
+
+  #rememberTradeTime(): void {
+    if (this.#newestTradeMs === 0) return
+    const nowMs = this.#parts.clock.nowMs()
+    // A kill before a lost range has been read must not forget it: live trades come at once, and are
+    // noted while the word that the stream is up still waits for its turn.
+    const unreadMs = this.#recovery.unreadSinceMs ?? nowMs
+    const unaskedMs = this.#unaskedSinceMs ?? nowMs
+    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs, this.#heldSinceMs())
+    this.#parts.storage.marks.put(this.#tradeMark, knownMs)
+  }
+
+  /** A trade of a market we do not know: kept until the market is read. */
+  #hold(event: TradeEvent): void {
+    if (this.#heldCount >= HELD_TRADES_MAX) {
+      return this.#announceGap(event.venueTimeMs, event.venueTimeMs, 1)
+    }
+    const held = this.#held.get(event.market)
+    if (held === undefined) this.#held.set(event.market, [event])
+    else held.push(event)
+    this.#heldCount += 1
+    this.#reader.ask(event.market)
+  }
+
+  /** Trades that wait for their market are in memory alone. */
+  #heldSinceMs(): number {
+    const times = [...this.#held.values()].flatMap((held) => held.map((one) => one.venueTimeMs))
+    return Math.min(...times)
+  }
+
+  #takeHeld(market: NativeMarketId): readonly TradeEvent[] {
+    const held = this.#held.get(market)
+    if (held === undefined) return []
+    this.#held.delete(market)
+    this.#heldCount -= held.length
+    return held
+  }
+
+  /** A market that the venue does not list after all would keep the room of its trades for ever. */
+  #giveUpHeld(): void {
+    if (!this.#isCrawled) return
+    const nowMs = this.#parts.clock.nowMs()
+    for (const [market, [first]] of this.#held) {
+      // Markets stand in the order of their first trade.
+      if (first !== undefined && nowMs - first.receivedAtMs < HELD_MS_MAX) return
+      const times = this.#takeHeld(market).map((trade) => trade.venueTimeMs)
+      const [fromMs, toMs] = [timeMs(Math.min(...times)), timeMs(Math.max(...times))]
+      this.#announceGap(fromMs, toMs, times.length)
+    }
+  }
+
+  #announceGap(fromMs: TimeMs, toMs: TimeMs, count: number | null): void {
+    this.#parts.publisher.publish({
+      kind: 'gap',
+      channel: 'trades',
+      market: null,
+      venue: this.venue,
+      platform: this.platform,
+      fromMs,
+      toMs,
+      count,
+    })
+  }
+
+  /** Trades refused at a market's own full mailbox are read again. */
+  recoverTrades(fromMs: TimeMs): void {
+    this.#recovery.recover(fromMs)
+  }
+
+  // Catalogue
+
+  #takePage(page: CatalogPage): void {
+    const onOlder = (market: NativeMarketId) => {
+      this.#doubts.note(new AnswerDoubt('market', 'older', market))
+      this.#reader.ask(market)
+    }
+    this.#watch(this.#parts.catalog.take(page, onOlder))
+    for (const { nativeId } of page.markets) {
+      const seat = this.#parts.catalog.seatOfNative(this.venue, nativeId)
+      // Without a seat the market is history, and so are its trades.
+      for (const trade of this.#takeHeld(nativeId)) seat?.cell.tell(trade)
+    }
+  }
+
+  /** Every crawl must list them: open, and not to close before now. */
+  *#openMarkets(): Iterable<NativeMarketId> {
+    const nowMs = this.#parts.clock.nowMs()
+    for (const { actor } of this.#parts.catalog.seats()) {
+      const { venue, status, closeAtMs, nativeId } = actor.summary
+      const isOpen = venue === this.venue && status === 'open'
+      if (isOpen && (closeAtMs === null || closeAtMs > nowMs)) yield nativeId
+    }
+  }
+
+  /**
+   * A crawl reads what was settled in the last days only: a market that resolved while we were down
+   * for longer is in none, and would stay as it was for ever. Those are read one by one.
+   */
+  #askForOverdue(): void {
+    const dueMs = this.#parts.clock.nowMs() - OVERDUE_MS
+    for (const { actor } of this.#parts.catalog.seats()) {
+      const { venue, status, closeAtMs, nativeId } = actor.summary
+      const isOverdue = venue === this.venue && status !== 'resolved' && closeAtMs !== null
+      if (isOverdue && closeAtMs < dueMs) this.#reader.ask(nativeId)
+    }
+  }
+
+  #watch(seats: readonly MarketSeat[]): void {
+    const watched: WatchedMarket[] = []
+    for (const seat of seats) {
+      const { summary } = seat.actor
+      if (summary.status === 'resolved') continue
+      this.#noteStale(seat)
+      watched.push({
+        nativeId: summary.nativeId,
+        outcomes: summary.outcomes.map((outcome) => outcome.id),
+        status: summary.status,
+        openAtMs: summary.openAtMs,
+        closeAtMs: summary.closeAtMs,
+      })
+    }
+    if (watched.length > 0) this.#parts.venue.feed.watch(watched)
+  }
+
+  /** Hears its own markets: a fresh book is stale no more, a resolved market is watched no more. */
+  onUpdate(update: Update): void {
+    if (update.kind !== 'bookReplaced' && update.kind !== 'lifecycle') return
+    if (update.market.venue !== this.venue) return
+    const seat = this.#parts.catalog.seatOfNative(this.venue, update.market.nativeId)
+    if (seat === null) return
+    if (update.kind === 'bookReplaced') this.#stale.remove(seat)
+    else if (update.event === 'opened') this.#watch([seat])
+    else if (update.event === 'closed') this.#stale.remove(seat)
+    else if (update.event === 'resolved') {
+      this.#stale.remove(seat)
+      this.#parts.venue.feed.unwatch([update.market.nativeId])
+    }
+  }
+
+  // State
+
+  #everySecond(): void {
+    this.#resyncSeats(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
+    this.#giveUpHeld()
+    this.#rememberTradeTime()
+    const { state } = this
+    const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
+    // A book that nobody looks at for longer says nothing by its silence.
+    const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
+    if (isWatched) this.#coverage.extend(lastDataAtMs)
+    else this.#coverage.end()
+    this.#tellState()
+  }
+
+  #tellState(): void {
+    const { venue, platform, state, lagMs, delayMs, completeToMs } = this
+    if (state === this.#toldState && completeToMs === this.#toldCompleteToMs) return
+    this.#toldState = state
+    this.#toldCompleteToMs = completeToMs
+    const delays = { lagMs, delayMs, completeToMs }
+    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...delays })
+  }
+
+  /** Asks for the books of those that still need it. */
+  #resyncSeats(seats: readonly MarketSeat[], reason: string): void {
+    const outcomes: OutcomeId[] = []
+    for (const seat of seats) {
+      const outcome = seat.actor.summary.outcomes[0]?.id
+      const isDone = seat.actor.isBookLive || seat.actor.summary.status !== 'open'
+      if (isDone) this.#stale.remove(seat)
+      else if (outcome !== undefined) outcomes.push(outcome)
+    }
+    if (outcomes.length > 0) this.#resync(outcomes, reason)
+  }
+
+  get state(): FeedState {
+    const health = this.#parts.venue.feed.health()
+    if (health.connectionsOpen === 0) return 'down'
+    const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
+    const isWhole = health.connectionsOpen >= health.connectionsWanted
+    return isWhole && silentMs <= SILENT_MS_MAX && !this.#isLate ? 'live' : 'stale'
+  }
+
+  /** Since when nothing was missed; null while the feed is not live, or its books come too late. */
+  get liveSinceMs(): TimeMs | null {
+    return this.#coverage.liveSinceMs
+  }
+
+  /** What the venue remembers of prices. */
+  get history(): VenueHistory {
+    return this.#parts.venue.history
+  }
+
+  get completeToMs(): TimeMs | null {
+    const { missingSinceMs, readToMs } = this.#recovery
+    const times = [missingSinceMs, this.#unaskedSinceMs, this.#downSinceMs]
+    const missing = times.filter((ms) => ms !== null)
+    return missing.length === 0 ? readToMs : timeMs(Math.min(...missing))
+  }
+
+  get lagMs(): number | null {
+    return this.delay.lagMs
+  }
+
+  get delayMs(): number {
+    const { isBehind, excessMs } = this.delay
+    return Math.round(Math.max(this.#parts.delays.delayMs, isBehind ? excessMs : 0))
+  }
+
+  get connectionsOpen(): number {
+    return this.#parts.venue.feed.health().connectionsOpen
+  }
+
+  get connectionsWanted(): number {
+    return this.#parts.venue.feed.health().connectionsWanted
+  }
+}

@@ -1,0 +1,86 @@
+// What an operator may ask of a wallet, as a command of the admin socket: `npm run wallet` calls it. Arguments are
+// checked here, since a socket brings anything. Not for: how they arrive (engine/admin-socket.ts). Upholds WALLETS17.
+
+import type { AdminHandlers, AdminRequest } from '../../engine/admin-socket.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { type WalletAddress, walletAddress } from '../../engine/ids.ts'
+import { formatTime, toNumber } from '../../engine/units.ts'
+import type { WalletEvent } from '../../engine/wallet.ts'
+import type { LedgerDifference } from './merge.ts'
+import type { Wallets } from './wallets.ts'
+
+/** Differences told, the largest first; how many there are is told in any case. */
+const TOLD_MAX = 1_000
+
+/** The command `wallet.show` (`{address}`): who it is, what it comes to, and what the venue counts otherwise. */
+export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
+  return {
+    'wallet.show': async (request) => {
+      const address = addressIn(request)
+      const found = await wallets.inspect(address)
+      if (found !== null) return shown(found)
+      throw new EngineError('NOT_FOUND', `${address} was never seen at the venue`)
+    },
+  }
+}
+
+type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
+
+function shown({ view, row, comparison, rereads, difference, untold }: Found) {
+  const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
+  const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
+  return {
+    ...{ address: profile.proxy, owner: profile.eoa, handle: profile.handle },
+    ...{ pseudonym: profile.pseudonym, is_complete: isComplete, doubts, as_of: formatTime(asOfMs) },
+    totals: {
+      ...{ realized: toNumber(realized), unrealized: toNumber(unrealized) },
+      ...{ volume: toNumber(volume), fees: toNumber(fees), income: toNumber(income) },
+      ...counts,
+      first_trade_at: firstTradeMs === null ? null : formatTime(firstTradeMs),
+      last_trade_at: lastTradeMs === null ? null : formatTime(lastTradeMs),
+    },
+    ledger: { events: row.events, blocks: row.blocks, settled_to: formatTime(row.settledToMs) },
+    venue_lacks: {
+      ...{ events: lacking, settled: row.lacking, behind_the_ledger: lacking - row.lacking },
+      // Null: nothing of what is settled, or all of it.
+      told_to: row.toldToMs === null || row.toldToMs === 0 ? null : formatTime(row.toldToMs),
+      asked_again: rereads,
+      difference: difference === null ? null : differing(difference),
+      not_told: untold.slice(0, TOLD_MAX).map(eventShown),
+    },
+    comparison: comparison === null ? null : compared(comparison),
+  }
+}
+
+/** The venue's whole history beside what is kept, when it was asked for last. */
+function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
+  return {
+    ...{ at: formatTime(atMs), lacks: lackingCount },
+    ...{ had_more: more.addedCount, told_otherwise: more.changedCount },
+    table: lacking.slice(0, TOLD_MAX).map(eventShown),
+  }
+}
+
+function eventShown({ timeMs, kind, size, usd, market, txHash }: WalletEvent) {
+  const at = formatTime(timeMs)
+  return { at, kind, size: toNumber(size), usd: toNumber(usd), market, tx: txHash }
+}
+
+function compared({ atMs, positions, differences }: NonNullable<Found['comparison']>) {
+  const sorted = [...differences].sort(
+    (one, other) => Math.abs(other.ours - other.theirs) - Math.abs(one.ours - one.theirs),
+  )
+  return {
+    ...{ at: formatTime(atMs), venue_positions: positions, differences: differences.length },
+    // Contracts and dollars alike are told in micros inside.
+    table: sorted.slice(0, TOLD_MAX).map(({ token, market, what, ours, theirs }) => ({
+      ...{ market, token, what, ours: ours / 1e6, theirs: theirs / 1e6 },
+    })),
+  }
+}
+
+function addressIn({ address }: AdminRequest): WalletAddress {
+  const found = typeof address === 'string' ? walletAddress(address) : null
+  if (found !== null) return found
+  throw new EngineError('BAD_REQUEST', 'address must be 0x and 40 hex digits')
+}

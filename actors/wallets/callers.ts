@@ -1,0 +1,146 @@
+// Who an address is, for whoever asks: a wallet in memory, one on disk, or one that the venue is asked about; an owner's
+// address leads to its wallet, and the wallet is told its owner. Not for: reading what a wallet did (wallets.ts), nor
+// how many are asked about at once (wallet-profiles.ts). Upholds WALLETS2, WALLETS25.
+
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
+import { HOUR_MS } from '../../engine/units.ts'
+import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
+import type { StoredWallet, WalletTable } from '../../storage/wallet-contract.ts'
+import type { WalletDeadline } from './deadline.ts'
+import { WalletProfiles } from './profiles.ts'
+import { newRow } from './row.ts'
+import type { WalletSeat, WalletSeats } from './seats.ts'
+import { type OpenedAccount, openedAccount } from './stored.ts'
+
+export interface CallerParts {
+  readonly table: WalletTable
+  readonly clock: Clock
+  readonly seats: WalletSeats
+  /** Ends everything. */
+  readonly signal: AbortSignal
+  /** Takes a wallet into memory. */
+  readonly seat: (row: StoredWallet, opened: OpenedAccount | null) => WalletSeat
+  /** What our own log of trades knows of a wallet. */
+  readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
+  /** A wallet is known that was not before. */
+  readonly onNew: (row: StoredWallet) => void
+  readonly onFailure: (address: WalletAddress, error: unknown) => void
+}
+
+type Asked = Pick<VenueWallets, 'profile'>
+
+/** A name may have changed after this. */
+const PROFILE_MS = 6 * HOUR_MS
+
+export class WalletCallers {
+  readonly #parts: CallerParts
+  readonly #profiles: WalletProfiles
+  /** Wallets that are being taken into memory; bounded by the requests for them. */
+  readonly #opening = new Map<WalletAddress, Promise<WalletSeat>>()
+
+  constructor(parts: CallerParts) {
+    this.#parts = parts
+    this.#profiles = new WalletProfiles(parts.clock)
+  }
+
+  /**
+   * The wallet of an address, in memory from now on; null for one that the venue never saw, nor we in any trade. `venue` is null while it
+   * is not connected. Rejects with EngineError UNAVAILABLE when it does not say in time.
+   */
+  async seatOf(
+    address: WalletAddress,
+    venue: Asked | null,
+    deadline: WalletDeadline,
+  ): Promise<WalletSeat | null> {
+    const { table, seats, clock } = this.#parts
+    const proxy = table.proxyOf(address) ?? address
+    const warm = seats.use(proxy)
+    if (warm !== null) return warm
+    const row = table.get(proxy)
+    if (row !== null) return this.#seated(row)
+    if (this.#profiles.isStranger(address)) return null
+    const told = await this.#profileOf(address, venue, deadline)
+    const own = told === null ? await deadline.wait(this.#parts.ownTrades(address)) : []
+    if (own === 'late') throw unavailable('our own trades are not looked through in time')
+    if (told === null && own.length === 0) return null
+    const profile = told ?? nameless(address)
+    if (address !== profile.proxy) table.putOwner(address, profile.proxy)
+    if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
+    // Somebody else may have asked by the other address meanwhile, or long ago.
+    const seat = seats.use(profile.proxy) ?? (await this.#seatFor(profile))
+    seat.wallet.setProfile(profile)
+    seat.profiledMs = clock.monotonicMs()
+    seat.wallet.keep(own)
+    return seat
+  }
+
+  async #seatFor(profile: WalletProfile): Promise<WalletSeat> {
+    const { table, clock, seat, onNew } = this.#parts
+    const kept = table.get(profile.proxy)
+    if (kept !== null) return this.#seated(kept)
+    const row = newRow(profile, clock.nowMs())
+    table.put(row)
+    onNew(row)
+    return seat(row, null)
+  }
+
+  /** Once for all who ask meanwhile; nothing changes the row of a wallet that has no seat. */
+  #seated(row: StoredWallet): Promise<WalletSeat> {
+    const known = this.#opening.get(row.proxy)
+    if (known !== undefined) return known
+    const { table, seat } = this.#parts
+    const opening = openedAccount(table, row)
+      .then((opened) => seat(row, opened))
+      .finally(() => this.#opening.delete(row.proxy))
+    this.#opening.set(row.proxy, opening)
+    return opening
+  }
+
+  async #profileOf(
+    address: WalletAddress,
+    venue: Asked | null,
+    deadline: WalletDeadline,
+  ): Promise<WalletProfile | null> {
+    if (venue === null) throw unavailable('the venue of wallets is not connected')
+    const asked = this.#profiles.ask(address, venue, this.#parts.signal)
+    if (asked === 'full') throw unavailable('too many wallets are being asked for')
+    let profile: WalletProfile | null | 'late'
+    try {
+      profile = await deadline.wait(asked)
+    } catch (cause) {
+      this.#parts.onFailure(address, cause)
+      throw unavailable('the venue does not say who that is', cause)
+    }
+    if (profile === 'late') throw unavailable('the venue does not say in time who that is')
+    return profile
+  }
+
+  /** Some hours after the last time, asks whether the wallet is called otherwise now. */
+  renew(seat: WalletSeat, venue: Asked): void {
+    const { clock, seats, signal, onFailure } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const { proxy } = seat.wallet.row
+    if (seat.profiledMs !== null && nowMs - seat.profiledMs < PROFILE_MS) return
+    seat.profiledMs = nowMs
+    const asked = this.#profiles.ask(proxy, venue, signal)
+    if (asked === 'full') return
+    asked
+      .then((profile) => {
+        // One that left the memory meanwhile would put its old row over a newer one.
+        const isHere = seats.peek(proxy) === seat
+        if (isHere && profile?.proxy === proxy) seat.wallet.setProfile(profile)
+      })
+      .catch((error: unknown) => onFailure(proxy, error))
+  }
+}
+
+/** A wallet of which the venue knows nothing. */
+function nameless(proxy: WalletAddress): WalletProfile {
+  return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
+}
+
+export function unavailable(detail: string, cause?: unknown): EngineError {
+  return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
+}

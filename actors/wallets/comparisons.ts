@@ -1,0 +1,163 @@
+// Our positions of a wallet beside the venue's own count, some time after it was read: what differs is logged, kept for
+// whoever operates the engine, and says whether sums can be trusted. Markets in which something is still unsettled are
+// left out: there the venue's two answers need not agree with each other either. Sizes that differ are believed when
+// they differ after another reading too.
+// Not for: what counts as a difference (engine/wallets/reconcile.ts). Upholds WALLETS16, WALLETS22, WALLETS23.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
+import { type Log, LogSampler } from '../../engine/log.ts'
+import { inPieces } from '../../engine/steps.ts'
+import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../engine/units.ts'
+import type { VenueWallets } from '../../engine/wallet.ts'
+import type { WalletAccount } from '../../engine/wallets/account.ts'
+import type { AccountPosition } from '../../engine/wallets/figures.ts'
+import { type Difference, reconcileSteps } from '../../engine/wallets/reconcile.ts'
+import { Slots } from '../slots.ts'
+import type { Wallet } from './wallet.ts'
+
+/** What is compared, and what came of it. Times of `comparedMs` are monotonic; null: never. */
+export interface Compared {
+  readonly wallet: Wallet
+  comparedMs: number | null
+  comparison: Comparison | null
+}
+
+/** Our figures beside the venue's own. */
+export interface Comparison {
+  readonly atMs: TimeMs
+  /** Positions that the venue told, open and closed. */
+  readonly positions: number
+  readonly differences: readonly Difference[]
+}
+
+export interface ComparisonsParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Resolves when no reading is waited for by anybody: comparisons share the venue's quota with these. */
+  readonly idle: () => Promise<void>
+}
+
+/** What a comparison asks of the venue. */
+export interface ComparisonSource {
+  readonly wallets: Pick<VenueWallets, 'positions'>
+  /** Reads the wallet on; resolves to whether the venue answered. */
+  readonly reread: () => Promise<boolean>
+}
+
+/** One at a time: its pages share the venue's quota with readings; those that wait, further ones are left out. */
+const RUNNING_MAX = 1
+const WAITING_MAX = 16
+const COMPARE_EVERY_MS = HOUR_MS
+/** While sizes differ: what was wrong with the venue's answer may be over. */
+const DIFFERS_EVERY_MS = 5 * MINUTE_MS
+/** The venue tells no more open positions than these; what it does not list then says nothing. */
+const TOLD_MAX = 10_000
+const WORST_COUNT = 3
+
+export class WalletComparisons {
+  readonly #parts: ComparisonsParts
+  readonly #slots: Slots
+  readonly #sampler = new LogSampler()
+  /** Those under way; bounded by what runs and waits. */
+  readonly #running = new Map<Compared, Promise<boolean>>()
+
+  constructor(parts: ComparisonsParts) {
+    this.#parts = parts
+    this.#slots = new Slots({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
+  }
+
+  /** Whether sizes agree; what was bought or realised may be counted otherwise there. */
+  isSound({ differences }: Pick<Comparison, 'differences'>): boolean {
+    return !differences.some(isOfSize)
+  }
+
+  /**
+   * At most once an hour for each wallet, every five minutes while it differs, and not when too many wait. Resolves to
+   * whether sizes differ; the one under way counts for all who ask. Never rejects.
+   */
+  compareIfDue(seat: Compared, source: ComparisonSource, signal: AbortSignal): Promise<boolean> {
+    const known = this.#running.get(seat)
+    if (known !== undefined) return known
+    const nowMs = this.#parts.clock.monotonicMs()
+    const isSound = seat.comparison === null || this.isSound(seat.comparison)
+    const everyMs = isSound ? COMPARE_EVERY_MS : DIFFERS_EVERY_MS
+    const isDue = seat.comparedMs === null || nowMs - seat.comparedMs >= everyMs
+    if (!isDue || this.#slots.isFull || signal.aborted) return Promise.resolve(false)
+    seat.comparedMs = nowMs
+    const running = this.#compared(seat, source, signal).finally(() => this.#running.delete(seat))
+    this.#running.set(seat, running)
+    return running
+  }
+
+  async #compared(seat: Compared, source: ComparisonSource, signal: AbortSignal): Promise<boolean> {
+    try {
+      const comparison = await this.#slots.run(signal, () => this.#compare(seat, source, signal))
+      seat.comparison = comparison
+      if (comparison.differences.length > 0) this.#tell(seat.wallet.row.proxy, comparison)
+      return !this.isSound(comparison)
+    } catch (error) {
+      if (signal.aborted) return false
+      // Asked again after the next reading.
+      seat.comparedMs = null
+      const wallet = seat.wallet.row.proxy
+      const { isWritten, count } = this.#sampler.admit('positions')
+      if (isWritten)
+        this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not compared')
+      return false
+    }
+  }
+
+  /** What was done between a reading and the venue's count makes sizes differ, which another reading ends. */
+  async #compare(
+    { wallet }: Compared,
+    { wallets, reread }: ComparisonSource,
+    signal: AbortSignal,
+  ): Promise<Comparison> {
+    await this.#parts.idle()
+    const first = await this.#differing(wallet, wallets, signal)
+    if (this.isSound(first)) return first
+    if (!(await reread())) throw new Error('the venue does not tell the wallet again')
+    const again = await this.#differing(wallet, wallets, signal)
+    const before = new Set(first.differences.map(nameOf))
+    const isBelieved = (one: Difference) => !isOfSize(one) || before.has(nameOf(one))
+    return { ...again, differences: again.differences.filter(isBelieved) }
+  }
+
+  async #differing(
+    wallet: Wallet,
+    venue: ComparisonSource['wallets'],
+    signal: AbortSignal,
+  ): Promise<Comparison> {
+    const { clock } = this.#parts
+    const moving = unsettledMarkets(wallet)
+    const theirs = await venue.positions(wallet.row.proxy, signal)
+    signal.throwIfAborted()
+    // The same account throughout, though fills may come: their markets are left out.
+    const ours = positionsOf(wallet.shown)
+    const reach = { isWhole: theirs.length < TOLD_MAX }
+    const all = await inPieces(clock, reconcileSteps(ours, theirs, reach))
+    for (const market of unsettledMarkets(wallet)) moving.add(market)
+    const differences = all.filter(({ market }) => !moving.has(market))
+    return { atMs: clock.nowMs(), positions: theirs.length, differences }
+  }
+
+  #tell(wallet: WalletAddress, { differences }: Comparison): void {
+    const worst = [...differences].sort((one, other) => sizeOf(other) - sizeOf(one))
+    const details = { wallet, count: differences.length, worst: worst.slice(0, WORST_COUNT) }
+    this.#parts.log.info(details, 'the venue counts a wallet otherwise')
+  }
+}
+
+/** One after the other: ten thousand at once would be made in one turn of the loop. */
+function* positionsOf(account: WalletAccount): Iterable<AccountPosition> {
+  for (let index = 0; index < account.positionCount; index += 1) yield account.position(index)
+}
+
+const isOfSize = ({ what }: Difference): boolean => what !== 'bought' && what !== 'realized'
+const nameOf = ({ token, what }: Difference): string => `${what} ${token}`
+const sizeOf = ({ ours, theirs }: Difference): number => Math.abs(ours - theirs)
+
+function unsettledMarkets({ ledger }: Wallet): Set<NativeMarketId> {
+  return new Set(ledger.unsettled.flatMap(({ market, converted }) => [market, ...converted]))
+}

@@ -1,0 +1,210 @@
+// Brings a wallet's running account forward over its ledger: a few events here, in turns of the loop, many in a thread,
+// from the account as it is stored and some blocks at a time, so that what crosses over stays small however long the
+// history is, and a large account is never packed here. Not for: the rules (engine/wallets/account.ts), nor when this
+// is due (wallet.ts). Upholds WALLETS7, WALLETS9.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../engine/clock.ts'
+import type { NativeMarketId } from '../../engine/ids.ts'
+import type { Log } from '../../engine/log.ts'
+import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
+import { WalletAccount } from '../../engine/wallets/account.ts'
+import type { WalletPort } from '../../engine/wallets/thread.ts'
+import { Turns } from '../turns.ts'
+import { blockEvents, LedgerDamage, type WalletLedger } from './ledger.ts'
+import type { FetchMarkets, WalletMarkets } from './markets.ts'
+
+export interface ForwardParts {
+  readonly port: WalletPort
+  readonly markets: WalletMarkets
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** An account, and how many events of the ledger are in it. */
+export interface Forwarded {
+  readonly account: WalletAccount
+  readonly events: number
+}
+
+/** The same packed, as far as a thread has brought it; null: it was brought forward here. */
+export interface Packed {
+  readonly packed: { readonly bytes: Uint8Array; readonly events: number } | null
+}
+
+/** What has to be asked for on the way. */
+export interface Asking {
+  readonly fetchMarkets: FetchMarkets
+  readonly signal: AbortSignal
+}
+
+/** The wallet whose account it is. */
+export interface ForwardTask extends Forwarded {
+  readonly ledger: WalletLedger
+  /** The account on disk, if it ends where a block does; null: none, or elsewhere. */
+  readonly stored: () => { readonly bytes: Uint8Array; readonly events: number } | null
+}
+
+/** Blocks that cross over together: some 16,000 events, a megabyte. */
+const TASK_BLOCKS = 32
+/** So few are taken in here, in turns of the loop. */
+const HERE_EVENTS = 2 * blockEvents
+
+/**
+ * To the ledger's end; leaves the given account as it is. Where something that was wanted before has become known, the
+ * account is made anew. Rejects with LedgerDamage, with EngineError when the thread is down, and when `signal` aborts.
+ * Markets that nobody knows and the venue does not tell stay unknown.
+ */
+export async function bringForward(
+  parts: ForwardParts,
+  task: ForwardTask,
+  asking: Asking,
+): Promise<Forwarded & Packed> {
+  const isNear = task.ledger.count - task.events <= HERE_EVENTS
+  const next = isNear
+    ? await goOn(parts, task, { ...asking, mustEnd: false })
+    : await throughThread(parts, task, asking)
+  if (next !== 'rebuild') return { packed: null, ...next }
+  parts.log.info({ events: task.ledger.count }, 'the account of a wallet is made anew')
+  return rebuilt(parts, task.ledger, asking)
+}
+
+/** The account of the whole ledger, made of nothing. */
+export async function rebuilt(
+  parts: ForwardParts,
+  ledger: WalletLedger,
+  asking: Asking,
+): Promise<Forwarded & Packed> {
+  const nothing = { account: WalletAccount.empty(), events: 0, ledger, stored: () => null }
+  const made = await throughThread(parts, nothing, asking)
+  if (made !== 'rebuild') return made
+  // Something became known on the way, and is known now; what becomes known this time is left for the next.
+  return { packed: null, ...(await goOn(parts, nothing, { ...asking, mustEnd: true })) }
+}
+
+/** Whole blocks in the thread, what is left of them here. */
+async function throughThread(
+  parts: ForwardParts,
+  { ledger, stored }: ForwardTask,
+  asking: Asking,
+): Promise<(Forwarded & Packed) | 'rebuild'> {
+  const base = stored()
+  let bytes = base?.bytes ?? null
+  let index = (base?.events ?? 0) / blockEvents
+  const end = Math.floor(ledger.count / blockEvents)
+  while (index < end) {
+    asking.signal.throwIfAborted()
+    const count = Math.min(TASK_BLOCKS, end - index)
+    const result = await inThread(parts, { ledger, bytes, index, count }, asking)
+    if (result === 'rebuild') return result
+    bytes = result
+    index += count
+  }
+  const events = index * blockEvents
+  // The account takes over the bytes that it is made of.
+  const packed = bytes === null ? null : { bytes: bytes.slice(), events }
+  const account = bytes === null ? WalletAccount.empty() : WalletAccount.unpack(bytes)
+  if (account === null) return 'rebuild'
+  const next = await goOn(parts, { account, events, ledger }, { ...asking, mustEnd: false })
+  return next === 'rebuild' ? next : { ...next, packed }
+}
+
+async function inThread(
+  parts: ForwardParts,
+  task: {
+    readonly ledger: WalletLedger
+    readonly bytes: Uint8Array | null
+    readonly index: number
+    readonly count: number
+  },
+  asking: Asking,
+): Promise<Uint8Array<ArrayBuffer> | 'rebuild'> {
+  const { ledger, bytes, index, count } = task
+  const blocks: Uint8Array<ArrayBuffer>[] = []
+  const markets = new Map<NativeMarketId, WalletMarket>()
+  for (let block = index; block < index + count; block += 1) {
+    const told = ledger.events(block * blockEvents, (block + 1) * blockEvents)
+    for (const facts of await learn(parts, told, asking)) markets.set(facts.nativeId, facts)
+    blocks.push(ledger.bytesOf(block))
+    await nextTurn()
+  }
+  const result = await parts.port.run({ base: bytes, blocks, markets: [...markets.values()] })
+  if (result === 'damaged') throw new LedgerDamage(`blocks from ${index} on cannot be read`)
+  return result
+}
+
+function goOn(
+  parts: ForwardParts,
+  known: Forwarded & Pick<ForwardTask, 'ledger'>,
+  asking: Asking & { readonly mustEnd: true },
+): Promise<Forwarded>
+function goOn(
+  parts: ForwardParts,
+  known: Forwarded & Pick<ForwardTask, 'ledger'>,
+  asking: Asking & { readonly mustEnd: false },
+): Promise<Forwarded | 'rebuild'>
+/** Here, a block at a time. */
+async function goOn(
+  parts: ForwardParts,
+  known: Forwarded & Pick<ForwardTask, 'ledger'>,
+  asking: Asking & { readonly mustEnd: boolean },
+): Promise<Forwarded | 'rebuild'> {
+  const { ledger } = known
+  // A copy of a large account takes milliseconds.
+  await nextTurn()
+  const end = ledger.count
+  const account = known.account.copy()
+  await nextTurn()
+  const turns = new Turns(parts.clock)
+  let { events } = known
+  while (events < end) {
+    asking.signal.throwIfAborted()
+    const to = Math.min(end, (Math.floor(events / blockEvents) + 1) * blockEvents)
+    const told = ledger.events(events, to)
+    await learn(parts, told, asking)
+    turns.begin()
+    for (const event of told) {
+      const applied = account.apply(event, parts.markets.find)
+      if (applied === 'rebuild' && !asking.mustEnd) return 'rebuild'
+      await turns.next()
+    }
+    events = to
+  }
+  return { account, events }
+}
+
+/** What is known of the markets that events name, and of those that conversions lead to; asked for where unknown. */
+export async function learn(
+  parts: Pick<ForwardParts, 'markets' | 'clock' | 'log'>,
+  events: readonly WalletEvent[],
+  { fetchMarkets, signal }: Asking,
+): Promise<readonly WalletMarket[]> {
+  const { markets } = parts
+  const ids = new Set<NativeMarketId>()
+  for (const { market, converted } of events) {
+    if (market !== '') ids.add(market)
+    for (const id of converted) ids.add(id)
+  }
+  const turns = new Turns(parts.clock)
+  for (const id of ids) {
+    markets.find(id)
+    await turns.next()
+  }
+  try {
+    await markets.learn(ids, fetchMarkets, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    parts.log.warn({ err: error, markets: ids.size }, 'markets of a wallet are not known')
+  }
+  turns.begin()
+  for (const { converted } of events) {
+    for (const id of converted) for (const other of markets.find(id)?.group ?? []) ids.add(other)
+  }
+  const known: WalletMarket[] = []
+  for (const id of ids) {
+    const facts = markets.find(id)
+    if (facts !== null) known.push(facts)
+    await turns.next()
+  }
+  return known
+}

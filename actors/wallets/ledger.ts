@@ -1,0 +1,263 @@
+// The ledger of one wallet: its settled events on disk, in blocks of one size, so that the place of an event tells its
+// block; behind them the events that are not settled, in memory. Events are in the order of the rules, and what is on
+// disk is never changed. Not for: reading from the venue (wallet-reading.ts). Upholds WALLETS6, WALLETS7.
+//
+//   place    0 … 511   512 … 1023   1024 … 1100   1101 … 1103
+//            block 0   block 1      block 2       unsettled
+//                                   count 1101
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { assert } from '../../engine/errors.ts'
+import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
+import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
+import type { HistoryQuery } from '../../storage/storage.ts'
+import { type WalletSide, type WalletTable, walletSides } from '../../storage/wallet-contract.ts'
+
+/** Packing so many takes about a millisecond. */
+export const blockEvents = 512
+
+/** A block cannot be read: the wallet has to be read from its beginning. */
+export class LedgerDamage extends Error {}
+
+/** An event, and its place among the wallet's events of that time. */
+export interface PlacedEvent {
+  readonly event: WalletEvent
+  readonly ordinal: number
+  /** No other has its time. */
+  readonly isAlone: boolean
+}
+
+export type LedgerQuery = HistoryQuery & {
+  readonly kinds: readonly WalletEventKind[] | null
+  readonly market: NativeMarketId | null
+}
+
+/** Methods that look throw LedgerDamage. */
+export class WalletLedger {
+  readonly #table: Pick<WalletTable, 'block' | 'putBlock'>
+  readonly #proxy: WalletAddress
+  /** The number of its first block on disk. */
+  readonly #begin: number
+  #count: number
+  #unsettled: readonly WalletEvent[] = []
+  /** The block looked at last. */
+  #open: { readonly index: number; readonly block: LedgerBlock } | null = null
+  /** When the first event of each block was, where it was looked at. */
+  readonly #firstMs = new Map<number, TimeMs>()
+
+  /** The first `count` events that are on disk on this side. */
+  constructor(
+    table: Pick<WalletTable, 'block' | 'putBlock'>,
+    proxy: WalletAddress,
+    { count, side }: { readonly count: number; readonly side: WalletSide },
+  ) {
+    this.#table = table
+    this.#proxy = proxy
+    this.#begin = walletSides[side]
+    this.#count = count
+  }
+
+  /** Settled events. */
+  get count(): number {
+    return this.#count
+  }
+
+  get blockCount(): number {
+    return Math.ceil(this.#count / blockEvents)
+  }
+
+  /** When the last settled event was; null: there is none. */
+  get lastMs(): TimeMs | null {
+    return this.#count === 0 ? null : this.at(this.#count - 1).timeMs
+  }
+
+  get unsettled(): readonly WalletEvent[] {
+    return this.#unsettled
+  }
+
+  /** In order, and none before the last settled one. */
+  setUnsettled(events: readonly WalletEvent[]): void {
+    this.#unsettled = events
+  }
+
+  /**
+   * Puts settled events behind the others, a block a turn of the loop, and counts them when all are written: what a
+   * crash leaves of fewer is written over. One call at a time.
+   */
+  async append(events: readonly WalletEvent[]): Promise<void> {
+    let written = 0
+    while (written < events.length) {
+      if (written > 0) await nextTurn()
+      const place = this.#count + written
+      const index = Math.floor(place / blockEvents)
+      const before = this.#eventsOf(index, place % blockEvents)
+      const added = events.slice(written, written + blockEvents - before.length)
+      this.#table.putBlock(this.#proxy, this.#begin + index, packBlock([...before, ...added]))
+      this.#open = null
+      this.#firstMs.delete(index)
+      written += added.length
+    }
+    this.#count += events.length
+  }
+
+  /** The first `count` events of a block. */
+  #eventsOf(index: number, count: number): readonly WalletEvent[] {
+    if (count === 0) return []
+    const block = this.#blockAt(index, count)
+    return Array.from({ length: count }, (_, place) => block.event(place))
+  }
+
+  /** What can be read of the ledger where a block of it is damaged, a block at a time. */
+  *readable(): Iterable<readonly WalletEvent[]> {
+    for (let index = 0; index < this.blockCount; index += 1) {
+      const bytes = this.#table.block(this.#proxy, this.#begin + index)
+      const block = bytes === null ? null : LedgerBlock.open(bytes)
+      const count = Math.min(block?.count ?? 0, this.#count - index * blockEvents)
+      if (block !== null) yield Array.from({ length: count }, (_, place) => block.event(place))
+    }
+  }
+
+  /** The bytes of a block that is whole, for a thread: the caller's to give away. */
+  bytesOf(index: number): Uint8Array<ArrayBuffer> {
+    const bytes = this.#table.block(this.#proxy, this.#begin + index)
+    if (bytes === null || this.#blockAt(index, blockEvents).count !== blockEvents) {
+      throw new LedgerDamage(`block ${index} of ${this.#proxy} is not whole`)
+    }
+    return bytes
+  }
+
+  /** The settled events of places from `from` up to, not including, `to`. */
+  events(from: number, to: number): readonly WalletEvent[] {
+    return Array.from({ length: to - from }, (_, index) => this.at(from + index))
+  }
+
+  /** The event at a place, settled or not. */
+  at(place: number): WalletEvent {
+    const unsettled = this.#unsettled[place - this.#count]
+    if (unsettled !== undefined) return unsettled
+    const { block, at } = this.#find(place)
+    return block.event(at)
+  }
+
+  #timeAt(place: number): TimeMs {
+    const unsettled = this.#unsettled[place - this.#count]
+    if (unsettled !== undefined) return unsettled.timeMs
+    const { block, at } = this.#find(place)
+    return block.timeMs(at)
+  }
+
+  #find(place: number): { readonly block: LedgerBlock; readonly at: number } {
+    assert(place >= 0 && place < this.#count, 'a settled event has a place')
+    const at = place % blockEvents
+    return { block: this.#blockAt(Math.floor(place / blockEvents), at + 1), at }
+  }
+
+  #blockAt(index: number, countMin: number): LedgerBlock {
+    if (this.#open?.index === index) return this.#open.block
+    const bytes = this.#table.block(this.#proxy, this.#begin + index)
+    const block = bytes === null ? null : LedgerBlock.open(bytes)
+    if (block === null || block.count < countMin) {
+      throw new LedgerDamage(`block ${index} of ${this.#proxy} cannot be read`)
+    }
+    this.#open = { index, block }
+    return block
+  }
+
+  // Looking
+
+  /** The events of one time, in order: an event's ordinal is its place among them. */
+  eventsAt(atMs: TimeMs): readonly WalletEvent[] {
+    const begin = this.#firstAt(atMs)
+    const end = this.#firstAt(timeMs(atMs + 1))
+    return Array.from({ length: end - begin }, (_, index) => this.at(begin + index))
+  }
+
+  /** The events of a range behind a place, at most `limit`: see HistoryQuery. */
+  slice(query: LedgerQuery): readonly PlacedEvent[] {
+    const { fromMs, toMs, after, order, limit, kinds, market } = query
+    const found: PlacedEvent[] = []
+    const step = order === 'asc' ? 1 : -1
+    let low = this.#firstAt(fromMs)
+    let high = this.#firstAt(timeMs(Math.min(toMs + 1, Number.MAX_SAFE_INTEGER))) - 1
+    if (after !== null) {
+      const begin = this.#firstAt(after.timeMs)
+      const place = begin + (after.ordinal ?? 0)
+      const end = this.#firstAt(timeMs(after.timeMs + 1))
+      // An ordinal that nothing has any more means all of its time.
+      if (order === 'asc')
+        low = Math.max(low, after.ordinal === null ? end : Math.min(place + 1, end))
+      else high = Math.min(high, (after.ordinal === null ? begin : Math.min(place, end)) - 1)
+    }
+    let [sameMs, begin] = [-1, 0]
+    for (let place = order === 'asc' ? low : high; place >= low && place <= high; place += step) {
+      if (found.length >= limit) break
+      const event = this.#matching(place, kinds, market)
+      if (event === null) continue
+      if (event.timeMs !== sameMs) [sameMs, begin] = [event.timeMs, this.#beginOf(place)]
+      const isAlone = begin === place && this.#timeOrNone(place + 1) !== sameMs
+      found.push({ event, ordinal: place - begin, isAlone })
+    }
+    return found
+  }
+
+  /** The place of the first event of the same time: mostly itself, so it is looked for by walking. */
+  #beginOf(place: number): number {
+    const atMs = this.#timeAt(place)
+    let begin = place
+    while (this.#timeOrNone(begin - 1) === atMs) begin -= 1
+    return begin
+  }
+
+  /** Null outside of the ledger. */
+  #timeOrNone(place: number): TimeMs | null {
+    const isInside = place >= 0 && place < this.#count + this.#unsettled.length
+    return isInside ? this.#timeAt(place) : null
+  }
+
+  #matching(
+    place: number,
+    kinds: readonly WalletEventKind[] | null,
+    market: NativeMarketId | null,
+  ): WalletEvent | null {
+    const event = this.at(place)
+    if (kinds !== null && !kinds.includes(event.kind)) return null
+    const isOf = market === null || event.market === market || event.converted.includes(market)
+    return isOf ? event : null
+  }
+
+  /** The place of the first event at or after a time; behind all when there is none. */
+  #firstAt(atMs: TimeMs): number {
+    let low = 0
+    let high = this.#count + this.#unsettled.length
+    // All of it is what is asked for most.
+    if (high === 0 || atMs <= 0) return 0
+    if (this.#timeAt(high - 1) < atMs) return high
+    // Blocks first: their first times are remembered, so that few of them are opened.
+    let lowBlock = 0
+    let highBlock = this.blockCount
+    while (lowBlock < highBlock) {
+      const middle = (lowBlock + highBlock) >>> 1
+      if (this.#firstOf(middle) < atMs) lowBlock = middle + 1
+      else highBlock = middle
+    }
+    // Every block from here on begins at or after it: it is in the block before, or the first of this one.
+    low = Math.max(0, lowBlock - 1) * blockEvents
+    if (lowBlock < this.blockCount) high = lowBlock * blockEvents
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#timeAt(middle) < atMs) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #firstOf(index: number): TimeMs {
+    const known = this.#firstMs.get(index)
+    if (known !== undefined) return known
+    const firstMs = this.#timeAt(index * blockEvents)
+    this.#firstMs.set(index, firstMs)
+    return firstMs
+  }
+}

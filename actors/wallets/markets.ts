@@ -1,0 +1,317 @@
+// What the rules of wallets must know of markets, and their names: from the catalogue; else as it was kept for the
+// wallets that touched them; else read now. The group of a market that a wallet converted is the venue's own word: the
+// catalogue drops what was settled long ago, and a conversion divided over a part of its group would be wrong.
+// Not for: prices and all else that users see of a market (market.ts). Upholds WALLETS8, WALLETS9, WALLETS18, WALLETS19.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { NativeMarketId } from '../../engine/ids.ts'
+import { walletMarketsMax } from '../../engine/limits.ts'
+import type { MarketListing } from '../../engine/market.ts'
+import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { CatalogPage } from '../../engine/venues/venue.ts'
+import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
+import type { StoredWalletMarket, WalletTable } from '../../storage/wallet-contract.ts'
+import { Turns } from '../turns.ts'
+import type { MarketView } from '../views.ts'
+
+export interface WalletMarketParts {
+  readonly table: Pick<WalletTable, 'market' | 'putMarket'>
+  /** Of venue a; null where the catalogue does not know it. */
+  readonly view: (id: NativeMarketId) => MarketView | null
+  readonly marketsOfEvent: (event: string) => readonly MarketView[]
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+  readonly marketsMax?: number
+}
+
+/** Reads single markets; rejects when the venue does not answer. */
+export type FetchMarkets = (
+  ids: readonly NativeMarketId[],
+  signal: AbortSignal,
+) => Promise<CatalogPage>
+
+/** Reads the group of a market, null where the venue knows none; rejects when it does not answer. */
+export type FetchGroup = (
+  id: NativeMarketId,
+  signal: AbortSignal,
+) => Promise<readonly NativeMarketId[] | null>
+
+/** Markets asked for in one call. */
+const ASKED_MAX = 50
+/** A market that nobody knew, or that was not resolved when it was read, is asked for again after this. */
+const ASK_AGAIN_MS = 3_600_000
+
+type Listed = Pick<
+  MarketListing,
+  | 'nativeId'
+  | 'question'
+  | 'slug'
+  | 'eventSlug'
+  | 'outcomes'
+  | 'status'
+  | 'settlementPrice'
+  | 'closeAtMs'
+>
+
+export class WalletMarkets {
+  readonly #parts: WalletMarketParts
+  readonly #marketsMax: number
+  /** Looked up lately, and before that; null: nobody knew it. Moving one within a Map at each look would cost more. */
+  #facts = new Map<NativeMarketId, WalletMarket | null>()
+  #olderFacts = new Map<NativeMarketId, WalletMarket | null>()
+  /** Of these facts the table has a row. */
+  readonly #kept = new WeakSet<WalletMarket>()
+  /** When the venue was asked for those that the catalogue does not know, and for groups. */
+  readonly #askedAtMs = new Map<string, TimeMs>()
+
+  constructor(parts: WalletMarketParts) {
+    this.#parts = parts
+    this.#marketsMax = parts.marketsMax ?? walletMarketsMax
+  }
+
+  view(id: NativeMarketId): MarketView | null {
+    return this.#parts.view(id)
+  }
+
+  /** What is known of a market, without asking anybody; a few hundred µs when it was not looked up lately. */
+  readonly find: FindWalletMarket = (id) => {
+    const known = this.#facts.get(id)
+    if (known !== undefined) return known
+    const older = this.#olderFacts.get(id)
+    const facts = older === undefined ? this.#read(id) : older
+    if (this.#facts.size * 2 >= this.#marketsMax) {
+      this.#olderFacts = this.#facts
+      this.#facts = new Map()
+    }
+    this.#facts.set(id, facts)
+    return facts
+  }
+
+  /** Whether a market has paid out, in a look-up. */
+  isResolved(id: NativeMarketId): boolean {
+    const view = this.#parts.view(id)
+    if (view === null) return (this.find(id)?.payout ?? null) !== null
+    return view.summary.status === 'resolved' && view.summary.settlementPrice !== null
+  }
+
+  /** A listing changed: what was known of the market is looked up anew, and so are those of its event. */
+  forget({ summary }: Pick<MarketView, 'summary'>): void {
+    if (this.#facts.size + this.#olderFacts.size === 0) return
+    this.#drop(summary.nativeId)
+    // A market that is new to its event is new to all in it.
+    if (summary.event === null || !this.#isGrown(summary.event)) return
+    for (const { ref } of this.#parts.marketsOfEvent(summary.event)) this.#drop(ref.nativeId)
+  }
+
+  /** Whether an event has more markets than those told of it. */
+  #isGrown(event: string): boolean {
+    const markets = this.#parts.marketsOfEvent(event)
+    const groupOf = (id: NativeMarketId) => this.#facts.get(id) ?? this.#olderFacts.get(id) ?? null
+    return markets.some(({ ref }) => {
+      const group = groupOf(ref.nativeId)?.group ?? null
+      return group !== null && group.length < markets.length
+    })
+  }
+
+  #drop(id: NativeMarketId): void {
+    this.#facts.delete(id)
+    this.#olderFacts.delete(id)
+  }
+
+  /**
+   * Has the venue tell of those markets of which nobody knows, or that had not paid out when it was asked; those it
+   * does not know either stay unknown for an hour. Keeps what is known of the others, for when the catalogue forgets
+   * them. Rejects when the venue does not answer.
+   */
+  async learn(
+    ids: Iterable<NativeMarketId>,
+    fetchMarkets: FetchMarkets,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const wanted: NativeMarketId[] = []
+    const turns = new Turns(this.#parts.clock)
+    for (const id of new Set(ids)) {
+      if (this.#isWanted(id)) wanted.push(id)
+      else this.#keepKnown(id)
+      await turns.next()
+    }
+    for (let from = 0; from < wanted.length; from += ASKED_MAX) {
+      const asked = wanted.slice(from, from + ASKED_MAX)
+      const { markets } = await fetchMarkets(asked, signal)
+      this.#keep(markets)
+      for (const id of asked) {
+        this.#drop(id)
+        this.#noteAsked(id)
+      }
+    }
+  }
+
+  /** Whether a wallet converted the market and the venue has not told its group. */
+  lacksGroup(id: NativeMarketId): boolean {
+    const kept = this.#parts.table.market(id)
+    return kept?.isConverted === true && kept.group === null
+  }
+
+  /**
+   * Has the venue tell the groups of markets that wallets converted, each once; from the call on no other word counts.
+   * A market of which it knows no group is asked for again after an hour. Rejects when it does not answer.
+   */
+  async learnGroups(
+    ids: Iterable<NativeMarketId>,
+    { fetchMarkets, fetchGroup }: { fetchMarkets: FetchMarkets; fetchGroup: FetchGroup },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const lacking = [...new Set(ids)].filter((id) => this.#lacksFromNow(id))
+    if (lacking.length === 0) return
+    await this.learn(lacking, fetchMarkets, signal)
+    const members = new Set<NativeMarketId>()
+    for (const id of lacking) {
+      // The answer for another one may have told it.
+      if (!this.lacksGroup(id) || !this.#isDue(groupKey(id))) continue
+      const group = await fetchGroup(id, signal)
+      this.#noteAsked(groupKey(id))
+      for (const member of group ?? []) {
+        members.add(member)
+        this.#takeGroup(member, group)
+      }
+    }
+    await this.learn(members, fetchMarkets, signal)
+  }
+
+  #lacksFromNow(id: NativeMarketId): boolean {
+    const kept = this.#parts.table.market(id)
+    if (hasWord(kept)) return kept.group === null
+    const facts = kept ?? this.find(id) ?? unknownMarket(id)
+    this.#parts.table.putMarket({ ...facts, group: null, isConverted: true })
+    this.#drop(id)
+    return true
+  }
+
+  #takeGroup(id: NativeMarketId, group: readonly NativeMarketId[] | null): void {
+    const kept = this.#parts.table.market(id)
+    if (kept?.isConverted !== true || kept.group !== null) return
+    this.#parts.table.putMarket({ ...kept, group })
+    this.#drop(id)
+  }
+
+  #isWanted(id: NativeMarketId): boolean {
+    if (this.#parts.view(id) !== null || (this.find(id)?.payout ?? null) !== null) return false
+    return this.#isDue(id)
+  }
+
+  #isDue(key: string): boolean {
+    const askedAtMs = this.#askedAtMs.get(key)
+    return askedAtMs === undefined || askedAtMs < this.#parts.clock.nowMs() - ASK_AGAIN_MS
+  }
+
+  #noteAsked(key: string): void {
+    this.#askedAtMs.delete(key)
+    this.#askedAtMs.set(key, this.#parts.clock.nowMs())
+    if (this.#askedAtMs.size > this.#marketsMax) this.#forgetOldest()
+  }
+
+  #keep(markets: readonly MarketListing[]): void {
+    for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
+  }
+
+  #keepKnown(id: NativeMarketId): void {
+    const facts = this.find(id)
+    if (facts === null || this.#kept.has(facts)) return
+    if (this.#parts.view(id) !== null) this.#put(facts)
+    this.#kept.add(facts)
+  }
+
+  /** The catalogue's group, or none, takes nobody's place: what is kept of a group is the venue's word. */
+  #put(facts: WalletMarket): void {
+    const { table } = this.#parts
+    const kept = table.market(facts.nativeId)
+    const isConverted = kept?.isConverted ?? false
+    table.putMarket({ ...fullerOf(kept, facts), group: kept?.group ?? null, isConverted })
+  }
+
+  #read(id: NativeMarketId): WalletMarket | null {
+    const kept = this.#parts.table.market(id)
+    const view = this.#parts.view(id)
+    if (view === null) return kept
+    const { native } = view.details()
+    const group = hasWord(kept) ? kept.group : this.#groupOf(view, native)
+    const facts = fullerOf(kept, this.#factsOf(view.summary, native, group))
+    if (facts.payout === null || native.closed === true) return facts
+    // Its row does not know yet when it closed: the moment at which we learned it stays until then.
+    if (kept?.payout === facts.payout) return { ...facts, resolvedAtMs: kept.resolvedAtMs }
+    this.#put(facts)
+    return facts
+  }
+
+  /** In the order in which the catalogue learned them, which is the event's own. */
+  #groupOf(
+    { summary }: MarketView,
+    native: MarketListing['native'],
+  ): readonly NativeMarketId[] | null {
+    if (summary.event === null || !isInGroup(native)) return null
+    const markets = this.#parts.marketsOfEvent(summary.event)
+    const inOrder = markets.toSorted((one, other) => one.ref.number - other.ref.number)
+    return inOrder.map(({ ref }) => ref.nativeId)
+  }
+
+  #factsOf(
+    listed: Listed,
+    native: MarketListing['native'],
+    group: readonly NativeMarketId[] | null,
+  ): WalletMarket {
+    const { nativeId, question, slug, eventSlug, outcomes } = listed
+    const payout = listed.status === 'resolved' ? listed.settlementPrice : null
+    return {
+      ...{ nativeId, question, slug, eventSlug, payout, group },
+      labels: outcomes.map(({ label }) => label),
+      tokens: outcomes.map(({ id }) => id),
+      resolvedAtMs: payout === null ? null : this.#resolvedAtMs(native, listed.closeAtMs),
+    }
+  }
+
+  /**
+   * When it closed, as its row says; a row that was read before it closed knows a plan at most, and then it is the
+   * moment at which we learned of it.
+   */
+  #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
+    const nowMs = this.#parts.clock.nowMs()
+    if (native.closed !== true) return nowMs
+    const told = timeOf(native.closedTime) ?? timeOf(native.umaEndDate) ?? closeAtMs ?? nowMs
+    return timeMs(Math.min(told, nowMs))
+  }
+
+  #forgetOldest(): void {
+    for (const id of this.#askedAtMs.keys()) {
+      this.#askedAtMs.delete(id)
+      return
+    }
+  }
+}
+
+/** What was told of a market, but for a payout or outcomes that were told before and are not told now: those stay. */
+function fullerOf(kept: StoredWalletMarket | null, told: WalletMarket): WalletMarket {
+  if (kept === null) return told
+  const { payout, resolvedAtMs } = told.payout === null ? kept : told
+  const { tokens, labels } = told.tokens.length === 0 ? kept : told
+  return { ...told, payout, resolvedAtMs, tokens, labels }
+}
+
+/** Whether the venue's word on the group counts, or is waited for. */
+function hasWord(kept: StoredWalletMarket | null): kept is StoredWalletMarket {
+  return kept !== null && (kept.isConverted || kept.group !== null)
+}
+
+/** A market of which nothing but its id is known. */
+function unknownMarket(nativeId: NativeMarketId): WalletMarket {
+  const names = { question: null, slug: null, eventSlug: null, labels: [] }
+  return { nativeId, ...names, tokens: [], payout: null, resolvedAtMs: null, group: null }
+}
+
+const groupKey = (id: NativeMarketId): string => `group of ${id}`
+
+function isInGroup(native: MarketListing['native']): boolean {
+  return native.negRisk === true
+}
+
+function timeOf(value: unknown): TimeMs | null {
+  return typeof value === 'string' ? parseTime(value) : null
+}

@@ -1,0 +1,125 @@
+// What our own log of trades knows of wallets of which the venue tells nothing: a venue that forgot, or that never was
+// asked while it knew, does not make a trade unseen. The log has no index by wallet, so it is looked through from its
+// end, whales first, for all who ask meanwhile at once, in turns of the loop and up to a bound.
+// Not for: trades of wallets that the venue tells (wallet-reading.ts). Upholds WALLETS28.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Trade } from '../../engine/events.ts'
+import type { NativeMarketId, OutcomeId, WalletAddress } from '../../engine/ids.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import { complement, TIME_END, TIME_ZERO, timeMs, USD_ZERO } from '../../engine/units.ts'
+import type { WalletEvent } from '../../engine/wallet.ts'
+import type { HistoryQuery, Storage } from '../../storage/storage.ts'
+import type { MarketView } from '../views.ts'
+import { inOrder } from './live.ts'
+
+export interface OwnTradesParts {
+  readonly storage: Pick<Storage, 'trades' | 'whales'>
+  readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
+  /** Ends everything. */
+  readonly signal: AbortSignal
+}
+
+/** Rows looked at in a turn of the loop: about a millisecond; and in all, the newest ones. */
+const TURN_ROWS = 128
+const ROWS_MAX = 65_536
+
+type Found = Map<WalletAddress, WalletEvent[]>
+
+export class WalletOwnTrades {
+  readonly #parts: OwnTradesParts
+  /** Those who wait for the next look through the log, and that look. */
+  #next: { readonly found: Found; readonly done: Promise<void> } | null = null
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(parts: OwnTradesParts) {
+    this.#parts = parts
+  }
+
+  /** The trades of a wallet as events, in order; as taker: what token a maker traded the log does not say. */
+  async of(wallet: WalletAddress): Promise<readonly WalletEvent[]> {
+    this.#next ??= this.#begin()
+    const { found, done } = this.#next
+    found.set(wallet, [])
+    await done
+    return inOrder(found.get(wallet) ?? [])
+  }
+
+  /** After the look under way, so that there is one at a time. */
+  #begin(): { readonly found: Found; readonly done: Promise<void> } {
+    const found: Found = new Map()
+    const done = this.#running.then(() => {
+      this.#next = null
+      return this.#look(found)
+    })
+    this.#running = done.catch(() => undefined)
+    return { found, done }
+  }
+
+  async #look(found: Found): Promise<void> {
+    const { trades, whales } = this.#parts.storage
+    const hashes = new Set<string>()
+    await this.#rows(
+      (query) => trades.rangeOfVenue({ venue: 'a', ...query }),
+      ({ market, trade, venueOrdinal }) => {
+        this.#take(market, trade, found, hashes)
+        return { timeMs: trade.timeMs, ordinal: venueOrdinal }
+      },
+    )
+    const told = new Set(hashes)
+    await this.#rows(
+      (query) => whales.range(query),
+      ({ market, venue, whale }) => {
+        // One of which there are trades is told by these; it may be a sum of them.
+        const isNew = venue === 'a' && !told.has(whale.txHash ?? '')
+        if (isNew) this.#take(market, whale, found, hashes)
+        return { timeMs: whale.timeMs, ordinal: whale.ordinal }
+      },
+    )
+  }
+
+  async #rows<Row>(
+    read: (query: HistoryQuery) => readonly Row[],
+    take: (row: Row) => HistoryQuery['after'],
+  ): Promise<void> {
+    const query = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'desc', limit: TURN_ROWS } as const
+    let after: HistoryQuery['after'] = null
+    for (let count = 0; count < ROWS_MAX && !this.#parts.signal.aborted; count += TURN_ROWS) {
+      const rows: readonly Row[] = read({ ...query, after })
+      for (const row of rows) after = take(row)
+      if (rows.length < TURN_ROWS) return
+      await nextTurn()
+    }
+  }
+
+  #take(number: MarketNumber, trade: Trade, found: Found, hashes: Set<string>): void {
+    const events = trade.taker === null ? undefined : eventsOf(found, trade.taker)
+    const market = events === undefined ? null : this.#parts.market(number)
+    const token = market?.summary.outcomes[trade.outcomeIndex]?.id
+    if (events === undefined || market === null || token === undefined) return
+    events.push(eventOf(trade, market.ref.nativeId, token))
+    if (trade.txHash !== null) hashes.add(trade.txHash)
+  }
+}
+
+function eventsOf(found: Found, address: string): WalletEvent[] | undefined {
+  const asked: ReadonlyMap<string, WalletEvent[]> = found
+  return asked.get(address) ?? asked.get(address.toLowerCase())
+}
+
+/** A trade is told in the first outcome; a wallet's fill in the token traded. */
+function eventOf(
+  { timeMs: atMs, txHash, price, size, side, outcomeIndex, usd }: Trade,
+  market: NativeMarketId,
+  token: OutcomeId,
+): WalletEvent {
+  const isFirst = outcomeIndex === 0
+  return {
+    kind: (side === 'buy') === isFirst ? 'buy' : 'sell',
+    // Whole seconds, as the venue's history tells them.
+    timeMs: timeMs(Math.floor(atMs / 1_000) * 1_000),
+    txHash: txHash?.toLowerCase() ?? '',
+    ...{ market, token, size, price: isFirst ? price : complement(price) },
+    ...{ usd, fee: USD_ZERO, role: 'taker', converted: [] },
+  }
+}

@@ -1,0 +1,187 @@
+// Wallets by what they realised and traded, over all time and over the last days in whole hours: columns of numbers
+// kept in order (sorted-rows.ts), from which a ranking is cut at most every 5 s. Names and totals stay on disk and are
+// read for the page that is shown. Not for: exact windows of one wallet (wallet-look.ts). Upholds WALLETS14, WALLETS24.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
+import { DAY_MS, HOUR_MS, usdMicros } from '../../engine/units.ts'
+import type { RangeFigures } from '../../engine/wallets/figures.ts'
+import type { StoredWallet, WalletTable } from '../../storage/wallet-contract.ts'
+import { type Column, Columns } from '../rows/columns.ts'
+import { SortedRows } from '../rows/sorted-rows.ts'
+import { Turns } from '../turns.ts'
+import {
+  type RankedWallet,
+  WALLET_WINDOWS,
+  type WalletOrder,
+  type WalletsView,
+  type WalletWindow,
+} from './views.ts'
+
+export interface RankingParts {
+  readonly table: Pick<WalletTable, 'get' | 'head'>
+  readonly clock: Clock
+}
+
+type RankingQuery = Parameters<WalletsView['ranking']>[0]
+
+const CUT_EVERY_MS = 5_000
+const DAY_HOURS = DAY_MS / HOUR_MS
+/** Hours counted, the present one included. */
+const WINDOW_HOURS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
+  one_day: DAY_HOURS,
+  seven_day: 7 * DAY_HOURS,
+  thirty_day: 30 * DAY_HOURS,
+}
+
+interface WindowColumns {
+  readonly realized: Column<Float64Array>
+  readonly volume: Column<Float64Array>
+  readonly trades: Column<Float64Array>
+  readonly sorted: Readonly<Record<WalletOrder, SortedRows>>
+}
+
+interface Cut {
+  readonly atMs: number
+  readonly numbers: Uint32Array
+}
+
+/** Bounded by the wallets that were ever asked for; some 500 bytes each. */
+export class WalletRanking {
+  readonly #parts: RankingParts
+  readonly #rows = new Columns()
+  readonly #isRanked = this.#rows.bytes()
+  /** 0: none in this process, 1: incomplete, 2: complete. */
+  readonly #verdicts = this.#rows.bytes()
+  /** The last hour in which a wallet did anything; 0: none is kept. */
+  readonly #lastHour = this.#rows.integers()
+  readonly #windows: ReadonlyMap<WalletWindow, WindowColumns>
+  readonly #numbers = new Map<WalletAddress, number>()
+  /** By number − 1. */
+  readonly #addresses: WalletAddress[] = []
+  readonly #cuts = new Map<string, Cut>()
+  /** The hour that the windows end with. */
+  #hour: number
+
+  constructor(parts: RankingParts) {
+    this.#parts = parts
+    this.#windows = new Map(WALLET_WINDOWS.map((window) => [window, windowColumns(this.#rows)]))
+    this.#hour = hourOf(parts.clock)
+  }
+
+  get count(): number {
+    return this.#rows.count
+  }
+
+  /** What a wallet's own answers say of it from now on; before the first, what is stored counts. */
+  judge(proxy: WalletAddress, isComplete: boolean): void {
+    const number = this.#numbers.get(proxy)
+    if (number !== undefined) this.#verdicts.values[this.#rows.slot(number)] = isComplete ? 2 : 1
+  }
+
+  /** A wallet is new, or its figures are others now. */
+  put(wallet: StoredWallet): void {
+    const known = this.#numbers.get(wallet.proxy)
+    const number = known ?? this.#addresses.push(wallet.proxy)
+    if (known === undefined) this.#numbers.set(wallet.proxy, number)
+    const slot = known === undefined ? this.#rows.add(number) : this.#rows.slot(number)
+    this.#isRanked.values[slot] = 1
+    this.#lastHour.values[slot] = wallet.hours.at(-1)?.hour ?? 0
+    this.#write(slot, wallet)
+  }
+
+  /** When an hour is over, takes it out of the windows of all who did anything in them; in turns of the loop. */
+  async roll(signal: AbortSignal): Promise<void> {
+    const hour = hourOf(this.#parts.clock)
+    if (hour === this.#hour) return
+    const oldest = this.#hour - WINDOW_HOURS.thirty_day
+    this.#hour = hour
+    const turns = new Turns(this.#parts.clock)
+    // Wallets that come meanwhile are written by the new hour already.
+    for (const address of this.#addresses.slice()) {
+      const slot = this.#rows.slot(this.#numbers.get(address) ?? 0)
+      if ((this.#lastHour.values[slot] ?? 0) <= oldest) continue
+      const wallet = this.#parts.table.get(address)
+      if (wallet !== null) this.#write(slot, wallet)
+      await turns.next()
+      if (signal.aborted) return
+    }
+  }
+
+  page(query: RankingQuery): ReturnType<WalletsView['ranking']> {
+    const { window, offset, limit } = query
+    const numbers = this.#cut(query)
+    const wallets: RankedWallet[] = []
+    for (let place = offset; place < Math.min(numbers.length, offset + limit); place += 1) {
+      const number = numbers[place] ?? 0
+      const address = this.#addresses[number - 1]
+      const head = address === undefined ? null : this.#parts.table.head(address)
+      if (head === null) continue
+      const { proxy, eoa, handle, pseudonym, image, totals, readAtMs } = head
+      const profile = { proxy, eoa, handle, pseudonym, image }
+      const slot = this.#rows.slot(number)
+      const verdict = this.#verdicts.values[slot] ?? 0
+      const isComplete = verdict === 0 ? head.isComplete : verdict === 2
+      const asOfMs = readAtMs === 0 ? null : readAtMs
+      const figures = this.#figures(window, slot)
+      wallets.push({ rank: place + 1, profile, figures, totals, isComplete, asOfMs })
+    }
+    return { wallets, total: numbers.length }
+  }
+
+  /** Numbers of all wallets, best first. */
+  #cut({ window, sortBy }: RankingQuery): Uint32Array {
+    const name = `${window} ${sortBy}`
+    const nowMs = this.#parts.clock.monotonicMs()
+    const known = this.#cuts.get(name)
+    if (known !== undefined && nowMs - known.atMs < CUT_EVERY_MS) return known.numbers
+    const numbers = new Uint32Array(this.#rows.length)
+    this.#windows.get(window)?.sorted[sortBy].select(this.#isRanked.values, 'desc', numbers)
+    this.#cuts.set(name, { atMs: nowMs, numbers })
+    return numbers
+  }
+
+  #write(slot: number, { totals, hours }: StoredWallet): void {
+    for (const [window, columns] of this.#windows) {
+      const fromHour = window === 'all_time' ? 0 : this.#hour - WINDOW_HOURS[window] + 1
+      const figures: RangeFigures = window === 'all_time' ? totals : sumFrom(hours, fromHour)
+      columns.trades.values[slot] = figures.trades
+      columns.realized.values[slot] = figures.realized
+      columns.volume.values[slot] = figures.volume
+      columns.sorted.realized_pnl.touch(slot)
+      columns.sorted.volume.touch(slot)
+    }
+  }
+
+  #figures(window: WalletWindow, slot: number): RangeFigures {
+    const columns = this.#windows.get(window)
+    return {
+      realized: usdMicros(columns?.realized.values[slot] ?? 0),
+      volume: usdMicros(columns?.volume.values[slot] ?? 0),
+      trades: columns?.trades.values[slot] ?? 0,
+    }
+  }
+}
+
+function windowColumns(rows: Columns): WindowColumns {
+  const [realized, volume, trades] = [rows.floats(), rows.floats(), rows.floats()]
+  const sorted = {
+    realized_pnl: new SortedRows(rows, realized),
+    volume: new SortedRows(rows, volume),
+  }
+  return { realized, volume, trades, sorted }
+}
+
+function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
+  let [realized, volume, trades] = [0, 0, 0]
+  for (let place = hours.length - 1; place >= 0; place -= 1) {
+    const row = hours[place]
+    if (row === undefined || row.hour < fromHour) break
+    realized += row.realized
+    volume += row.volume
+    trades += row.trades
+  }
+  return { realized: usdMicros(realized), volume: usdMicros(volume), trades }
+}
+
+const hourOf = (clock: Clock): number => Math.floor(clock.nowMs() / HOUR_MS)

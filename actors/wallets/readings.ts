@@ -1,0 +1,125 @@
+// The readings of all wallets: one at a time of each, shared by all who wait for it, and few at once, since live trades
+// and their back-fill share the venue's quota. A reading goes on when nobody waits for it any more.
+// Not for: what is read (wallet-reading.ts), nor whether it is time to (wallets.ts). Upholds WALLETS1, WALLETS11.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
+import { walletReadingsMax, walletReadingsWaitingMax } from '../../engine/limits.ts'
+import { type Log, LogSampler } from '../../engine/log.ts'
+import type { VenueWallets } from '../../engine/wallet.ts'
+import type { WalletSource } from './reading.ts'
+import type { WalletSeat } from './seats.ts'
+import { FairSlots, type Pass } from './slots.ts'
+
+export interface ReadingsParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Ends everything. */
+  readonly signal: AbortSignal
+  /** A wallet has grown; called often. */
+  readonly onProgress: (seat: WalletSeat) => void
+  readonly onRead: (seat: WalletSeat, source: ReadingSource) => void
+}
+
+/** The venue, once it is open. */
+export interface ReadingSource extends WalletSource {
+  readonly wallets: VenueWallets
+}
+
+/** A venue that did not answer is not asked again for the same wallet before. */
+const FAILED_MS = 2_000
+/** A reading keeps its place for so long while others wait. */
+const HELD_MS = 5_000
+
+export class WalletReadings {
+  readonly #parts: ReadingsParts
+  readonly #slots: FairSlots
+  readonly #sampler = new LogSampler()
+  /** Readings that somebody asked for and that are not done. */
+  #askedCount = 0
+  readonly #idle = new Set<() => void>()
+
+  constructor(parts: ReadingsParts) {
+    this.#parts = parts
+    const bounds = { runningMax: walletReadingsMax, waitingMax: walletReadingsWaitingMax }
+    this.#slots = new FairSlots({ ...bounds, heldMs: HELD_MS }, parts.clock)
+  }
+
+  /**
+   * The wallet's reading under way, or a new one: resolves to whether the venue answered, and never rejects. Null where
+   * none can be begun now: too many wait, or the venue has just failed. One that nobody asked for is not begun while
+   * there are such.
+   */
+  read(
+    seat: WalletSeat,
+    source: ReadingSource,
+    { isAsked } = { isAsked: true },
+  ): Promise<boolean> | null {
+    if (seat.reading !== null) return seat.reading
+    const { clock, signal, onProgress } = this.#parts
+    const hasFailed = seat.failedMs !== null && clock.monotonicMs() - seat.failedMs < FAILED_MS
+    if (hasFailed || signal.aborted || this.#slots.isFull) return null
+    if (!isAsked && this.#askedCount > 0) return null
+    if (isAsked) this.#askedCount += 1
+    seat.reading = this.#read(seat, source).finally(() => {
+      seat.reading = null
+      onProgress(seat)
+      if (isAsked) this.#askedCount -= 1
+      if (this.#askedCount === 0) this.#wake()
+    })
+    return seat.reading
+  }
+
+  /** Resolves once nobody's reading is waited for, or when everything ends. */
+  async idle(): Promise<void> {
+    while (this.#askedCount > 0 && !this.#parts.signal.aborted) {
+      await new Promise<void>((resolve) => this.#idle.add(resolve))
+    }
+  }
+
+  #wake(): void {
+    const waiting = [...this.#idle]
+    this.#idle.clear()
+    for (const resolve of waiting) resolve()
+  }
+
+  noteFailure(wallet: WalletAddress, error: unknown): void {
+    if (this.#parts.signal.aborted) return
+    const reason = error instanceof Error ? error.name : 'unknown'
+    const { isWritten, count } = this.#sampler.admit(reason)
+    if (isWritten) this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not read')
+  }
+
+  async #read(seat: WalletSeat, source: ReadingSource): Promise<boolean> {
+    const { clock, signal, onRead } = this.#parts
+    try {
+      await this.#slots.run(signal, async (pass) => {
+        const beganMs = clock.monotonicMs()
+        const wallets = this.#passing(seat, source.wallets, pass)
+        await seat.wallet.read({ ...source, wallets }, signal)
+        seat.freshMs = beganMs
+        seat.failedMs = null
+      })
+    } catch (error) {
+      seat.failedMs = clock.monotonicMs()
+      this.noteFailure(seat.wallet.row.proxy, error)
+      return false
+    }
+    onRead(seat, source)
+    return true
+  }
+
+  /** The venue's history, which lets others have their turn between its pieces. */
+  #passing(seat: WalletSeat, venue: VenueWallets, pass: Pass): WalletSource['wallets'] {
+    return {
+      history: (asked, onEvents, signal) => {
+        const take: typeof onEvents = async (events) => {
+          await onEvents(events)
+          this.#parts.onProgress(seat)
+          await pass()
+        }
+        return venue.history(asked, take, signal)
+      },
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// When all of a wallet's history is asked for again: because the venue's answers lack what is kept, at once and then more
+// and more seldom, and because its own count of positions differs, once a day. Nothing kept is lost by it.
+// Not for: what comes of it (wallet-merge.ts). Upholds WALLETS22, WALLETS26.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
+import { walletStrangersMax } from '../../engine/limits.ts'
+import type { Log } from '../../engine/log.ts'
+import type { Count } from '../../engine/metrics.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
+import type { Wallet } from './wallet.ts'
+
+export interface RereadsParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Counts the wallets asked for again. */
+  readonly rereads: Count
+}
+
+/** After the first time; then once a day. */
+const LACKING_MS: readonly number[] = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  4 * HOUR_MS,
+]
+const DIFFERS_MS: readonly number[] = []
+
+interface Asked {
+  readonly atMs: number
+  readonly times: number
+}
+
+export class WalletRereads {
+  readonly #parts: RereadsParts
+  /** Monotonic; those asked for longest ago first. Full: the oldest may be asked for again. */
+  readonly #asked = new Map<WalletAddress, Asked>()
+
+  constructor(parts: RereadsParts) {
+    this.#parts = parts
+  }
+
+  /** How often all of a wallet was asked for again in this process. */
+  times(proxy: WalletAddress): number {
+    return this.#asked.get(proxy)?.times ?? 0
+  }
+
+  /** Has the next reading be of everything where it is time for that: says whether it is. */
+  ask(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
+    const { clock, log, rereads } = this.#parts
+    const { proxy, lacking } = wallet.row
+    const nowMs = clock.monotonicMs()
+    const { atMs, times } = this.#asked.get(proxy) ?? { atMs: Number.NEGATIVE_INFINITY, times: 0 }
+    const pauses = why === 'lacking' ? LACKING_MS : DIFFERS_MS
+    if (nowMs - atMs < (pauses[times - 1] ?? DAY_MS)) return false
+    this.#asked.delete(proxy)
+    this.#asked.set(proxy, { atMs: nowMs, times: times + 1 })
+    for (const oldest of this.#asked.keys()) {
+      if (this.#asked.size <= walletStrangersMax) break
+      this.#asked.delete(oldest)
+    }
+    rereads.inc()
+    log.warn({ wallet: proxy, why, lacking }, 'all of a wallet is asked for again')
+    wallet.readAnew()
+    return true
+  }
+}

@@ -1,0 +1,131 @@
+// What the owners let the face see of wallets. Part of views.ts, which shows these to http/.
+
+import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
+import type { TimeMs, UsdMicros } from '../../engine/units.ts'
+import type {
+  WalletEvent,
+  WalletEventKind,
+  WalletMarket,
+  WalletProfile,
+} from '../../engine/wallet.ts'
+import type {
+  PnlGranularity,
+  PnlPoint,
+  PositionFigures,
+  RangeFigures,
+  WalletTotals,
+} from '../../engine/wallets/figures.ts'
+import type { HistoryQuery } from '../../storage/storage.ts'
+import type { MarketView } from '../views.ts'
+
+/** The rolling windows of a profile, each up to now and exact to the second. */
+export type WalletWindow = 'one_day' | 'seven_day' | 'thirty_day' | 'all_time'
+export const WALLET_WINDOWS: readonly WalletWindow[] = [
+  'one_day',
+  'seven_day',
+  'thirty_day',
+  'all_time',
+]
+
+/** A position as of now. */
+export interface PositionView extends PositionFigures {
+  /** Null: neither we nor the venue's catalogue know the market any more. */
+  readonly view: MarketView | null
+  readonly facts: WalletMarket | null
+  /** What one contract is worth now, in micros; null: unknown, valued at its cost. */
+  readonly price: number | null
+  readonly unrealized: UsdMicros
+}
+
+/** An event of the ledger with its place: the ordinal counts the wallet's events of that millisecond. */
+export interface WalletEventView {
+  readonly event: WalletEvent
+  readonly timeMs: TimeMs
+  readonly ordinal: number
+  /** The same for ever, for users. */
+  readonly id: string
+  readonly view: MarketView | null
+  /** What was kept of a market that the catalogue does not know; looked up when it is asked for. */
+  readonly facts: WalletMarket | null
+}
+
+/** Why what is shown of a wallet may not be all that it did, or its sums not right; README.md of engine/wallets says more. */
+export type WalletDoubt =
+  | 'venue_lacks_kept'
+  | 'venue_unsure'
+  | 'venue_withheld'
+  | 'venue_late'
+  | 'venue_counts_otherwise'
+  | 'not_read_whole'
+  | 'not_told_yet'
+  | 'figures_behind'
+  | 'group_unknown'
+
+/** One wallet as of the moment of looking; good for the turn in which it was given. */
+export interface WalletView {
+  readonly profile: WalletProfile
+  /** There is no doubt: readings of the venue, the last one of some seconds ago, cover everything that is shown. */
+  readonly isComplete: boolean
+  readonly doubts: readonly WalletDoubt[]
+  /** Events that are kept and shown here and that the venue's last answers lack. */
+  readonly lacking: number
+  /** Everything that the venue told up to here is in the figures: when it was last read. */
+  readonly asOfMs: TimeMs
+  readonly totals: WalletTotals
+  readonly unrealized: UsdMicros
+  /** Whether it made a whale row in the last thirty days. */
+  readonly isWhale: boolean
+  window(window: WalletWindow): RangeFigures
+  /** In no order. Computed when asked, in turns of the loop: some 2 µs each. */
+  positions(): readonly PositionView[] | Promise<readonly PositionView[]>
+  /** Figures and series of [fromMs, toMs]. */
+  pnl(range: {
+    readonly fromMs: TimeMs
+    readonly toMs: TimeMs
+    readonly granularity: PnlGranularity
+  }): {
+    readonly figures: RangeFigures
+    readonly series: readonly PnlPoint[]
+  }
+  /**
+   * A slice of the ledger, unsettled events included: fewer than `limit` only at the end. Throws EngineError
+   * UNAVAILABLE when it is damaged, and is then read anew.
+   */
+  events(
+    query: HistoryQuery & {
+      readonly kinds: readonly WalletEventKind[] | null
+      readonly market: NativeMarketId | null
+    },
+  ): readonly WalletEventView[]
+}
+
+export type WalletOrder = 'realized_pnl' | 'volume'
+
+/** A row of the ranking of wallets that were ever asked for. */
+export interface RankedWallet {
+  readonly rank: number
+  readonly profile: WalletProfile
+  readonly figures: RangeFigures
+  readonly totals: WalletTotals
+  /** As its own answers say it. */
+  readonly isComplete: boolean
+  /** When the venue was read for these figures; null: never wholly. */
+  readonly asOfMs: TimeMs | null
+}
+
+export interface WalletsView {
+  /**
+   * The wallet of a proxy or owner's address, read from the venue when nobody asked before or what is known is old;
+   * null: never seen anywhere. A venue that does not answer in time: what is known, with `isComplete` false.
+   * Rejects with EngineError UNAVAILABLE when nothing is known yet and the venue does not answer, or too many wait.
+   */
+  open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null>
+  /** Best first; windows shorter than all time count whole UTC hours. Cut at most every 5 s. */
+  ranking(query: {
+    readonly window: WalletWindow
+    readonly sortBy: WalletOrder
+    readonly offset: number
+    readonly limit: number
+  }): { readonly wallets: readonly RankedWallet[]; readonly total: number }
+  readonly count: number
+}

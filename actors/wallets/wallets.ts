@@ -1,0 +1,477 @@
+// The owner of all wallets: who an address is, when a wallet is read from the venue, which are in memory and followed,
+// and how they rank. A request is answered with what is known: at once where that is young, else after waiting a little
+// for a reading that goes on in any case, and that all who ask for the wallet share.
+// Not for: one wallet's figures (wallet.ts). Upholds WALLETS1, WALLETS11 to WALLETS24.
+
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import type { WalletFillEvent } from '../../engine/events.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
+import { walletFollowedMs, walletsFollowedMax, walletWaitMsMax } from '../../engine/limits.ts'
+import type { Log } from '../../engine/log.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import type { Metrics } from '../../engine/metrics.ts'
+import type { Watcher } from '../../engine/publisher.ts'
+import { MINUTE_MS, type TimeMs } from '../../engine/units.ts'
+import type { Venue } from '../../engine/venues/venue.ts'
+import type { WalletEvent } from '../../engine/wallet.ts'
+import type { WalletPort } from '../../engine/wallets/thread.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { StoredWallet } from '../../storage/wallet-contract.ts'
+import type { CatalogWatcher, MarketView } from '../views.ts'
+import { unavailable, WalletCallers } from './callers.ts'
+import { WalletCatchUps } from './catch-ups.ts'
+import { WalletComparisons } from './comparisons.ts'
+import { WalletDeadline } from './deadline.ts'
+import { WalletFollows } from './follows.ts'
+import { LedgerDamage } from './ledger.ts'
+import { LiveFills } from './live.ts'
+import { WalletLook } from './look.ts'
+import { type WalletMarketParts, WalletMarkets } from './markets.ts'
+import { WalletOwnTrades } from './own-trades.ts'
+import { WalletRanking } from './ranking.ts'
+import { type ReadingSource, WalletReadings } from './readings.ts'
+import { WalletRereads } from './rereads.ts'
+import { type WalletSeat, WalletSeats } from './seats.ts'
+import type { OpenedAccount } from './stored.ts'
+import type { WalletDoubt, WalletsView, WalletView } from './views.ts'
+import { Wallet } from './wallet.ts'
+import { WalletWhales } from './whales.ts'
+
+export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
+  readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
+  /** Null where the catalogue does not know it. */
+  readonly market: (number: MarketNumber) => MarketView | null
+  readonly port: WalletPort
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Bounds that a test may set. */
+  readonly warmBytesMax?: number
+  readonly followedMax?: number
+}
+
+/**
+ * What was read so lately is shown as it is; older, whoever asks waits for the next reading, for the stream tells no
+ * split, merge or redemption: an answer without a doubt trails the venue's by no more than this and the reading itself.
+ */
+const YOUNG_MS = 5_000
+/** A live fill that the last reading did not tell is asked for again after this, when somebody wants to see it. */
+const UNTOLD_MS = 2_000
+/** The same of what is not told for long, and it is settled. */
+const LATE_MS = 300_000
+/** Live fills are stored after so long: a kill loses no more of them, and only where the venue forgets them too. */
+const STORE_TAILS_MS = 500
+/** Readings that one request waits for, when fills come while they last, or they last long. */
+const WAITS_MAX = 3
+/** An operator waits so long for the venue's own count; with the wallet itself it is below a command's limit. */
+const COMPARE_MS = 1_000
+/** Our own log of trades is looked through so often at most for a wallet of which the venue tells nothing. */
+const OWN_EVERY_MS = MINUTE_MS
+const UPKEEP_EVERY_MS = MINUTE_MS
+/** Wallets read in a minute that nobody asks for: the quota is for those that somebody does. */
+const OVERDUE_MAX = 8
+
+export class Wallets implements WalletsView, CatalogWatcher {
+  /** Hears of whales that are told; of smaller ones `noteWhale` does. */
+  readonly watcher: Watcher = {
+    name: 'wallets',
+    onUpdate: (update) => update.kind === 'whale' && this.noteWhale(update.whale),
+  }
+  readonly #parts: WalletsParts
+  readonly #log: Log
+  readonly #markets: WalletMarkets
+  readonly #live = new LiveFills()
+  readonly #follows: WalletFollows
+  readonly #whales = new WalletWhales()
+  readonly #ranking: WalletRanking
+  readonly #seats: WalletSeats
+  readonly #comparisons: WalletComparisons
+  readonly #readings: WalletReadings
+  readonly #callers: WalletCallers
+  readonly #catchUps: WalletCatchUps
+  readonly #rereads: WalletRereads
+  readonly #ownTrades: WalletOwnTrades
+  /** Wallets with live fills that are not on disk yet, until the timer. */
+  readonly #unstored = new Set<WalletSeat>()
+  #stopStoring: StopTimer | null = null
+  readonly #stopping = new AbortController()
+  readonly #timers: StopTimer[] = []
+  #source: ReadingSource | null = null
+
+  constructor(parts: WalletsParts) {
+    const { clock, storage, metrics } = parts
+    this.#parts = parts
+    this.#log = parts.log.child({ part: 'wallets' })
+    this.#markets = new WalletMarkets({
+      ...{ view: parts.view, marketsOfEvent: parts.marketsOfEvent },
+      ...{ table: storage.wallets, clock },
+    })
+    this.#follows = new WalletFollows(parts.followedMax ?? walletsFollowedMax)
+    this.#ranking = new WalletRanking({ table: storage.wallets, clock })
+    this.#seats = new WalletSeats(parts.warmBytesMax)
+    this.#readings = new WalletReadings({
+      ...{ clock, log: this.#log, signal: this.#stopping.signal },
+      onProgress: (seat) => this.#weigh(seat),
+      onRead: (seat, source) => this.#afterReading(seat, source),
+    })
+    const rereads = metrics.count(
+      'wallet_rereads_total',
+      'Wallets of which all was asked for again, since the venue lacked what is kept or counted otherwise.',
+    )
+    this.#rereads = new WalletRereads({ clock, log: this.#log, rereads })
+    this.#ownTrades = new WalletOwnTrades({
+      ...{ storage, market: parts.market, signal: this.#stopping.signal },
+    })
+    const idle = () => this.#readings.idle()
+    this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
+    this.#catchUps = new WalletCatchUps({ clock, read: (seat) => this.#readBehind(seat) })
+    this.#callers = new WalletCallers({
+      ...{ table: storage.wallets, clock, seats: this.#seats, signal: this.#stopping.signal },
+      seat: (row, opened) => this.#seat(row, opened),
+      ownTrades: (address) => this.#ownTrades.of(address),
+      onNew: (row) => this.#ranking.put(row),
+      onFailure: (address, error) => this.#readings.noteFailure(address, error),
+    })
+    metrics.gauge('wallets_known', 'Wallets that were ever asked for.', () => this.count)
+    metrics.gauge('wallets_followed', 'Wallets followed live.', () => this.#follows.count)
+    metrics.gauge('wallets_warm', 'Wallets in memory.', () => this.#seats.count)
+    metrics.gauge('wallets_warm_bytes', 'What they take, about.', () => this.#seats.bytes)
+    metrics.gauge(
+      'wallet_events_lacking',
+      'Events of wallets in memory that are kept and that the venue does not tell.',
+      () => [...this.#seats.all()].reduce((sum, { wallet }) => sum + wallet.lacking, 0),
+    )
+    metrics.gauge(
+      'wallets_forgotten',
+      'Wallets in memory of which the venue does not tell what it told before.',
+      () => [...this.#seats.all()].filter(({ wallet }) => wallet.isForgotten).length,
+    )
+    metrics.gauge(
+      'wallet_live_fills',
+      'Live fills that no reading told yet.',
+      () => this.#live.count,
+    )
+  }
+
+  /** Brings back who was known; whoever was asked for within a day is followed once the venue is open. */
+  start(): void {
+    const { storage, clock } = this.#parts
+    const nowMs = clock.nowMs()
+    const asked: { readonly proxy: WalletAddress; readonly askedAtMs: TimeMs }[] = []
+    for (const wallet of storage.wallets.all()) {
+      const { proxy, askedAtMs } = wallet
+      this.#ranking.put(wallet)
+      if (askedAtMs > nowMs - walletFollowedMs) asked.push({ proxy, askedAtMs })
+    }
+    asked.sort((one, other) => one.askedAtMs - other.askedAtMs)
+    for (const { proxy, askedAtMs } of asked) this.#follows.ask(proxy, askedAtMs)
+    const loaded = this.#whales.load(storage.whales, nowMs, this.#stopping.signal)
+    loaded.catch((error: unknown) => this.#log.error({ err: error }, 'whales are not known'))
+    this.#timers.push(clock.every(UPKEEP_EVERY_MS, () => this.#keepUp()))
+  }
+
+  /** The venue is open; one that does not say who trades changes nothing. */
+  attach({ wallets, catalog }: Pick<Venue, 'wallets' | 'catalog'>): void {
+    if (wallets === null) return
+    const fetchMarkets: ReadingSource['fetchMarkets'] = (ids, signal) =>
+      catalog.fetchMarkets(ids, signal)
+    const fetchGroup: ReadingSource['fetchGroup'] = (id, signal) => wallets.group(id, signal)
+    this.#source = { wallets, fetchMarkets, fetchGroup }
+    this.#follows.attach(wallets)
+  }
+
+  /** Ends what is being read, keeps what came, and closes the thread. */
+  async stop(): Promise<void> {
+    for (const stop of this.#timers) stop()
+    this.#catchUps.stop()
+    this.#stopStoring?.()
+    this.#stopping.abort()
+    await Promise.all([...this.#seats.all()].map(({ reading }) => reading))
+    for (const { wallet } of this.#seats.all()) wallet.save()
+    await this.#parts.port.close()
+  }
+
+  get count(): number {
+    return this.#parts.storage.wallets.count()
+  }
+
+  // Asking
+
+  async open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null> {
+    const seat = await this.#opened(address, signal)
+    return seat === null ? null : seat.view
+  }
+
+  ranking(query: Parameters<WalletsView['ranking']>[0]): ReturnType<WalletsView['ranking']> {
+    return this.#ranking.page(query)
+  }
+
+  /** A wallet with what the venue counts otherwise, where that is known in time; for an operator. */
+  async inspect(address: WalletAddress) {
+    const { clock } = this.#parts
+    const { signal } = this.#stopping
+    const opened = await this.#opened(address, signal)
+    if (opened === null) return null
+    const { seat, view } = opened
+    const { row } = seat.wallet
+    const source = this.#source
+    if (seat.comparison === null && source !== null) {
+      const deadline = new WalletDeadline(clock, COMPARE_MS, [signal])
+      await deadline.wait(this.#compare(seat, source))
+      deadline.end()
+    }
+    const { comparison } = seat
+    const { difference, untold } = seat.wallet
+    const rereads = this.#rereads.times(row.proxy)
+    return { view, row, comparison, rereads, difference, untold }
+  }
+
+  async #opened(
+    address: WalletAddress,
+    signal: AbortSignal,
+  ): Promise<{ readonly seat: WalletSeat; readonly view: WalletView } | null> {
+    const signals = [signal, this.#stopping.signal]
+    const deadline = new WalletDeadline(this.#parts.clock, walletWaitMsMax, signals)
+    try {
+      const venue = this.#source?.wallets ?? null
+      const seat = await this.#callers.seatOf(address, venue, deadline)
+      return seat === null ? null : { seat, view: await this.#lookAt(seat, deadline) }
+    } finally {
+      deadline.end()
+    }
+  }
+
+  // Looking
+
+  async #lookAt(seat: WalletSeat, deadline: WalletDeadline): Promise<WalletView> {
+    const { clock } = this.#parts
+    const { wallet } = seat
+    const nowMs = clock.nowMs()
+    seat.askedMs = clock.monotonicMs()
+    wallet.ask(nowMs)
+    // Before it is read, so that no fill lies between.
+    this.#follows.ask(wallet.row.proxy, nowMs)
+    for (let tries = 1; ; tries += 1) {
+      const isTimely = await this.#refreshed(seat, deadline)
+      // The venue's word that there is nothing is not enough.
+      if (wallet.isEmpty) await deadline.wait(this.#keepOwn(seat))
+      if (!wallet.isKnown) throw unavailable('nothing of that wallet is known yet')
+      try {
+        return await this.#view(seat, isTimely)
+      } catch (error) {
+        if (!(error instanceof LedgerDamage) || tries > 1) throw error
+        wallet.noteDamage(error)
+      }
+    }
+  }
+
+  async #view(seat: WalletSeat, isTimely: boolean): Promise<WalletView> {
+    const { wallet, look } = seat
+    const doubts: WalletDoubt[] = isTimely ? [] : ['venue_late']
+    if (!this.#isSound(seat)) doubts.push('venue_counts_otherwise')
+    const isWhale = this.#whales.isWhale(wallet.row.proxy, this.#parts.clock.nowMs())
+    const view = await look.view({ doubts, isWhale })
+    this.#ranking.judge(wallet.row.proxy, view.isComplete)
+    this.#weigh(seat)
+    return view
+  }
+
+  #isSound({ comparison }: WalletSeat): boolean {
+    return comparison === null || this.#comparisons.isSound(comparison)
+  }
+
+  /**
+   * Whether what is known is as young as it should be, after waiting for it where it was not: some seconds at most, and
+   * of a wallet whose fills the stream told meanwhile, younger than these. What is not told by the venue yet is read
+   * again behind.
+   */
+  async #refreshed(seat: WalletSeat, deadline: WalletDeadline): Promise<boolean> {
+    const { wallet } = seat
+    if (this.#isOld(seat) || wallet.isDamaged || wallet.tail.isOutrun) {
+      return this.#caughtUp(seat, deadline)
+    }
+    if (seat.failedMs === null && (wallet.tail.isCovered || this.#ageMs(seat) <= UNTOLD_MS)) {
+      return true
+    }
+    const reading = this.#source === null ? null : this.#readings.read(seat, this.#source)
+    return reading !== null && seat.failedMs === null
+  }
+
+  #isOld(seat: WalletSeat): boolean {
+    return seat.freshMs === null || this.#ageMs(seat) > YOUNG_MS
+  }
+
+  #ageMs({ freshMs }: WalletSeat): number {
+    return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
+  }
+
+  /** A reading under way may have begun long ago, or before the last fill: then another one follows. */
+  async #caughtUp(seat: WalletSeat, deadline: WalletDeadline): Promise<boolean> {
+    for (let waits = 0; waits < WAITS_MAX; waits += 1) {
+      const reading = this.#source === null ? null : this.#readings.read(seat, this.#source)
+      if (reading === null || (await deadline.wait(reading)) !== true) return false
+      if (!seat.wallet.tail.isOutrun && !this.#isOld(seat)) return true
+    }
+    return false
+  }
+
+  // Reading
+
+  /** What nobody waits for: the venue's own count, and whether the wallet is called otherwise now. */
+  #afterReading(seat: WalletSeat, source: ReadingSource): void {
+    const { wallet } = seat
+    this.#ranking.judge(wallet.row.proxy, wallet.isWhole && this.#isSound(seat))
+    if (this.#isLacking(wallet)) void this.#keepOwn(seat)
+    if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(seat)
+    void this.#compare(seat, source)
+    this.#callers.renew(seat, source.wallets)
+  }
+
+  /** Takes in what our own log of trades knows of a wallet; now and then. */
+  async #keepOwn(seat: WalletSeat): Promise<void> {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (seat.ownMs !== null && nowMs - seat.ownMs < OWN_EVERY_MS) return
+    seat.ownMs = nowMs
+    const events = await this.#ownTrades.of(seat.wallet.row.proxy)
+    if (this.#seats.peek(seat.wallet.row.proxy) === seat) seat.wallet.keep(events)
+  }
+
+  #isLacking({ isForgotten, tail }: Wallet): boolean {
+    return isForgotten || tail.isStuck
+  }
+
+  async #compare(seat: WalletSeat, { wallets }: ReadingSource): Promise<void> {
+    const reread = async () => (await this.#readBehind(seat)) === true
+    const { signal } = this.#stopping
+    const isDifferent = await this.#comparisons.compareIfDue(seat, { wallets, reread }, signal)
+    this.#ranking.judge(seat.wallet.row.proxy, seat.wallet.isWhole && this.#isSound(seat))
+    const isHere = this.#seats.peek(seat.wallet.row.proxy) === seat
+    // Of a venue that lacks what is kept, its count does too: what is asked again for that is enough.
+    const isRead = isDifferent && isHere && !this.#isLacking(seat.wallet)
+    if (isRead && this.#rereads.ask(seat.wallet, 'differs')) this.#readBehind(seat)
+  }
+
+  /** Once the reading under way is over. */
+  #readSoon(seat: WalletSeat): void {
+    void Promise.resolve(seat.reading).then(() => this.#readBehind(seat))
+  }
+
+  /** Null: not now, or the wallet has left the memory. */
+  #readBehind(seat: WalletSeat): Promise<boolean> | null {
+    const isHere = this.#seats.peek(seat.wallet.row.proxy) === seat
+    if (this.#source === null || !isHere) return null
+    return this.#readings.read(seat, this.#source, { isAsked: false })
+  }
+
+  // Memory
+
+  #seat(row: StoredWallet, opened: OpenedAccount | null): WalletSeat {
+    const { clock, storage, port } = this.#parts
+    const wallet = new Wallet(
+      {
+        ...{ table: storage.wallets, live: this.#live, markets: this.#markets, port, clock },
+        log: this.#log,
+        onStored: (stored) => this.#ranking.put(stored),
+      },
+      row,
+      opened,
+    )
+    const look = new WalletLook({ clock, markets: this.#markets }, wallet)
+    const never = {
+      freshMs: null,
+      failedMs: null,
+      askedMs: null,
+      profiledMs: null,
+      ownMs: null,
+      comparedMs: null,
+    }
+    const seat = { wallet, look, reading: null, ...never, comparison: null }
+    this.#seats.add(seat)
+    return seat
+  }
+
+  #weigh(seat: WalletSeat): void {
+    this.#seats.weigh(seat)
+    for (const gone of this.#seats.overflow()) {
+      gone.wallet.save()
+      this.#unstored.delete(gone)
+    }
+  }
+
+  /**
+   * Every minute: who is no longer followed, the hour that is over, wallets that markets changed, and some of those
+   * whose live fills the venue should have told of by now, or which the stream told twice.
+   */
+  #keepUp(): void {
+    const nowMs = this.#parts.clock.nowMs()
+    this.#follows.expire(nowMs)
+    const rolled = this.#ranking.roll(this.#stopping.signal)
+    rolled.catch((error: unknown) => this.#log.error({ err: error }, 'rankings are not rolled'))
+    if (this.#source === null) return
+    let overdue = 0
+    for (const seat of this.#seats.all()) {
+      const { wallet } = seat
+      const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
+      // The reading under way may be what is asked for.
+      const isFree = seat.reading === null && this.#isLacking(wallet)
+      const isForgotten = isFree && this.#rereads.ask(wallet, 'lacking')
+      const isOverdue = isLate || isForgotten || wallet.tail.isDoubtful
+      if (isOverdue) overdue += 1
+      const isRead = wallet.isUntidy || (isOverdue && overdue <= OVERDUE_MAX)
+      if (isRead) this.#readBehind(seat)
+    }
+  }
+
+  // What happens meanwhile
+
+  /**
+   * A followed wallet's fill, as the stream tells it. One that is told again is more often a repeated message than a
+   * second equal fill: it counts once until the history, which is read soon, tells it twice.
+   */
+  noteFill({ wallet, fill }: WalletFillEvent): void {
+    if (!this.#follows.has(wallet)) return
+    const seat = this.#seats.peek(wallet)
+    if (this.#live.of(wallet).some((one) => isSameRow(one, fill))) {
+      seat?.wallet.noteRepeat(fill)
+      return
+    }
+    this.#live.add(wallet, fill, this.#parts.clock.nowMs())
+    if (seat === null) return
+    seat.wallet.noteFill(fill)
+    this.#catchUps.note(seat)
+    this.#unstored.add(seat)
+    this.#stopStoring ??= this.#parts.clock.after(STORE_TAILS_MS, () => this.#storeTails())
+  }
+
+  #storeTails(): void {
+    this.#stopStoring = null
+    for (const { wallet } of this.#unstored) wallet.storeTail()
+    this.#unstored.clear()
+  }
+
+  /** A whale row was stored. */
+  noteWhale(whale: { readonly wallet: string | null; readonly timeMs: TimeMs }): void {
+    this.#whales.note(whale)
+  }
+
+  onListed(market: MarketView): void {
+    if (market.ref.venue !== 'a') return
+    this.#markets.forget(market)
+    const { status, settlementPrice } = market.summary
+    if (status !== 'resolved' || settlementPrice === null || this.#seats.count === 0) return
+    const facts = this.#markets.find(market.ref.nativeId)
+    if (facts !== null) for (const { wallet } of this.#seats.all()) wallet.resolve(facts)
+  }
+
+  onForgotten(market: MarketView): void {
+    if (market.ref.venue === 'a') this.#markets.forget(market)
+  }
+}
+
+/** Equal in all that a row of the stream says; the role is ours, and may have become known between two. */
+function isSameRow(one: WalletEvent, other: WalletEvent): boolean {
+  if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
+    return false
+  const { timeMs: atMs, size, price, usd } = one
+  return atMs === other.timeMs && size === other.size && price === other.price && usd === other.usd
+}

@@ -1,0 +1,64 @@
+// When each wallet made its last whale row, for thirty days: read from the table of whales at the start, a little a
+// turn, and heard of from then on. Not for: what a whale is (engine/whale.ts). Upholds WALLETS15.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { walletWhalesMax } from '../../engine/limits.ts'
+import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { HistoryQuery } from '../../storage/storage.ts'
+import type { WhaleTable } from '../../storage/whale-contract.ts'
+
+const WHALE_MS = 30 * DAY_MS
+/** Some half a millisecond each. */
+const READ_ROWS = 64
+
+/** Full: the wallet whose last whale was heard of longest ago is forgotten. */
+export class WalletWhales {
+  readonly #countMax: number
+  /** By address in lower case; those heard of longest ago first. */
+  readonly #lastMs = new Map<string, TimeMs>()
+
+  constructor(countMax = walletWhalesMax) {
+    this.#countMax = countMax
+  }
+
+  get count(): number {
+    return this.#lastMs.size
+  }
+
+  /** Whether the wallet made a whale row in the last thirty days. */
+  isWhale(wallet: string, nowMs: TimeMs): boolean {
+    return (this.#lastMs.get(wallet) ?? 0) > nowMs - WHALE_MS
+  }
+
+  note({
+    wallet,
+    timeMs: atMs,
+  }: {
+    readonly wallet: string | null
+    readonly timeMs: TimeMs
+  }): void {
+    if (wallet === null) return
+    const address = wallet.toLowerCase()
+    const knownMs = this.#lastMs.get(address)
+    this.#lastMs.delete(address)
+    this.#lastMs.set(address, knownMs === undefined || knownMs < atMs ? atMs : knownMs)
+    for (const oldest of this.#lastMs.keys()) {
+      if (this.#lastMs.size <= this.#countMax) break
+      this.#lastMs.delete(oldest)
+    }
+  }
+
+  /** Reads the rows of the last thirty days, a few in a turn of the loop; resolves when done. */
+  async load(whales: Pick<WhaleTable, 'range'>, nowMs: TimeMs, signal: AbortSignal): Promise<void> {
+    const fromMs = timeMs(Math.max(0, nowMs - WHALE_MS))
+    let after: HistoryQuery['after'] = null
+    while (!signal.aborted) {
+      const rows = whales.range({ fromMs, toMs: TIME_END, after, order: 'asc', limit: READ_ROWS })
+      for (const { whale } of rows) this.note(whale)
+      const last = rows.at(-1)?.whale
+      if (last === undefined || rows.length < READ_ROWS) return
+      after = { timeMs: last.timeMs, ordinal: last.ordinal }
+      await nextTurn()
+    }
+  }
+}

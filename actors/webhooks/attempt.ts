@@ -1,0 +1,85 @@
+// One attempt of a delivery: what is posted, and what an outcome makes of the delivery. Pure but for
+// the secrets, which are opened for the moment of signing.
+// Not for: when it is made (deliveries.ts) or the wait (engine/webhooks/schedule.ts).
+// Upholds DELIVER2, DELIVER3, DELIVER4, DELIVER12.
+
+import type { Random } from '../../engine/random.ts'
+import { type TimeMs, toSeconds } from '../../engine/units.ts'
+import type { PostOutcome } from '../../engine/webhooks/post.ts'
+import { nextAttemptMs } from '../../engine/webhooks/schedule.ts'
+import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
+import { signatureHeaders } from '../../engine/webhooks/signature.ts'
+import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
+
+/** What is kept of a failure's words. */
+const ERROR_CHARACTERS_MAX = 200
+const GONE = 410
+
+/**
+ * The headers of an attempt at `nowMs`. Throws when the stored secret does not open; one that was
+ * rotated out and does not is left out.
+ */
+export function headersOf(
+  webhook: Webhook,
+  { eventId, body }: Pick<StoredDelivery, 'eventId' | 'body'>,
+  { box, nowMs }: { box: SecretBox; nowMs: TimeMs },
+): Readonly<Record<string, string>> {
+  const { id, secret, previousSecrets } = webhook
+  const secrets = [box.open(secret, id)]
+  for (const previous of previousSecrets) {
+    const isSigning = nowMs < previous.untilMs && box.opens(previous.secret, id)
+    if (isSigning) secrets.push(box.open(previous.secret, id))
+  }
+  const signature = signatureHeaders({ secrets, eventId, timeSeconds: toSeconds(nowMs), body })
+  return { 'content-type': 'application/json', 'user-agent': 'Twinbook-Webhooks/1', ...signature }
+}
+
+export interface AttemptTimes {
+  /** When it began. */
+  readonly atMs: TimeMs
+  readonly nowMs: TimeMs
+  readonly durationMs: number
+}
+
+export interface Judgement {
+  readonly delivery: Delivery
+  readonly isSuccess: boolean
+  /** The receiver wants no more of this webhook. */
+  readonly isGone: boolean
+}
+
+/** What a delivery is after an attempt. */
+export function judge(
+  row: Delivery,
+  outcome: PostOutcome,
+  { atMs, nowMs, durationMs }: AttemptTimes,
+  random: Random,
+): Judgement {
+  const attempts = row.attempts + 1
+  const { status, error } = wordsOf(outcome)
+  const last = { atMs, durationMs, status, error }
+  const isSuccess = error === null
+  const isGone = status === GONE
+  const retryAfterMs = outcome.kind === 'answered' ? outcome.retryAfterMs : null
+  const isOver = isSuccess || isGone
+  const dueAtMs = isOver ? null : nextAttemptMs({ attempts, nowMs, retryAfterMs, random })
+  const unfinished = dueAtMs === null ? 'exhausted' : 'pending'
+  const delivery: Delivery = {
+    number: row.number,
+    eventId: row.eventId,
+    eventType: row.eventType,
+    createdAtMs: row.createdAtMs,
+    ...{ status: isSuccess ? 'delivered' : unfinished, dueAtMs, attempts, last },
+  }
+  return { delivery, isSuccess, isGone }
+}
+
+function wordsOf(outcome: PostOutcome): { status: number | null; error: string | null } {
+  if (outcome.kind === 'failed') {
+    return { status: null, error: outcome.detail.slice(0, ERROR_CHARACTERS_MAX) }
+  }
+  const { status } = outcome
+  if (status >= 200 && status < 300) return { status, error: null }
+  const isRedirect = status >= 300 && status < 400
+  return { status, error: `answered ${status}${isRedirect ? '; no redirect is followed' : ''}` }
+}

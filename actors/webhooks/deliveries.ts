@@ -1,0 +1,397 @@
+// Sends what the outbox holds: each webhook in its turn, at most so many at once, each delivery only
+// when it is committed, and marked only when it was sent, so that a crash repeats and never loses.
+// Everything waits in the outbox; memory holds a window of it. An attempt is bounded in time by the
+// Caller. Not for: what an event is (webhook-events.ts), or who has which webhook (webhooks.ts).
+// Upholds DELIVER1 to DELIVER19.
+
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import {
+  failingMsMax,
+  finishedKeptMax,
+  pendingAgeMsMax,
+  pendingPerWebhookMax,
+  pendingTotalMax,
+} from '../../engine/limits.ts'
+import type { Log } from '../../engine/log.ts'
+import type { Metrics } from '../../engine/metrics.ts'
+import type { Random } from '../../engine/random.ts'
+import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { Caller } from '../../engine/webhooks/post.ts'
+import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
+import type {
+  Delivery,
+  DisabledReason,
+  StoredDelivery,
+  Webhook,
+  WebhookNumber,
+} from '../../engine/webhooks/webhook.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { OutboxTable } from '../../storage/webhook-contract.ts'
+import { judge } from './attempt.ts'
+import { Attempts, type Finished } from './attempts.ts'
+import { DeliveryQueue } from './queue.ts'
+import { DeliveryTurns } from './turns.ts'
+
+/** One turn of the loop sends no longer, and looks at no more rows, than this. */
+const PUMP_MS_MAX = 2
+const PUMP_STEPS_MAX = 64
+/** Due times are of the calendar, which may jump: none is slept for longer than this. */
+const SLEEP_MS_MAX = MINUTE_MS
+/** Dropped in the turn of one new event, should there be more than the bound. */
+const DROPPED_PER_EVENT_MAX = 4
+/** A webhook at its bound finishes one with every event, faster than any housekeeping: every so many
+ * the oldest are removed at once. */
+const DROPPED_PER_PRUNE = 16
+/** What the disk did not take is asked after again so much later. */
+const COMMIT_RETRY_MS = 5_000
+
+export interface DeliveryParts {
+  readonly outbox: OutboxTable
+  readonly storage: Pick<Storage, 'committed'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly caller: Pick<Caller, 'post'>
+  readonly box: SecretBox
+  /** A webhook is to be made inactive; it comes back through `put`. */
+  readonly disable: (webhook: Webhook, reason: DisabledReason) => void
+  /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
+  readonly pendingMax?: number
+  readonly pendingTotalMax?: number
+}
+
+export class Deliveries {
+  readonly #parts: DeliveryParts
+  /** Of one webhook, as `shareRoom` found it last. */
+  #pendingMax: number
+  readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
+  readonly #turns = new DeliveryTurns()
+  readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
+  /** Queues with deliveries of this turn, which are not committed. */
+  readonly #uncommitted = new Set<DeliveryQueue>()
+  readonly #attempts: Attempts
+  #isCommitAsked = false
+  #isRunning = false
+  #stopContinuation: StopTimer | null = null
+  #stopCommitRetry: StopTimer | null = null
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts
+    this.#pendingMax = parts.pendingMax ?? pendingPerWebhookMax
+    const { metrics } = parts
+    this.#attempts = new Attempts(parts, (queue, finished) => this.#finish(queue, finished))
+    metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait or are under way.', () => {
+      return this.#pendingTotal()
+    })
+  }
+
+  #pendingTotal(): number {
+    let pending = 0
+    for (const { pendingCount } of this.#queues.values()) pending += pendingCount
+    return pending
+  }
+
+  /** Begins with what the last run left. */
+  start(): void {
+    this.#isRunning = true
+    for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#turns.add(queue)
+    this.#pump()
+  }
+
+  /** Aborts what is under way; it stays pending. Nothing is written afterwards but new events. */
+  stop(): void {
+    this.#isRunning = false
+    this.#stopContinuation?.()
+    this.#stopCommitRetry?.()
+    for (const stopTimer of this.#sleeping.values()) stopTimer()
+    this.#sleeping.clear()
+    for (const { underWay } of this.#queues.values()) {
+      for (const controller of underWay.values()) controller.abort()
+    }
+  }
+
+  // Webhooks
+
+  /** Takes a webhook, or its changed record; one that became active has its failures forgotten. */
+  put(webhook: Webhook): void {
+    const queue = this.#queues.get(webhook.number)
+    if (queue === undefined) {
+      const opened = new DeliveryQueue(webhook, this.#parts.outbox)
+      this.#queues.set(webhook.number, opened)
+      return
+    }
+    const isActivated = webhook.isActive && !queue.webhook.isActive
+    queue.webhook = webhook
+    if (!isActivated) return
+    this.#setFailing(queue, null)
+    this.#wake(queue)
+  }
+
+  /** Ends a webhook: attempts are aborted and none follows; its rows are somebody else's now. */
+  close(number: WebhookNumber): void {
+    const queue = this.#queues.get(number)
+    if (queue === undefined) return
+    queue.isClosed = true
+    this.#queues.delete(number)
+    this.#turns.remove(queue)
+    this.#uncommitted.delete(queue)
+    this.#sleep(queue, null)
+    for (const controller of queue.underWay.values()) controller.abort()
+  }
+
+  /** Of all webhooks; may be read on while webhooks come and go. */
+  queues(): IterableIterator<DeliveryQueue> {
+    return this.#queues.values()
+  }
+
+  get queueCount(): number {
+    return this.#queues.size
+  }
+
+  // Deliveries
+
+  /**
+   * A pending delivery in the outbox, sent once it is committed; `originMs` is when its event reached
+   * us. Null when the webhook has that event already, or the disk takes no more. Beyond the bound the
+   * oldest is dropped.
+   */
+  create(
+    number: WebhookNumber,
+    event: Pick<StoredDelivery, 'eventId' | 'eventType' | 'body'>,
+    originMs: TimeMs,
+  ): StoredDelivery | null {
+    const queue = this.#queues.get(number)
+    if (queue === undefined) return null
+    const nowMs = this.#parts.clock.nowMs()
+    const row = this.#parts.outbox.create(number, {
+      ...event,
+      createdAtMs: nowMs,
+      dueAtMs: nowMs,
+    })
+    if (row === null) return null
+    queue.noteCreated({ dueAtMs: nowMs, number: row.number }, originMs)
+    this.#count(row, 'created')
+    this.#dropExcess(queue)
+    this.#uncommitted.add(queue)
+    this.#askCommit()
+    return row
+  }
+
+  #dropExcess(queue: DeliveryQueue): void {
+    const { outbox } = this.#parts
+    const { number } = queue.webhook
+    for (let dropped = 0; dropped < DROPPED_PER_EVENT_MAX; dropped += 1) {
+      if (queue.pendingCount <= this.#pendingMax) return
+      const oldest = outbox.oldestPending(number)
+      if (oldest === null) return
+      if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return
+      if (queue.finishedCount % DROPPED_PER_PRUNE > 0) continue
+      const rowsMax = 2 * DROPPED_PER_PRUNE
+      outbox.prune({ webhook: number, finishedMax: finishedKeptMax, beforeMs: timeMs(0), rowsMax })
+    }
+  }
+
+  /**
+   * Called at leisure: while all webhooks together have more pending than the disk should hold, each
+   * may have its share of that, so that one account's dead endpoints crowd nobody out.
+   */
+  shareRoom(): void {
+    const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
+      this.#parts
+    const share = Math.floor(most / Math.max(this.#queues.size, 1))
+    // Few can never have too many, and are not asked.
+    if (share >= pendingMax) this.#pendingMax = pendingMax
+    else this.#pendingMax = this.#pendingTotal() > most ? Math.min(pendingMax, share) : pendingMax
+  }
+
+  /** The owner wants a delivery made in this turn sent before others, and though inactive. */
+  askFor(number: WebhookNumber, deliveryNumber: number): void {
+    this.#queues.get(number)?.ask(deliveryNumber)
+  }
+
+  /**
+   * Makes a delivery due now, with all its attempts; null when there is none of this number. Throws
+   * EngineError INTERNAL when the disk takes no more.
+   */
+  retry(number: WebhookNumber, deliveryNumber: number): Delivery | null {
+    const { outbox, clock } = this.#parts
+    const queue = this.#queues.get(number)
+    const row = outbox.get(number, deliveryNumber)
+    if (queue === undefined || row === null) return null
+    const { body: _, ...delivery } = row
+    // What is on its way is not sent twice at once.
+    if (queue.underWay.has(deliveryNumber)) return delivery
+    const dueAtMs = clock.nowMs()
+    const due: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
+    if (!outbox.update(number, due)) throw new EngineError('INTERNAL', 'the disk takes no more')
+    if (row.status !== 'pending') this.#count(row, 'retried')
+    queue.noteDue('first', { number: deliveryNumber, dueAtMs })
+    queue.noteRenewed(deliveryNumber, dueAtMs)
+    queue.ask(deliveryNumber)
+    this.#wake(queue)
+    return due
+  }
+
+  /** Drops pending deliveries that waited too long, at most `rowsMax`. True while there are more. */
+  dropOld(queue: DeliveryQueue, rowsMax: number): boolean {
+    const nowMs = this.#parts.clock.nowMs()
+    for (let dropped = 0; dropped < rowsMax; dropped += 1) {
+      if (queue.pendingCount === 0) return false
+      const oldest = this.#parts.outbox.oldestPending(queue.webhook.number)
+      if (oldest === null || queue.ageMs(oldest, nowMs) < pendingAgeMsMax) return false
+      if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return false
+    }
+    return true
+  }
+
+  // Commits
+
+  /** Once a turn, when all of its rows are written. */
+  #askCommit(): void {
+    if (this.#isCommitAsked) return
+    this.#isCommitAsked = true
+    queueMicrotask(() => {
+      this.#isCommitAsked = false
+      const batch = [...this.#uncommitted].map((queue) => ({ queue, upTo: queue.createdTo }))
+      this.#uncommitted.clear()
+      this.#parts.storage.committed().then(
+        () => this.#onCommitted(batch),
+        (error: unknown) => this.#onNotCommitted(batch, error),
+      )
+    })
+  }
+
+  /** A full disk may take them later: they are sent then, whether another event follows or not. */
+  #onNotCommitted(batch: readonly { queue: DeliveryQueue }[], error: unknown): void {
+    for (const { queue } of batch) if (!queue.isClosed) this.#uncommitted.add(queue)
+    if (!this.#isRunning || this.#stopCommitRetry !== null) return
+    this.#parts.log.error({ err: error }, 'deliveries not committed')
+    this.#stopCommitRetry = this.#parts.clock.after(COMMIT_RETRY_MS, () => {
+      this.#stopCommitRetry = null
+      this.#askCommit()
+    })
+  }
+
+  #onCommitted(batch: readonly { queue: DeliveryQueue; upTo: number }[]): void {
+    for (const { queue, upTo } of batch) {
+      queue.noteCommitted(upTo)
+      this.#ready(queue)
+    }
+    this.#pump()
+  }
+
+  // Turns
+
+  #wake(queue: DeliveryQueue): void {
+    this.#ready(queue)
+    this.#pump()
+  }
+
+  #ready(queue: DeliveryQueue): void {
+    if (!queue.isClosed && queue.hasRoom(this.#attempts.isQuiet)) this.#turns.add(queue)
+  }
+
+  /** Lets webhooks have their turns while there is room, a little at a time. */
+  #pump(): void {
+    const { clock } = this.#parts
+    const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX
+    for (let steps = 0; this.#isRunning && this.#attempts.hasRoom; steps += 1) {
+      const queue = this.#turns.take(this.#attempts.hasRoomForFailing)
+      if (queue === null) return
+      if (steps >= PUMP_STEPS_MAX || clock.monotonicMs() > endsAtMs) {
+        this.#turns.add(queue)
+        this.#stopContinuation ??= clock.after(0, () => {
+          this.#stopContinuation = null
+          this.#pump()
+        })
+        return
+      }
+      this.#step(queue, clock.nowMs())
+    }
+  }
+
+  #step(queue: DeliveryQueue, nowMs: TimeMs): void {
+    // It may have begun to fail while it waited: it is woken when there is room again.
+    if (!queue.hasRoom(this.#attempts.isQuiet)) return
+    const next = queue.next(nowMs)
+    if (next === null) return this.#sleep(queue, queue.nextDueMs())
+    if (next.kind === 'send') this.#attempts.begin(queue, next.row, nowMs)
+    else if (next.kind === 'expired') {
+      const { body: _, ...row } = next.row
+      this.#end(queue, { ...row, status: 'dropped', dueAtMs: null })
+    }
+    this.#ready(queue)
+  }
+
+  #sleep(queue: DeliveryQueue, untilMs: TimeMs | null): void {
+    this.#sleeping.get(queue)?.()
+    this.#sleeping.delete(queue)
+    if (untilMs === null) return
+    const { clock } = this.#parts
+    const delayMs = Math.min(Math.max(untilMs - clock.nowMs(), 1), SLEEP_MS_MAX)
+    const stopTimer = clock.after(delayMs, () => {
+      this.#sleeping.delete(queue)
+      this.#wake(queue)
+    })
+    this.#sleeping.set(queue, stopTimer)
+  }
+
+  // Outcomes
+
+  #finish(queue: DeliveryQueue, { row, outcome, times, isAborted }: Finished): void {
+    if (isAborted) return this.#pump()
+    const { outbox, random } = this.#parts
+    const judgement = judge(row, outcome, times, random)
+    const { delivery } = judgement
+    const { number } = queue.webhook
+    // What was dropped meanwhile stays dropped, and counted once.
+    if (outbox.get(number, row.number)?.status === 'pending') {
+      if (delivery.status !== 'pending') this.#end(queue, delivery)
+      else outbox.update(number, delivery)
+      const { dueAtMs } = delivery
+      if (dueAtMs !== null) queue.noteDue('retry', { number: row.number, dueAtMs })
+    }
+    this.#noteResult(queue, judgement, times.nowMs)
+    this.#wake(queue)
+  }
+
+  #noteResult(
+    queue: DeliveryQueue,
+    { isSuccess, isGone }: { isSuccess: boolean; isGone: boolean },
+    nowMs: TimeMs,
+  ): void {
+    const { webhook, failingSinceMs } = queue
+    if (isSuccess) this.#setFailing(queue, null)
+    else if (failingSinceMs === null) this.#setFailing(queue, nowMs)
+    if (!webhook.isActive || isSuccess) return
+    if (isGone) this.#parts.disable(webhook, 'gone')
+    else if (failingSinceMs !== null && nowMs - failingSinceMs >= failingMsMax) {
+      this.#parts.disable(webhook, 'failing')
+    }
+  }
+
+  #setFailing(queue: DeliveryQueue, sinceMs: TimeMs | null): void {
+    if (queue.failingSinceMs === sinceMs) return
+    const wasFailing = queue.isFailing
+    queue.failingSinceMs = sinceMs
+    this.#parts.outbox.putFailingSince(queue.webhook.number, sinceMs)
+    if (wasFailing === queue.isFailing) return
+    this.#turns.refile(queue)
+    this.#attempts.noteFailing(queue)
+  }
+
+  /** A pending delivery comes to its end; false when the outbox could not take it, and it has not. */
+  #end(queue: DeliveryQueue, delivery: Delivery): boolean {
+    if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
+    queue.noteEnded(delivery.number)
+    this.#count(delivery, delivery.status)
+    return true
+  }
+
+  #count({ eventType: type }: Pick<Delivery, 'eventType'>, outcome: string): void {
+    const help = 'Deliveries made, and how they ended; a retry by hand begins one again.'
+    this.#parts.metrics.count('webhook_deliveries_total', help, { type, outcome }).inc()
+  }
+}

@@ -1,0 +1,108 @@
+// Which webhooks to ask about an update: by event type, then by market or wallet where a webhook names
+// some, so that an update nobody wants costs a look-up or two. What it finds is asked with the whole
+// filter (engine/webhooks/filter.ts). Not for: what a webhook is (webhooks.ts). Upholds HOOKEVENT1.
+
+import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
+
+const NOBODY: ReadonlySet<Webhook> = new Set()
+
+/** The active webhooks of one event type. Each stands in one of the three places. */
+export class TypeListeners {
+  /** Of those that name markets, under each of them; ids are lower case. */
+  readonly #byMarket = new Map<string, Set<Webhook>>()
+  /** Of those that name wallets and no markets, likewise. */
+  readonly #byWallet = new Map<string, Set<Webhook>>()
+  readonly #others = new Set<Webhook>()
+
+  add(webhook: Webhook): void {
+    const { marketIds, wallets } = webhook.filters
+    if (marketIds !== null) addUnder(this.#byMarket, marketIds, webhook)
+    else if (wallets !== null) addUnder(this.#byWallet, wallets, webhook)
+    else this.#others.add(webhook)
+  }
+
+  remove(webhook: Webhook): void {
+    const { marketIds, wallets } = webhook.filters
+    if (marketIds !== null) removeUnder(this.#byMarket, marketIds, webhook)
+    else if (wallets !== null) removeUnder(this.#byWallet, wallets, webhook)
+    else this.#others.delete(webhook)
+  }
+
+  get isEmpty(): boolean {
+    return this.#byMarket.size === 0 && this.#byWallet.size === 0 && this.#others.size === 0
+  }
+
+  /**
+   * Every webhook that may want an event of this market and these wallets, each once; some of them may
+   * not. Both in lower case. Nothing is allocated when only one place has any.
+   */
+  candidates(marketId: string, wallets: readonly string[]): ReadonlySet<Webhook> {
+    let found = this.#others.size > 0 ? this.#others : NOBODY
+    found = joined(found, this.#byMarket.get(marketId))
+    if (this.#byWallet.size === 0) return found
+    for (const wallet of wallets) found = joined(found, this.#byWallet.get(wallet))
+    return found
+  }
+}
+
+/** The active webhooks of all types. */
+export class WebhookIndex {
+  readonly #byType = new Map<WebhookEventType, TypeListeners>()
+
+  /** Takes an active webhook in; `remove` wants the same record. */
+  add(webhook: Webhook): void {
+    for (const type of new Set(webhook.eventTypes)) {
+      let listeners = this.#byType.get(type)
+      if (listeners === undefined) {
+        listeners = new TypeListeners()
+        this.#byType.set(type, listeners)
+      }
+      listeners.add(webhook)
+    }
+  }
+
+  remove(webhook: Webhook): void {
+    for (const type of webhook.eventTypes) {
+      const listeners = this.#byType.get(type)
+      listeners?.remove(webhook)
+      if (listeners?.isEmpty === true) this.#byType.delete(type)
+    }
+  }
+
+  /** Those who asked for a type; null when nobody did. */
+  of(type: WebhookEventType): TypeListeners | null {
+    return this.#byType.get(type) ?? null
+  }
+}
+
+function addUnder(
+  places: Map<string, Set<Webhook>>,
+  keys: readonly string[],
+  webhook: Webhook,
+): void {
+  for (const key of keys) {
+    const place = places.get(key)
+    if (place === undefined) places.set(key, new Set([webhook]))
+    else place.add(webhook)
+  }
+}
+
+function removeUnder(
+  places: Map<string, Set<Webhook>>,
+  keys: readonly string[],
+  webhook: Webhook,
+): void {
+  for (const key of keys) {
+    const place = places.get(key)
+    place?.delete(webhook)
+    if (place?.size === 0) places.delete(key)
+  }
+}
+
+function joined(
+  found: ReadonlySet<Webhook>,
+  more: ReadonlySet<Webhook> | undefined,
+): ReadonlySet<Webhook> {
+  if (more === undefined || more === found) return found
+  return found.size === 0 ? more : new Set([...found, ...more])
+}

@@ -1,0 +1,385 @@
+// The webhooks of all accounts: who has which, their secrets (sealed), and whether they are active; and
+// the one door to events, deliveries and housekeeping. A change is in force at once, and answered when
+// it is on the platter; what could not be stored is taken back.
+// Not for: what the face validates (types, URL, lengths), or HTTP. Upholds HOOK1 to HOOK11.
+
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { type AccountId, webhookId } from '../../engine/ids.ts'
+import { webhooksPerAccountMax } from '../../engine/limits.ts'
+import type { Log } from '../../engine/log.ts'
+import type { MarketRef } from '../../engine/market.ts'
+import type { Metrics } from '../../engine/metrics.ts'
+import type { Watcher } from '../../engine/publisher.ts'
+import type { Random } from '../../engine/random.ts'
+import { DAY_MS, timeMs } from '../../engine/units.ts'
+import type { WebhookBodies } from '../../engine/webhooks/bodies.ts'
+import { eventId } from '../../engine/webhooks/event-id.ts'
+import type { Caller } from '../../engine/webhooks/post.ts'
+import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
+import { makeSecret } from '../../engine/webhooks/signature.ts'
+import type { DisabledReason, Webhook, WebhookNumber } from '../../engine/webhooks/webhook.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { OutboxTable, WebhookTable } from '../../storage/webhook-contract.ts'
+import type { StoredWhale } from '../../storage/whale-contract.ts'
+import type { AccountWatcher, GoneReason } from '../accounts/directory.ts'
+import { Deliveries } from './deliveries.ts'
+import { type WebhookEventParts, WebhookEvents } from './events.ts'
+import { WebhookIndex } from './index-of-listeners.ts'
+import { WebhookUpkeep } from './upkeep.ts'
+import type {
+  DeliveryView,
+  WebhookChange,
+  WebhookRequest,
+  WebhooksView,
+  WebhookView,
+} from './views.ts'
+
+/** A secret that was rotated out signs as well for so long. */
+export const rotationMs = DAY_MS
+/** So many of them at most; beyond, the oldest ends early: each is a signature on every post. */
+export const previousSecretsMax = 8
+
+export interface WebhookParts {
+  readonly storage: {
+    readonly webhooks: WebhookTable
+    readonly outbox: OutboxTable
+    committed: Storage['committed']
+  }
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly caller: Pick<Caller, 'post'>
+  readonly box: SecretBox
+  readonly bodies: WebhookBodies
+  readonly market: WebhookEventParts['market']
+  /** Webhooks of others are silent: nothing is made for them, and what they have waits. */
+  readonly isAccountActive: (account: AccountId) => boolean
+  /** For tests; see Deliveries. */
+  readonly pendingMax?: number
+  readonly pendingTotalMax?: number
+}
+
+export class Webhooks implements WebhooksView, AccountWatcher {
+  /** To be told of every update by the publisher. */
+  readonly watcher: Watcher
+  readonly #parts: WebhookParts
+  readonly #byId = new Map<string, Webhook>()
+  readonly #byAccount = new Map<AccountId, Set<string>>()
+  /** Webhooks that are on their way to the platter count as well. */
+  readonly #creating = new Map<AccountId, number>()
+  /** Accounts that were deleted while webhooks of theirs were on that way. */
+  readonly #goneMeanwhile = new Set<AccountId>()
+  readonly #index = new WebhookIndex()
+  /** What the index holds, by id: it wants the same record back. */
+  readonly #told = new Map<string, Webhook>()
+  readonly #deliveries: Deliveries
+  readonly #events: WebhookEvents
+  readonly #upkeep: WebhookUpkeep
+
+  /** Reads every webhook; events are taken from now on, and sent after `start`. */
+  constructor(parts: WebhookParts) {
+    this.#parts = parts
+    const { storage, clock, log, metrics } = parts
+    const { outbox } = storage
+    const disable = (webhook: Webhook, reason: DisabledReason) => this.#disable(webhook, reason)
+    const deliveries = new Deliveries({ ...parts, outbox, storage, disable })
+    this.#deliveries = deliveries
+    const { bodies, market } = parts
+    const index = this.#index
+    this.#events = new WebhookEvents({ index, deliveries, outbox, bodies, clock, metrics, market })
+    this.#upkeep = new WebhookUpkeep({ outbox, deliveries, clock, log })
+    this.watcher = this.#events
+    for (const webhook of storage.webhooks.all()) this.#keep(webhook)
+    metrics.gauge('webhooks', 'Registered webhooks.', () => this.#byId.size)
+  }
+
+  /** Begins to send, and to tidy up. */
+  start(): void {
+    const known = new Set<WebhookNumber>()
+    for (const { number } of this.#byId.values()) known.add(number)
+    this.#upkeep.start((number) => known.has(number))
+    this.#deliveries.start()
+  }
+
+  /** Aborts attempts; what was not delivered stays pending. Before the Caller is stopped. */
+  stop(): void {
+    this.#upkeep.stop()
+    this.#deliveries.stop()
+  }
+
+  /** A whale's row that the publisher tells nobody of; never throws. */
+  onWhaleRow(market: MarketRef, whale: StoredWhale): void {
+    try {
+      this.#events.onWhaleRow(market, whale)
+    } catch (error) {
+      this.#parts.log.error({ err: error, market: market.id }, 'a whale was not told')
+    }
+  }
+
+  // Looking
+
+  list(account: AccountId): readonly WebhookView[] {
+    const found = [...this.#of(account)]
+    return found.sort((one, other) => one.number - other.number).map((each) => this.#viewOf(each))
+  }
+
+  get(account: AccountId, id: string): WebhookView | null {
+    const webhook = this.#find(account, id)
+    return webhook === null ? null : this.#viewOf(webhook)
+  }
+
+  deliveries(
+    account: AccountId,
+    id: string,
+    query: Parameters<WebhooksView['deliveries']>[2],
+  ): readonly DeliveryView[] | null {
+    const webhook = this.#find(account, id)
+    if (webhook === null) return null
+    return this.#parts.storage.outbox.list({ ...query, webhook: webhook.number })
+  }
+
+  #find(account: AccountId, id: string): Webhook | null {
+    const webhook = this.#byId.get(id)
+    return webhook?.accountId === account ? webhook : null
+  }
+
+  #viewOf(webhook: Webhook): WebhookView {
+    const { secret: _, previousSecrets, number, ...shown } = webhook
+    const { counts, failingSinceMs } = this.#parts.storage.outbox.state(number)
+    const untilMs = previousSecrets[0]?.untilMs ?? null
+    const isOver = untilMs === null || untilMs <= this.#parts.clock.nowMs()
+    return { ...shown, counts, failingSinceMs, previousSecretUntilMs: isOver ? null : untilMs }
+  }
+
+  // Changing
+
+  async create(
+    account: AccountId,
+    request: WebhookRequest,
+  ): Promise<{ webhook: WebhookView; secret: string }> {
+    const creating = this.#creating.get(account) ?? 0
+    if ((this.#byAccount.get(account)?.size ?? 0) + creating >= webhooksPerAccountMax) {
+      const detail = `an account has at most ${webhooksPerAccountMax} webhooks`
+      throw new EngineError('BAD_REQUEST', detail)
+    }
+    const { url, eventTypes, filters, description } = request
+    const id = webhookId(`wh_${randomBytes(12).toString('hex')}`)
+    const secret = request.secret ?? makeSecret()
+    this.#creating.set(account, creating + 1)
+    try {
+      const webhook = await stored(
+        this.#parts.storage.webhooks.create({
+          ...{ id, accountId: account, url, eventTypes, filters, description },
+          ...{ isActive: true, disabledReason: null, previousSecrets: [] },
+          createdAtMs: this.#parts.clock.nowMs(),
+          secret: this.#parts.box.seal(secret, id),
+        }),
+      )
+      if (this.#goneMeanwhile.has(account)) {
+        throw new EngineError('UNAUTHORIZED', 'missing or invalid credential')
+      }
+      this.#keep(webhook)
+      return { webhook: this.#viewOf(webhook), secret }
+    } finally {
+      const left = (this.#creating.get(account) ?? 1) - 1
+      if (left > 0) this.#creating.set(account, left)
+      else {
+        this.#creating.delete(account)
+        this.#goneMeanwhile.delete(account)
+      }
+    }
+  }
+
+  async change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null> {
+    const webhook = this.#find(account, id)
+    if (webhook === null) return null
+    // Whichever way it becomes active or inactive, its owner has said so now.
+    const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
+    const changed = await this.#replace(webhook, { ...webhook, ...change, disabledReason })
+    // The failing time that begins anew is in the outbox.
+    if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
+    return this.#viewOf(changed)
+  }
+
+  async remove(account: AccountId, id: string): Promise<boolean> {
+    const webhook = this.#find(account, id)
+    if (webhook === null) return false
+    this.#drop(webhook)
+    try {
+      await stored(this.#parts.storage.webhooks.remove(webhook))
+    } catch (error) {
+      // Still on disk, so it can be removed again.
+      this.#keep(webhook)
+      throw error
+    }
+    this.#upkeep.clear(webhook.number)
+    return true
+  }
+
+  async rotateSecret(
+    account: AccountId,
+    id: string,
+    given: string | null,
+  ): Promise<{ webhook: WebhookView; secret: string } | null> {
+    const webhook = this.#find(account, id)
+    if (webhook === null) return null
+    const secret = given ?? makeSecret()
+    const nowMs = this.#parts.clock.nowMs()
+    const old = { secret: webhook.secret, untilMs: timeMs(nowMs + rotationMs) }
+    // One of yesterday's keeps its day: who rotates twice may not have heard the first answer.
+    // One that cannot be read signs nothing, and would hold the new one back.
+    const { box } = this.#parts
+    const previousSecrets = [old, ...webhook.previousSecrets]
+      .filter(({ secret: sealed, untilMs }) => nowMs < untilMs && box.opens(sealed, webhook.id))
+      .slice(0, previousSecretsMax)
+    const changed = await this.#replace(webhook, {
+      ...webhook,
+      secret: box.seal(secret, webhook.id),
+      previousSecrets,
+    })
+    return { webhook: this.#viewOf(changed), secret }
+  }
+
+  async test(account: AccountId, id: string): Promise<DeliveryView | null> {
+    const webhook = this.#find(account, id)
+    if (webhook === null) return null
+    const nowMs = this.#parts.clock.nowMs()
+    const event = {
+      eventId: eventId('webhook.test', webhook.id, randomBytes(16).toString('hex')),
+      eventType: 'webhook.test',
+      body: this.#parts.bodies.test({ webhook: webhook.id, timeMs: nowMs }),
+    } as const
+    const row = this.#deliveries.create(webhook.number, event, nowMs)
+    // Its id is new: the disk takes no more.
+    if (row === null) throw new EngineError('INTERNAL', 'the change could not be stored')
+    this.#deliveries.askFor(webhook.number, row.number)
+    await stored(this.#parts.storage.committed())
+    const { body: _, ...delivery } = row
+    return delivery
+  }
+
+  async retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null> {
+    const webhook = this.#find(account, id)
+    if (webhook === null) return null
+    const delivery = this.#deliveries.retry(webhook.number, number)
+    if (delivery !== null) await stored(this.#parts.storage.committed())
+    return delivery
+  }
+
+  /** By the dispatcher: the receiver is gone, or only fails. */
+  #disable(webhook: Webhook, disabledReason: DisabledReason): void {
+    const { id } = webhook
+    this.#parts.log.warn({ webhook: id, disabledReason }, 'a webhook is disabled')
+    const help = 'Webhooks disabled, by reason.'
+    this.#parts.metrics.count('webhooks_disabled_total', help, { reason: disabledReason }).inc()
+    // On disk or not, it is disabled; after a restart its next failure would do it again.
+    const changed = { ...webhook, isActive: false, disabledReason }
+    this.#put(changed)
+    this.#parts.storage.webhooks.put(changed).catch((error: unknown) => {
+      this.#parts.log.error({ err: error, webhook: id }, 'a disabled webhook was not stored')
+    })
+  }
+
+  // Keeping
+
+  async #replace(webhook: Webhook, changed: Webhook): Promise<Webhook> {
+    this.#put(changed)
+    try {
+      await stored(this.#parts.storage.webhooks.put(changed))
+    } catch (error) {
+      if (this.#byId.get(webhook.id) === changed) this.#put(webhook)
+      throw error
+    }
+    return changed
+  }
+
+  /** A new one, or one read from disk. */
+  #keep(webhook: Webhook): void {
+    const ids = this.#byAccount.get(webhook.accountId)
+    if (ids === undefined) this.#byAccount.set(webhook.accountId, new Set([webhook.id]))
+    else ids.add(webhook.id)
+    this.#put(webhook)
+  }
+
+  #put(webhook: Webhook): void {
+    const isTold = webhook.isActive && this.#parts.isAccountActive(webhook.accountId)
+    this.#forgetTold(webhook)
+    this.#byId.set(webhook.id, webhook)
+    this.#deliveries.put(isTold ? webhook : { ...webhook, isActive: false })
+    if (isTold) {
+      this.#index.add(webhook)
+      this.#told.set(webhook.id, webhook)
+    }
+    const isToldPrices = isTold && webhook.eventTypes.includes('price.changed')
+    if (!isToldPrices) this.#events.forgetBases(webhook.number)
+  }
+
+  #drop(webhook: Webhook): void {
+    const ids = this.#byAccount.get(webhook.accountId)
+    ids?.delete(webhook.id)
+    if (ids?.size === 0) this.#byAccount.delete(webhook.accountId)
+    this.#byId.delete(webhook.id)
+    this.#forgetTold(webhook)
+    this.#deliveries.close(webhook.number)
+    this.#events.forgetBases(webhook.number)
+  }
+
+  #forgetTold({ id }: Webhook): void {
+    const told = this.#told.get(id)
+    if (told !== undefined) this.#index.remove(told)
+    this.#told.delete(id)
+  }
+
+  // Accounts
+
+  /** Silent with a disabled account; gone, in the same turn, with a deleted one. */
+  onAccountGone(account: AccountId, reason: GoneReason): void {
+    if (reason === 'deleted' && this.#creating.has(account)) this.#forgetCreating(account)
+    for (const webhook of this.#of(account)) {
+      if (reason === 'disabled') this.#put(webhook)
+      else {
+        this.remove(account, webhook.id).catch((error: unknown) => {
+          this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
+        })
+      }
+    }
+  }
+
+  /** What is on its way to the platter is in the table, and goes in the turn of its account. */
+  #forgetCreating(account: AccountId): void {
+    this.#goneMeanwhile.add(account)
+    const { webhooks } = this.#parts.storage
+    for (const webhook of [...webhooks.all()]) {
+      if (webhook.accountId !== account || this.#byId.has(webhook.id)) continue
+      webhooks.remove(webhook).catch((error: unknown) => {
+        this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
+      })
+    }
+  }
+
+  onAccountBack(account: AccountId): void {
+    for (const webhook of this.#of(account)) this.#put(webhook)
+  }
+
+  #of(account: AccountId): readonly Webhook[] {
+    const found: Webhook[] = []
+    for (const id of this.#byAccount.get(account) ?? []) {
+      const webhook = this.#byId.get(id)
+      if (webhook !== undefined) found.push(webhook)
+    }
+    return found
+  }
+}
+
+/** What the disk refused, as the one error that crosses rooms. */
+async function stored<Result>(change: Promise<Result>): Promise<Result> {
+  try {
+    return await change
+  } catch (cause) {
+    if (cause instanceof EngineError) throw cause
+    throw new EngineError('INTERNAL', 'the change could not be stored', { cause })
+  }
+}

@@ -1,0 +1,139 @@
+// The groups of fills that the owner of whales remembers, in the order in which they were opened: the
+// newest are open for more fills, the older closed and kept for fills that come late.
+//
+//   forgotten │ closed, remembered │ open │
+//             oldest             next to close
+//
+// Not for: what is done with one (whales.ts). Upholds WHALE3, WHALE7.
+
+import { whaleGroupsMax, whaleSpreadMs } from '../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { FillSum } from '../../engine/whale.ts'
+import type { StoredWhale } from '../../storage/whale-contract.ts'
+
+/** Forgotten entries at the front of the queue that are cut off at once. */
+const CUT_AT = 1_024
+
+/**
+ * A venue's clock is at most so far ahead of ours. A time beyond it is nonsense, which may not make
+ * every later fill look forgotten: it is looked up itself.
+ */
+const CLOCKS_APART_MS = 60_000
+
+/** Fills of one whale. */
+export interface WhaleGroup {
+  readonly market: MarketRef
+  readonly key: string
+  sum: FillSum
+  /** When it is closed, on the monotonic clock. */
+  readonly dueAtMs: number
+  isOpen: boolean
+  /** There may be stored fills that are not in the sum: they are looked up before it is used. */
+  isPartial: boolean
+  /** Notes up to this number are in the sum. */
+  countedTo: number
+  row: StoredWhale | null
+}
+
+export class WhaleGroups {
+  readonly #groupsMax: number
+  readonly #byMarket = new Map<MarketNumber, Map<string, WhaleGroup>>()
+  #queue: WhaleGroup[] = []
+  #oldest = 0
+  #nextToClose = 0
+  #forgottenMs = Number.NEGATIVE_INFINITY
+
+  /** Full: the oldest is forgotten, see `add`. */
+  constructor(groupsMax = whaleGroupsMax) {
+    this.#groupsMax = groupsMax
+  }
+
+  get count(): number {
+    return this.#queue.length - this.#oldest
+  }
+
+  get(market: MarketNumber, key: string): WhaleGroup | null {
+    return this.#byMarket.get(market)?.get(key) ?? null
+  }
+
+  /** Whether a fill of this venue time may belong to a group that is not remembered. */
+  mayBeForgotten(timeMs: number, nowMs: number): boolean {
+    return timeMs <= this.#forgottenMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
+  }
+
+  /** Groups with fills up to this venue time may exist without being remembered. */
+  noteForgotten(timeMs: number, nowMs: number): void {
+    const known = Math.min(timeMs, nowMs + CLOCKS_APART_MS)
+    if (known > this.#forgottenMs) this.#forgottenMs = known
+  }
+
+  /** Takes a new, open group; gives the one that is forgotten for it, which may be open still. */
+  add(group: WhaleGroup): WhaleGroup | null {
+    const { market, key } = group
+    let ofMarket = this.#byMarket.get(market.number)
+    if (ofMarket === undefined) {
+      ofMarket = new Map()
+      this.#byMarket.set(market.number, ofMarket)
+    }
+    ofMarket.set(key, group)
+    this.#queue.push(group)
+    return this.count > this.#groupsMax ? this.#forgetOldest() : null
+  }
+
+  /** When the next open group is due; null when none is open. */
+  get nextDueMs(): number | null {
+    return this.#skipClosed()?.dueAtMs ?? null
+  }
+
+  /** Closes and gives the next group that is due; null when none is. */
+  takeDue(monotonicMs: number): WhaleGroup | null {
+    const group = this.#skipClosed()
+    if (group === null || group.dueAtMs > monotonicMs) return null
+    this.#nextToClose += 1
+    group.isOpen = false
+    return group
+  }
+
+  /** The market is gone for good: its groups are neither closed nor remembered. */
+  forget(market: MarketNumber): void {
+    for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
+    this.#byMarket.delete(market)
+  }
+
+  /** Forgets all; gives those that were open. */
+  clear(): readonly WhaleGroup[] {
+    const open = this.#queue.slice(this.#nextToClose).filter((group) => group.isOpen)
+    this.#byMarket.clear()
+    this.#queue = []
+    this.#oldest = 0
+    this.#nextToClose = 0
+    return open
+  }
+
+  #skipClosed(): WhaleGroup | null {
+    for (;;) {
+      const group = this.#queue[this.#nextToClose]
+      if (group === undefined) return null
+      if (group.isOpen) return group
+      this.#nextToClose += 1
+    }
+  }
+
+  #forgetOldest(): WhaleGroup | null {
+    const group = this.#queue[this.#oldest]
+    if (group === undefined) return null
+    this.#oldest += 1
+    this.#nextToClose = Math.max(this.#nextToClose, this.#oldest)
+    if (this.#oldest >= CUT_AT) {
+      this.#queue = this.#queue.slice(this.#oldest)
+      this.#nextToClose -= this.#oldest
+      this.#oldest = 0
+    }
+    const ofMarket = this.#byMarket.get(group.market.number)
+    if (ofMarket?.get(group.key) === group) {
+      ofMarket.delete(group.key)
+      if (ofMarket.size === 0) this.#byMarket.delete(group.market.number)
+    }
+    return group
+  }
+}

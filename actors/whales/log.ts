@@ -1,0 +1,42 @@
+// The log of whales as they were told, run after run, for streams that resume: a reader's view of the
+// table of whales, in the shape of the log of trades. Whales never expire, so where a run ended is read
+// from the table itself. Not for: messages still in memory (http/ws/message-log.ts). Upholds WHALE10.
+
+import type { HistoryQuery, OffsetQuery, Storage } from '../../storage/storage.ts'
+import type { WhaleRow } from '../../storage/whale-contract.ts'
+import type { RunView, WhaleLogView } from '../views.ts'
+
+export class WhaleLog implements WhaleLogView {
+  readonly present: RunView
+  readonly #storage: Pick<Storage, 'runs' | 'whales'>
+
+  /** `run`: the present one. */
+  constructor(parts: { run: RunView; storage: Pick<Storage, 'runs' | 'whales'> }) {
+    this.present = parts.run
+    this.#storage = parts.storage
+  }
+
+  runs(): readonly RunView[] {
+    const { runs, whales } = this.#storage
+    return runs.all().map((run) => {
+      const isPresent = run.number === this.present.number
+      return { ...run, endOffset: isPresent ? null : whales.newestOffset(run.number) }
+    })
+  }
+
+  range(query: OffsetQuery): readonly WhaleRow[] {
+    return this.#storage.whales.rangeByOffset(query)
+  }
+
+  history(query: HistoryQuery): readonly WhaleRow[] {
+    return this.#storage.whales.range(query)
+  }
+
+  historyOfMarket(query: HistoryQuery & { readonly market: number }): readonly WhaleRow[] {
+    return this.#storage.whales.rangeOfMarket(query)
+  }
+
+  oldestMs() {
+    return this.#storage.whales.oldestMs()
+  }
+}

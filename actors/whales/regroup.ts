@@ -1,0 +1,178 @@
+// Groups fills from the table of trades: those told in the last minute of a run that is over, those
+// that found the owner's mailbox full, and those of a group that is no longer remembered. It goes
+// through each market's stretch of time in pieces, so that no piece is felt.
+// Not for: what is done with what it finds (whales.ts). Upholds WHALE5, WHALE7.
+
+import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
+import type { Storage, StoredTrade, TradePosition } from '../../storage/storage.ts'
+
+/** From this run on last minutes may not be grouped; all that was told before is. */
+const MARK = 'whales_grouped_run'
+const PIECE_MS = 30_000
+const READ_ROWS = 256
+
+/** The fills of one key, and their ids, by one of which the row is called if there is one. */
+export interface Gathered {
+  readonly sum: FillSum
+  readonly ids: string[]
+}
+
+/** What a stretch of a market's time holds. */
+export interface Stretch {
+  readonly market: MarketNumber
+  readonly groups: ReadonlyMap<string, Gathered>
+  /** Fills that stand by themselves. */
+  readonly alone: readonly Fill[]
+}
+
+interface Range {
+  fromMs: TimeMs
+  toMs: TimeMs
+}
+
+export class WhaleRegroup {
+  readonly #storage: Pick<Storage, 'trades' | 'runs' | 'marks'>
+  readonly #run: number
+  /** Stretches still to be gone through: one a market, so bounded by the markets. */
+  readonly #ranges = new Map<MarketNumber, Range>()
+  /** Runs whose last minute is to be read, oldest first; `offset` null: not looked for yet. */
+  #tails: { readonly run: number; offset: number | null }[] = []
+  #isMarkDue = false
+
+  /** `run`: the present one. */
+  constructor(storage: Pick<Storage, 'trades' | 'runs' | 'marks'>, run: number) {
+    this.#storage = storage
+    this.#run = run
+  }
+
+  /** Once, at the start: takes up what the runs before may have left ungrouped. */
+  begin(): void {
+    const past = this.#storage.runs.all().filter(({ number }) => number < this.#run)
+    const marked = this.#storage.marks.get(MARK)
+    const firstRun = marked ?? past.at(-1)?.number ?? this.#run
+    if (marked === null) this.#storage.marks.put(MARK, firstRun)
+    this.#tails = past
+      .filter(({ number }) => number >= firstRun)
+      .map(({ number }) => ({ run: number, offset: null }))
+    this.#isMarkDue = true
+  }
+
+  get hasWork(): boolean {
+    return this.#isMarkDue || this.#ranges.size > 0
+  }
+
+  /** Has a trade of this time grouped anew, whatever was made of it before. */
+  add(market: MarketNumber, atMs: TimeMs): void {
+    const range = this.#ranges.get(market)
+    if (range === undefined) this.#ranges.set(market, { fromMs: atMs, toMs: atMs })
+    else if (atMs < range.fromMs) range.fromMs = atMs
+    else if (atMs > range.toMs) range.toMs = atMs
+  }
+
+  forget(market: MarketNumber): void {
+    this.#ranges.delete(market)
+  }
+
+  /** Does one piece of the work; gives what it found, null when there was nothing to find. */
+  step(): Stretch | null {
+    const tail = this.#tails[0]
+    if (tail !== undefined) {
+      if (!this.#readTail(tail)) this.#tails.shift()
+      return null
+    }
+    for (const [market, range] of this.#ranges) return this.#takePiece(market, range)
+    if (this.#isMarkDue) this.#storage.marks.put(MARK, this.#run)
+    this.#isMarkDue = false
+    return null
+  }
+
+  /** All groups of a market with fills in [fromMs, toMs], each whole; see whaleSpreadMs. */
+  gather(market: MarketNumber, fromMs: TimeMs, toMs: TimeMs): Stretch {
+    const found = new Map<string, Gathered>()
+    const alone: Fill[] = []
+    const from = timeMs(fromMs - whaleSpreadMs)
+    const to = timeMs(toMs + whaleSpreadMs)
+    for (const row of this.#rows(market, from, to)) {
+      const key = whaleKey(row)
+      const fill = fillOf(row)
+      const known = key === null ? undefined : found.get(key)
+      if (known !== undefined) {
+        known.sum.add(fill)
+        known.ids.push(row.nativeId)
+      } else if (key !== null) {
+        found.set(key, { sum: new FillSum(fill), ids: [row.nativeId] })
+      } else if (row.timeMs >= fromMs && row.timeMs <= toMs) {
+        alone.push(fill)
+      }
+    }
+    for (const [key, { sum }] of found) {
+      // Only in the margin: its other fills may lie outside it.
+      if (sum.newestMs < fromMs || sum.oldestMs > toMs) found.delete(key)
+    }
+    return { market, groups: found, alone }
+  }
+
+  /** The next piece that has trades. What is left to do is noted first, lest a throw repeats it. */
+  #takePiece(market: MarketNumber, range: Range): Stretch | null {
+    const { trades } = this.#storage
+    const { fromMs, toMs } = range
+    const [first] = trades.range({ market, fromMs, toMs, after: null, order: 'asc', limit: 1 })
+    const endMs = first === undefined ? toMs : timeMs(Math.min(toMs, first.timeMs + PIECE_MS))
+    if (endMs >= toMs) this.#ranges.delete(market)
+    else range.fromMs = timeMs(endMs + 1)
+    return first === undefined ? null : this.gather(market, first.timeMs, endMs)
+  }
+
+  *#rows(market: MarketNumber, fromMs: TimeMs, toMs: TimeMs): Generator<StoredTrade> {
+    const query = { market, fromMs, toMs, order: 'asc' as const, limit: READ_ROWS }
+    let after: TradePosition | null = null
+    for (;;) {
+      const rows: readonly StoredTrade[] = this.#storage.trades.range({ ...query, after })
+      yield* rows
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < READ_ROWS) return
+      after = last
+    }
+  }
+
+  /** Notes where the next trades of a run's last minute stand; false when there are no more. */
+  #readTail(tail: { readonly run: number; offset: number | null }): boolean {
+    const { run } = tail
+    tail.offset ??= this.#tailStart(run)
+    const rows = this.#storage.trades.rangeByOffset({ run, offset: tail.offset, limit: READ_ROWS })
+    for (const { market, trade } of rows) {
+      this.add(market, trade.timeMs)
+      tail.offset = trade.offset ?? tail.offset
+    }
+    return rows.length === READ_ROWS
+  }
+
+  /** The offset behind which a run's last minute lies, by our times of arrival. */
+  #tailStart(run: number): number {
+    const newest = this.#storage.trades.newestOffset(run)
+    const last = this.#told(run, newest - 1)
+    let low = 0
+    let high = newest
+    const sinceMs = (last?.receivedAtMs ?? 0) - whaleRegroupMs
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      const row = this.#told(run, middle)
+      if (row !== null && row.receivedAtMs < sinceMs) low = row.offset ?? middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** The first trade that a run told behind an offset. */
+  #told(run: number, offset: number): StoredTrade | null {
+    return this.#storage.trades.rangeByOffset({ run, offset, limit: 1 })[0]?.trade ?? null
+  }
+}
+
+function fillOf(trade: StoredTrade): Fill {
+  const { receivedAtMs, run, offset } = trade
+  return { trade, receivedAtMs, run, offset }
+}

@@ -1,0 +1,347 @@
+// The owner of whale rows: hears every trade, gathers the fills of a transaction for 150 ms from the
+// first, stores rows of 1,000 dollars and more, and tells those of 5,000 and more, each once. What it
+// forgot, or a crash cut off, it reads again from the table of trades (whale-regroup.ts): a row is a
+// function of the stored fills, and its id is one of theirs.
+// Not for: the sums (engine/whale.ts). Upholds WHALE1 to WHALE7.
+
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import type { Stamp, Update } from '../../engine/events.ts'
+import { whaleCloseMs, whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
+import type { Storage, StoredTrade } from '../../storage/storage.ts'
+import type { StoredWhale, WhaleMarket } from '../../storage/whale-contract.ts'
+import type { Actor, Turn } from '../actor.ts'
+import type { Cell, System } from '../system.ts'
+import type { MarketView } from '../views.ts'
+import { type WhaleGroup, WhaleGroups } from './groups.ts'
+import { type Stretch, WhaleRegroup } from './regroup.ts'
+
+/** Work on what is to be grouped again: at most this long at a time, and so long a pause. */
+const REGROUP_MS_MAX = 2
+const REGROUP_PAUSE_MS = 1
+/** A wake-up that found the mailbox full is tried again after this long. */
+const RETRY_MS = 5
+
+/** A trade was stored; `serial` numbers the notes, so that none counts twice. */
+interface FillNote extends Fill {
+  readonly kind: 'fill'
+  readonly market: MarketRef
+  readonly serial: number
+}
+
+/** Something may be due. */
+interface WakeNote {
+  readonly kind: 'wake'
+}
+const WAKE: WakeNote = { kind: 'wake' }
+
+export type WhaleMessage = FillNote | WakeNote
+
+export interface WhaleParts {
+  readonly system: System
+  readonly publisher: Publisher
+  readonly storage: Pick<Storage, 'trades' | 'runs' | 'marks' | 'whales'>
+  readonly clock: Clock
+  readonly metrics: Metrics
+  /** This run's number, stored with each whale it tells. */
+  readonly run: number
+  /** The catalogue's view of a market; null when it was forgotten. */
+  readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
+  /**
+   * Hears of each row of live fills that is stored and not told on the stream: too small for it, or
+   * grown since. Whoever asked for another number of dollars has it then. Must not throw.
+   */
+  readonly onRow?: (market: MarketRef, whale: StoredWhale) => void
+  /** How many groups are remembered; for tests. */
+  readonly groupsMax?: number
+}
+
+export class Whales implements Actor<WhaleMessage>, Watcher {
+  readonly name = 'whales'
+  readonly #parts: WhaleParts
+  readonly #cell: Cell<WhaleMessage>
+  readonly #groups: WhaleGroups
+  readonly #regroup: WhaleRegroup
+  readonly #stored: Count
+  readonly #told: Count
+  readonly #homeless: Count
+  #serial = 0
+  #stopTimer: StopTimer | null = null
+  #wakeAtMs = Number.POSITIVE_INFINITY
+  #isStopped = false
+
+  /** Becomes an actor of the system and a watcher of the publisher; call `start` before events. */
+  constructor(parts: WhaleParts) {
+    this.#parts = parts
+    this.#groups = new WhaleGroups(parts.groupsMax)
+    this.#regroup = new WhaleRegroup(parts.storage, parts.run)
+    const { metrics } = parts
+    this.#stored = metrics.count('whale_rows_total', 'Whale rows stored.')
+    this.#told = metrics.count('whales_told_total', 'Whale rows told on the stream.')
+    this.#homeless = metrics.count('whales_without_market_total', 'Whales of a forgotten market.')
+    metrics.gauge('whale_groups', 'Transactions remembered.', () => this.#groups.count)
+    this.#cell = parts.system.spawn<WhaleMessage>(this)
+    parts.publisher.watch(this)
+  }
+
+  /** Once, when the catalogue of the last run is loaded: groups that run's last minute again. */
+  start(): void {
+    const { trades } = this.#parts.storage
+    for (const venue of ['a', 'b'] as const) {
+      const extent = trades.extentOfVenue(venue)
+      if (extent !== null) this.#noteForgotten(extent.newestMs)
+    }
+    this.#regroup.begin()
+    this.#arm()
+  }
+
+  /** Groups that are still open are closed by the next start. */
+  stop(): void {
+    this.#isStopped = true
+    this.#stopTimer?.()
+    this.#stopTimer = null
+  }
+
+  // What is noted in the turns of others
+
+  onUpdate(update: Update): void {
+    if (update.kind !== 'trade') return
+    const { market, trade, receivedAtMs, offset } = update
+    this.#note(market, { trade, receivedAtMs, run: this.#parts.run, offset })
+  }
+
+  /** A trade older than our first contact was stored, and not told: a row, but no message. */
+  noteHistory(market: MarketRef, trade: StoredTrade): void {
+    this.#note(market, { trade, receivedAtMs: trade.receivedAtMs, run: null, offset: null })
+  }
+
+  onForget(market: MarketNumber): void {
+    this.#groups.forget(market)
+    this.#regroup.forget(market)
+  }
+
+  #note(market: MarketRef, { trade, receivedAtMs, run, offset }: Fill): void {
+    const { txHash, taker, usd } = trade
+    if ((txHash === null || taker === null) && usd < whaleRowUsdMin) return
+    this.#serial += 1
+    const serial = this.#serial
+    this.#cell.tell({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
+  }
+
+  /** The mailbox was full: the trade is stored, and is grouped from there. */
+  onOverflow(lost: WhaleMessage): void {
+    if (lost.kind === 'fill') this.#regroup.add(lost.market.number, lost.trade.timeMs)
+    this.#arm(RETRY_MS)
+  }
+
+  // Turns
+
+  receive(message: WhaleMessage): Turn {
+    if (message.kind === 'fill') this.#take(message)
+    else this.#regroupSome()
+    this.#closeDue()
+    this.#arm()
+  }
+
+  /** After a throw: what is in memory is not trusted; the trades of open groups are read again. */
+  restart(): void {
+    for (const { market, sum } of this.#groups.clear()) {
+      this.#regroup.add(market.number, sum.oldestMs)
+      this.#regroup.add(market.number, sum.newestMs)
+    }
+    this.#noteForgotten(this.#parts.clock.nowMs())
+    this.#arm()
+  }
+
+  #take(note: FillNote): void {
+    const key = whaleKey(note.trade)
+    if (key === null) {
+      this.#record(note.market.number, new FillSum(note), { row: null, ids: null })
+      return
+    }
+    const group = this.#groups.get(note.market.number, key)
+    if (group === null) {
+      const nowMs = this.#parts.clock.nowMs()
+      const isPartial = this.#groups.mayBeForgotten(note.trade.timeMs, nowMs)
+      this.#open(note.market, key, { sum: new FillSum(note), isPartial, countedTo: note.serial })
+      return
+    }
+    if (note.serial <= group.countedTo) return
+    group.sum.add(note)
+    if (!group.isOpen) this.#settle(group)
+  }
+
+  #open(
+    market: MarketRef,
+    key: string,
+    from: Pick<WhaleGroup, 'sum' | 'isPartial' | 'countedTo'>,
+  ): void {
+    const dueAtMs = this.#parts.clock.monotonicMs() + whaleCloseMs
+    const { sum, isPartial, countedTo } = from
+    const group = { market, key, sum, dueAtMs, isOpen: true, isPartial, countedTo, row: null }
+    const forgotten = this.#groups.add(group)
+    if (forgotten === null) return
+    this.#noteForgotten(forgotten.sum.newestMs)
+    if (!forgotten.isOpen) return
+    // A flood: it is closed early, and its late fills still find its row.
+    forgotten.isOpen = false
+    this.#settle(forgotten)
+  }
+
+  #closeDue(): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    for (;;) {
+      const group = this.#groups.takeDue(nowMs)
+      if (group === null) return
+      this.#settle(group)
+    }
+  }
+
+  /** Stores, and tells if it is time, what the fills of a closed group come to. */
+  #settle(group: WhaleGroup): void {
+    const { market, key } = group
+    let ids: readonly string[] | null = null
+    if (group.isPartial) {
+      const { oldestMs, newestMs } = group.sum
+      const gathered = this.#regroup.gather(market.number, oldestMs, newestMs).groups.get(key)
+      if (gathered !== undefined) {
+        group.sum = gathered.sum
+        group.countedTo = this.#serial
+        ids = gathered.ids
+      }
+      group.isPartial = false
+    }
+    group.row = this.#record(market.number, group.sum, { row: group.row, ids })
+  }
+
+  // Grouping again
+
+  #regroupSome(): void {
+    const { clock } = this.#parts
+    const endsAtMs = clock.monotonicMs() + REGROUP_MS_MAX
+    while (this.#regroup.hasWork && clock.monotonicMs() < endsAtMs) {
+      const stretch = this.#regroup.step()
+      if (stretch !== null) this.#settleStretch(stretch)
+    }
+  }
+
+  #settleStretch({ market, groups, alone }: Stretch): void {
+    for (const fill of alone) this.#record(market, new FillSum(fill), { row: null, ids: null })
+    const sinceMs = this.#parts.clock.nowMs() - whaleCloseMs
+    // A restart closes what the run before left open: should this run end first, nobody would know.
+    const isYoung = ({ run, receivedAtMs }: Fill) =>
+      run === this.#parts.run && receivedAtMs > sinceMs
+    const ref = this.#parts.market(market)?.ref
+    for (const [key, { sum, ids }] of groups) {
+      const group = this.#groups.get(market, key)
+      if (group !== null) {
+        group.sum = sum
+        group.countedTo = this.#serial
+        group.isPartial = false
+        group.row ??= sum.usd < whaleRowUsdMin ? null : this.#find(market, ids)
+        if (!group.isOpen) group.row = this.#record(market, sum, { row: group.row, ids })
+      } else if (isYoung(sum.first) && ref !== undefined) {
+        this.#open(ref, key, { sum, isPartial: true, countedTo: this.#serial })
+      } else {
+        this.#noteForgotten(sum.newestMs)
+        this.#record(market, sum, { row: null, ids })
+      }
+    }
+  }
+
+  // Rows
+
+  /**
+   * The row of these fills as it stands now, null when they are too few dollars. A row that is there
+   * keeps its id, its time and its stamp, and never loses fills: trades expire, whales do not.
+   */
+  #record(
+    market: MarketNumber,
+    sum: FillSum,
+    known: { readonly row: StoredWhale | null; readonly ids: readonly string[] | null },
+  ): StoredWhale | null {
+    if (sum.usd < whaleRowUsdMin) return known.row
+    const row = known.row ?? this.#find(market, known.ids ?? [sum.first.trade.nativeId])
+    const isDue =
+      sum.usd >= whaleMessageUsdMin && sum.isTold && (row === null || row.offset === null)
+    if (row !== null && (sum.count < row.fills || (sum.count === row.fills && !isDue))) return row
+    const view = this.#parts.market(market)
+    if (view === null) {
+      this.#homeless.inc()
+      return row
+    }
+    const { ref, summary } = view
+    const { question, slug, eventSlug, category, outcomes } = summary
+    const outcome = outcomes[sum.first.trade.outcomeIndex]?.label ?? null
+    const { trade, receivedAtMs } = sum.first
+    const stamp = isDue ? this.#parts.publisher.stamp('whales', market) : null
+    const whale = {
+      ...sum.row({ outcome, question, slug, eventSlug, category }, row ?? trade),
+      receivedAtMs: row?.receivedAtMs ?? receivedAtMs,
+      run: stamp === null ? (row?.run ?? null) : this.#parts.run,
+      offset: stamp?.offset ?? row?.offset ?? null,
+      seq: stamp?.seq ?? row?.seq ?? null,
+    }
+    const stored = this.#store(ref, row, whale)
+    if (stamp !== null) this.#tell(ref, stored, stamp)
+    else if (sum.isTold) this.#parts.onRow?.(ref, stored)
+    return stored
+  }
+
+  #find(market: MarketNumber, ids: readonly string[]): StoredWhale | null {
+    for (const id of ids) {
+      const row = this.#parts.storage.whales.get(market, id)
+      if (row !== null) return row
+    }
+    return null
+  }
+
+  #store(
+    market: WhaleMarket,
+    row: StoredWhale | null,
+    whale: Omit<StoredWhale, 'ordinal'>,
+  ): StoredWhale {
+    const { whales } = this.#parts.storage
+    if (row === null) {
+      this.#stored.inc()
+      return whales.put(market, whale)
+    }
+    const stored = { ...whale, ordinal: row.ordinal }
+    whales.replace(market, stored)
+    return stored
+  }
+
+  #tell(market: MarketRef, whale: StoredWhale, { offset, seq }: Stamp): void {
+    this.#told.inc()
+    const times = { venueTimeMs: whale.timeMs, receivedAtMs: whale.receivedAtMs }
+    this.#parts.publisher.publish({ kind: 'whale', market, offset, seq, ...times, whale })
+  }
+
+  // Memory and time
+
+  #noteForgotten(timeMs: number): void {
+    this.#groups.noteForgotten(timeMs, this.#parts.clock.nowMs())
+  }
+
+  /** Wakes itself when the next group is due, or soon when there is work; never before `delayMs`. */
+  #arm(delayMs = 0): void {
+    if (this.#isStopped) return
+    const { clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const dueAtMs = this.#groups.nextDueMs ?? Number.POSITIVE_INFINITY
+    const workAtMs = this.#regroup.hasWork ? nowMs + REGROUP_PAUSE_MS : Number.POSITIVE_INFINITY
+    const atMs = Math.max(Math.min(dueAtMs, workAtMs), nowMs + delayMs)
+    if (this.#stopTimer !== null && this.#wakeAtMs <= atMs) return
+    this.#stopTimer?.()
+    this.#stopTimer = null
+    if (atMs === Number.POSITIVE_INFINITY) return
+    this.#wakeAtMs = atMs
+    this.#stopTimer = clock.after(atMs - nowMs, () => {
+      this.#stopTimer = null
+      this.#cell.tell(WAKE)
+    })
+  }
+}

@@ -1,0 +1,183 @@
+// Guessers against the throttle, on a clock that moves by hand: how many of their guesses are ever
+// held against a password, and what everybody else notices of it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LoginThrottle } from '../../../actors/accounts/login-throttle.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { openQuickAccounts } from '../../support/quick-accounts.ts'
+
+const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
+const hasCode = (code: string) => (error: unknown) =>
+  error instanceof EngineError && error.code === code
+
+async function openAnnAndBob() {
+  const opened = openQuickAccounts()
+  await opened.accounts.signUp(ann)
+  await opened.accounts.signUp({ ...ann, email: 'bob@example.com' })
+  opened.clock.advance(60_000)
+  opened.passwords.verified = 0
+  return opened
+}
+
+/**
+ * 1,000 wrong guesses at one e-mail, one every `everyMs`, from so many addresses in turn; returns how
+ * many were held against the password.
+ */
+async function guess(
+  opened: Awaited<ReturnType<typeof openAnnAndBob>>,
+  addresses: number,
+  everyMs: number,
+) {
+  const refusals = { UNAUTHORIZED: 0, RATE_LIMITED: 0 }
+  for (let count = 0; count < 1_000; count += 1) {
+    const address = `10.1.0.${count % addresses}`
+    const password = `guess ${count}`
+    const error: unknown = await opened.accounts
+      .logIn({ email: ann.email, password, address })
+      .catch((refusal: unknown) => refusal)
+    assert.ok(error instanceof EngineError)
+    assert.ok(error.code === 'UNAUTHORIZED' || error.code === 'RATE_LIMITED', error.code)
+    refusals[error.code] += 1
+    opened.clock.advance(everyMs)
+  }
+  assert.equal(refusals.UNAUTHORIZED + refusals.RATE_LIMITED, 1_000)
+  assert.equal(opened.passwords.verified, refusals.UNAUTHORIZED)
+  return refusals.UNAUTHORIZED
+}
+
+// Guess n comes at n × everyMs. The fifth failure begins the waiting: 1 s, 2 s, 4 s … 15 min.
+function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean): number {
+  let [failures, freeAtMs] = [0, 0]
+  for (let count = 0; count < 1_000; count += 1) {
+    if (!isAllowed(count) || count * everyMs < freeAtMs) continue
+    failures += 1
+    const waitMs = failures < 5 ? 0 : Math.min(2 ** (failures - 5), 900) * 1_000
+    freeAtMs = count * everyMs + waitMs
+  }
+  return failures
+}
+
+test('[LOGIN4] of 1,000 guesses from one and from a hundred addresses as many count as the waiting leaves', async (t) => {
+  for (const everyMs of [0, 50, 1_000, 60_000]) {
+    for (const addresses of [1, 100]) {
+      const opened = await openAnnAndBob()
+      const checked = await guess(opened, addresses, everyMs)
+      // Of one address the first twenty of each minute; of a hundred none reaches its twenty.
+      const perMinute = everyMs === 0 ? Number.POSITIVE_INFINITY : 60_000 / everyMs
+      const isAllowed = (count: number) => addresses > 1 || count % perMinute < 20
+      const expected = expectedGuesses(everyMs, isAllowed)
+      assert.equal(checked, expected, `${addresses} addresses, one every ${everyMs} ms`)
+      t.diagnostic(`${addresses} addresses, one every ${everyMs} ms: ${checked} of 1,000`)
+      // Others notice nothing, and after the wait the victim is in.
+      const elsewhere = { ...ann, address: '10.9.9.9' }
+      await opened.accounts.logIn({ ...elsewhere, email: 'bob@example.com' })
+      opened.clock.advance(900_000)
+      assert.equal((await opened.accounts.logIn(elsewhere)).caller.email, ann.email)
+    }
+  }
+})
+
+test('[LOGIN1] the victim’s right password waits as long as it is said, and then passes', async () => {
+  const opened = await openAnnAndBob()
+  const { accounts, clock } = opened
+  await guess(opened, 100, 1_000)
+  let retryAfterSeconds = 0
+  await accounts.logIn({ ...ann, address: '10.9.9.9' }).catch((error: unknown) => {
+    assert.ok(error instanceof EngineError && error.code === 'RATE_LIMITED')
+    retryAfterSeconds = error.retryAfterSeconds ?? 0
+  })
+  assert.ok(retryAfterSeconds > 0 && retryAfterSeconds <= 900, `${retryAfterSeconds}`)
+  clock.advance(retryAfterSeconds * 1_000)
+  assert.equal((await accounts.logIn({ ...ann, address: '10.9.9.9' })).caller.email, ann.email)
+  await assert.rejects(accounts.logIn({ ...ann, password: 'x' }), hasCode('UNAUTHORIZED'))
+  assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'the count began anew')
+})
+
+test('[LOGIN3] guesses at once are no more than guesses in a row: five, and later one at a time', async () => {
+  const opened = await openAnnAndBob()
+  const { accounts, passwords, clock } = opened
+  // The hash that stands in for unknown e-mails is there from the first log-in on.
+  await accounts.logIn(ann)
+  let open: () => void = () => undefined
+  const burst = async () => {
+    passwords.verified = 0
+    passwords.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const tries = Array.from({ length: 300 }, (_, count) =>
+      accounts.logIn({ email: ann.email, password: 'wrong', address: `10.1.0.${count % 100}` }),
+    )
+    const settled = Promise.allSettled(tries)
+    // All have been let in or turned away before the first answer.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((done) => setImmediate(done))
+    const checked = passwords.verified
+    open()
+    await settled
+    assert.equal(passwords.verified, checked)
+    return checked
+  }
+  assert.equal(await burst(), 5)
+  clock.advance(60_000)
+  assert.equal(await burst(), 1)
+  passwords.gate = Promise.resolve()
+  clock.advance(60_000)
+  const logins = await Promise.all([
+    accounts.logIn({ ...ann, email: 'bob@example.com' }),
+    accounts.logIn(ann),
+  ])
+  assert.equal(logins.length, 2)
+  // With nothing wrong before, five right ones at once all pass.
+  const five = await Promise.all(Array.from({ length: 5 }, () => accounts.logIn(ann)))
+  assert.equal(five.length, 5)
+})
+
+test('[LOGIN5] an attempt whose password was never checked counts nothing, and a full queue once is no lasting refusal', async () => {
+  const { accounts, passwords } = openQuickAccounts()
+  passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
+  for (let round = 0; round < 10; round += 1) {
+    await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
+  }
+  passwords.refusal = null
+  await accounts.signUp(ann)
+  assert.equal((await accounts.logIn(ann)).caller.email, ann.email)
+})
+
+test('[LOGIN6] signing up and in share an address’s twenty attempts a minute; others have their own', async () => {
+  const { accounts, clock } = openQuickAccounts()
+  for (let round = 0; round < 20; round += 1) {
+    const email = `e${round}@example.com`
+    if (round % 2 === 0) await accounts.signUp({ ...ann, email })
+    else await assert.rejects(accounts.logIn({ ...ann, email }), hasCode('UNAUTHORIZED'))
+  }
+  await assert.rejects(accounts.signUp(ann), hasCode('RATE_LIMITED'))
+  await assert.rejects(accounts.logIn(ann), (error: unknown) => {
+    assert.ok(error instanceof EngineError && error.code === 'RATE_LIMITED')
+    return error.retryAfterSeconds === 60
+  })
+  await accounts.signUp({ ...ann, email: 'bob@example.com', address: '10.0.0.2' })
+  clock.advance(59_999)
+  await assert.rejects(accounts.signUp(ann), hasCode('RATE_LIMITED'))
+  clock.advance(1)
+  await accounts.signUp(ann)
+})
+
+test('[LOGIN7] a flood of other e-mails does not free one that waits, however long their texts are', () => {
+  const clock = new ManualClock()
+  const throttle = new LoginThrottle(clock)
+  const fail = (email: string) => {
+    throttle.begin(email)
+    throttle.end(email, 'failed')
+  }
+  for (let round = 0; round < 5; round += 1) fail(ann.email)
+  assert.throws(() => throttle.begin(ann.email), hasCode('RATE_LIMITED'))
+  const tail = 'x'.repeat(1_000)
+  for (let index = 0; index < 25_000; index += 1) fail(`${index}${tail}`)
+  assert.throws(() => throttle.begin(ann.email), hasCode('RATE_LIMITED'))
+  for (const email of [ann.email, '24999x']) {
+    clock.advance(1_000)
+    throttle.begin(email)
+    throttle.end(email, 'passed')
+  }
+})

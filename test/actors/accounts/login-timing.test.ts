@@ -1,0 +1,104 @@
+// Whether log-ins tell by their time which e-mails are known, and what they take from the event loop,
+// with the real pool of password hashing. A busy machine makes times noisy: medians are compared, and
+// only the long form measures enough of them. The work itself is counted in accounts.test.ts.
+
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { AccountsActor } from '../../../actors/accounts/accounts.ts'
+import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { QUICK_SECRET } from '../../support/quick-accounts.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+
+function openAccounts() {
+  const clock = new ManualClock()
+  const passwords = openPasswordPool()
+  const storage = openMemoryStorage().accounts
+  const accounts = new AccountsActor({ storage, clock, passwords, jwtSecret: QUICK_SECRET })
+  let logins = 0
+  /** From an address and for an e-mail that nothing throttles. */
+  const logIn = async (email: string, password: string): Promise<number> => {
+    logins += 1
+    const address = `10.${logins >> 16}.${(logins >> 8) & 255}.${logins & 255}`
+    const startedAtMs = performance.now()
+    await accounts.logIn({ email, password, address }).catch(() => undefined)
+    return performance.now() - startedAtMs
+  }
+  return { accounts, clock, logIn, close: () => passwords.close() }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((one, two) => one - two)[Math.floor(values.length / 2)] ?? 0
+}
+
+test('[LOGIN8] a wrong password takes as long for an unknown e-mail as for a known one', async (t) => {
+  const { accounts, clock, logIn, close } = openAccounts()
+  const samples = isLong ? 200 : 7
+  await accounts.signUp({ email: 'known@example.com', password: 'correct horse', address: 'x' })
+  const known: number[] = []
+  const unknown: number[] = []
+  await logIn('warm@example.com', 'up')
+  // In an order drawn by a seed: taken in turn, one of them meets every second collection of garbage.
+  const random = seededRandom('timing')
+  while (known.length < samples || unknown.length < samples) {
+    clock.advance(900_000)
+    const round = known.length + unknown.length
+    const isKnown = random.below(2) === 0
+    const email = isKnown ? 'known@example.com' : `nobody${round}@example.com`
+    const into = isKnown ? known : unknown
+    into.push(await logIn(email, `wrong ${round}`))
+  }
+  await close()
+  const [one, two] = [median(known), median(unknown)]
+  t.diagnostic(`${samples} each: known ${one.toFixed(1)} ms, unknown ${two.toFixed(1)} ms`)
+  // Both are of the order of one hash: nothing was skipped. In the long form they are equal.
+  assert.ok(Math.min(one, two) > 5, 'a hash was computed for both')
+  const ratio = Math.max(one, two) / Math.min(one, two)
+  assert.ok(ratio < (isLong ? 1.05 : 3), `${ratio}`)
+})
+
+test('[LOGIN9] fifty log-ins at once are hashed beside the event loop', async (t) => {
+  const { accounts, clock, logIn, close } = openAccounts()
+  const people = isLong ? 50 : 8
+  for (let index = 0; index < people; index += 1) {
+    clock.advance(60_000)
+    const email = `p${index}@example.com`
+    await accounts.signUp({ email, password: 'correct horse', address: `s${index}` })
+  }
+  const quiet: number[] = []
+  const busy: number[] = []
+  for (let wave = 0; wave < (isLong ? 9 : 1); wave += 1) {
+    let [startedAtMs, tookMs] = [performance.now(), 0]
+    busy.push(
+      await loopDelayMs(async () => {
+        const one = (index: number) => logIn(`p${index}@example.com`, 'correct horse')
+        await Promise.all(Array.from({ length: people }, (_, index) => one(index)))
+        tookMs = performance.now() - startedAtMs
+      }),
+    )
+    // As long, and right after: whatever else the machine does meets both.
+    startedAtMs = performance.now()
+    quiet.push(await loopDelayMs(() => new Promise((done) => setTimeout(done, tookMs))))
+  }
+  await close()
+  const [without, during] = [median(quiet), median(busy)]
+  t.diagnostic(
+    `event-loop delay p99, median of ${busy.length}: ${without.toFixed(1)} ms without, ${during.toFixed(1)} ms during log-ins`,
+  )
+  // One hash on this thread would be 65 ms and more.
+  if (isLong) assert.ok(during < without + 20, `${during} ms beside ${without} ms`)
+})
+
+/** The 99th percentile of how late the loop was while something went on, milliseconds. */
+async function loopDelayMs(during: () => Promise<unknown>): Promise<number> {
+  const resolution = 10
+  const histogram = monitorEventLoopDelay({ resolution })
+  histogram.enable()
+  await during()
+  histogram.disable()
+  return Math.max(0, histogram.percentile(99) / 1e6 - resolution)
+}

@@ -1,0 +1,127 @@
+// Quotas against an exact log of what was let through, and as a client at a steady rate meets them.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Quotas } from '../../../actors/accounts/quotas.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { openQuickAccounts } from '../../support/quick-accounts.ts'
+
+const RUNS = 10_000
+
+/** The window of an exact log: the first request of it, and how many it holds at `nowMs`. */
+function windowOf(log: readonly number[], nowMs: number): { startMs: number; used: number } {
+  let [startMs, used] = [Number.NEGATIVE_INFINITY, 0]
+  for (const atMs of log) {
+    if (atMs - startMs >= 60_000) [startMs, used] = [atMs, 0]
+    used += 1
+  }
+  return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
+}
+
+test('[QUOTA2] in 10,000 seeded runs each answer is that of an exact log, and its figures add up', () => {
+  for (let seed = 0; seed < RUNS; seed += 1) {
+    const random = seededRandom('quotas', seed)
+    const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
+    const quotas = new Quotas<number>(clock)
+    const limit = 1 + random.below(8)
+    const logs = new Map<number, number[]>()
+    for (let step = 0; step < 60; step += 1) {
+      const longest = [200, 5_000, 30_000, 59_999][random.below(4)] ?? 0
+      clock.advance(random.below(longest + 1))
+      // The calendar may step; windows are measured by what has passed.
+      if (random.below(20) === 0) clock.jumpCalendar(random.below(7_200_000) - 3_600_000)
+      const key = random.below(3)
+      const log = logs.get(key) ?? []
+      logs.set(key, log)
+      const nowMs = clock.monotonicMs()
+      const { startMs, used } = windowOf(log, nowMs)
+      const isAllowed = used < limit
+      if (isAllowed) log.push(nowMs)
+      const left = limit - used - (isAllowed ? 1 : 0)
+      const endsAtMs = (used === 0 ? nowMs : startMs) + 60_000
+      const resetSeconds = Math.ceil((clock.nowMs() + endsAtMs - nowMs) / 1_000)
+      const label = `seed ${seed} step ${step}`
+      assert.deepEqual(
+        quotas.take(key, limit),
+        { isAllowed, limit, remaining: left, resetSeconds },
+        label,
+      )
+      const aheadMs = resetSeconds * 1_000 - clock.nowMs()
+      assert.ok(aheadMs > 0 && aheadMs < 61_000, label)
+      assert.deepEqual(quotas.peek(key, limit), {
+        isAllowed: true,
+        limit,
+        remaining: left,
+        resetSeconds,
+      })
+    }
+  }
+})
+
+test('[QUOTA3] at half, once and twice its limit a client gets its limit a window and no more, at the edges too', () => {
+  const limit = 60
+  for (const rate of [0.5, 1, 2]) {
+    const clock = new ManualClock()
+    const quotas = new Quotas<string>(clock)
+    const perWindow = [0, 0, 0]
+    const stepMs = 60_000 / (limit * rate)
+    for (let count = 0; count < 3 * limit * rate; count += 1) {
+      if (quotas.take('x', limit).isAllowed) {
+        const at = Math.floor((count * stepMs) / 60_000)
+        perWindow[at] = (perWindow[at] ?? 0) + 1
+      }
+      clock.advance(stepMs)
+    }
+    const expected = Math.min(limit, limit * rate)
+    for (const got of perWindow) assert.ok(Math.abs(got - expected) <= 1, `${rate}: ${perWindow}`)
+  }
+  const clock = new ManualClock()
+  const quotas = new Quotas<string>(clock)
+  const burst = () => Array.from({ length: 500 }, () => quotas.take('x', limit).isAllowed)
+  const passed = () => burst().filter((isAllowed) => isAllowed).length
+  assert.equal(quotas.take('x', limit).isAllowed, true)
+  clock.advance(59_999)
+  assert.equal(passed(), limit - 1, 'the end of a window')
+  clock.advance(1)
+  assert.equal(passed(), limit, 'the first moment of the next')
+  const { resetSeconds } = quotas.peek('x', limit)
+  clock.advance(resetSeconds * 1_000 - clock.nowMs())
+  assert.equal(quotas.take('x', limit).isAllowed, true, 'at the second that Reset names')
+})
+
+test('[QUOTA4] a quota is its account’s, over all its keys and tokens', async () => {
+  const { accounts } = openQuickAccounts()
+  const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
+  const { caller, accessToken } = await accounts.signUp(ann)
+  const other = await accounts.signUp({ ...ann, email: 'bob@example.com' })
+  const keys = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => accounts.createKey(caller.accountId, `k${index}`)),
+  )
+  let passed = 0
+  for (let round = 0; round < 10; round += 1) {
+    for (const { key } of keys) {
+      const id = accounts.callerOfKey(key)?.accountId ?? other.caller.accountId
+      if (accounts.takeAccountRequest(id).isAllowed) passed += 1
+    }
+    const id = accounts.callerOfToken(accessToken)?.accountId ?? other.caller.accountId
+    if (accounts.takeAccountRequest(id).isAllowed) passed += 1
+  }
+  assert.equal(passed, 60)
+  assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
+})
+
+test('[QUOTA6] a window of bytes takes the one that goes beyond it, and the next after its minute', () => {
+  const clock = new ManualClock()
+  const quotas = new Quotas<string>(clock)
+  assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })
+  assert.deepEqual(take(70), { isAllowed: true, remaining: 0 })
+  assert.deepEqual(take(1), { isAllowed: false, remaining: 0 })
+  clock.advance(60_000)
+  assert.deepEqual(take(1), { isAllowed: true, remaining: 99 })
+
+  function take(byteCount: number) {
+    const { isAllowed, remaining } = quotas.take('address', 100, byteCount)
+    return { isAllowed, remaining }
+  }
+})

@@ -1,0 +1,646 @@
+// Which markets exist, how they are found, listed and pinned, and who gets an event.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Catalog } from '../../../actors/catalog/catalog.ts'
+import { Router } from '../../../actors/venue/router.ts'
+import type { CatalogWatcher, MarketFilter, MarketPage } from '../../../actors/views.ts'
+import { nativeMarketId, outcomeId, VenueNames } from '../../../engine/ids.ts'
+import type { MarketListing } from '../../../engine/market.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import { eventListing, listing, NAMES, NOON, trade } from '../../support/builders.ts'
+import { ANY_MARKET as ANY, emptyCatalog } from '../../support/random-catalog.ts'
+
+function openCatalog(
+  listings: readonly MarketListing[] = [],
+  storage = openMemoryStorage(),
+  names = NAMES,
+) {
+  const opened = emptyCatalog(storage, names)
+  opened.catalog.take({ markets: listings, events: [] })
+  return opened
+}
+
+const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {}): MarketPage => {
+  const result = catalog.list({
+    filter: ANY,
+    sortBy: 'volume',
+    order: 'desc',
+    pin: null,
+    offset: 0,
+    limit: 100,
+    ...set,
+  })
+  assert.ok(result !== 'expired')
+  return result
+}
+
+const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
+
+test('[CAT1] a market is found by its id in any case, split at the configured name, and by its slug', () => {
+  const names = new VenueNames({ a: 'venue', b: 'venue_b' })
+  const { catalog } = openCatalog(
+    [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
+    undefined,
+    names,
+  )
+  assert.equal(catalog.find('VENUE_0xab')?.ref.id, 'venue_0xAB')
+  assert.equal(catalog.find('venue_b_kx_B-1')?.ref.nativeId, 'KX_b-1')
+  assert.equal(catalog.find('venue_unknown'), null)
+  assert.equal(catalog.find('0xAB'), null)
+  assert.equal(catalog.findBySlug('SLUG-0xab')?.ref.nativeId, '0xAB')
+})
+
+test('[CAT2] the catalogue comes back from storage with the same numbers', () => {
+  const { catalog, storage } = openCatalog([listing('x'), listing('y')])
+  const again = openCatalog([], storage).catalog
+  assert.equal(again.load(), 2)
+  assert.equal(again.find('venue_a_y')?.ref.number, catalog.find('venue_a_y')?.ref.number)
+  assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
+})
+
+test('[CAT3] a market read again changes, tells of its new status, and is not fresh', () => {
+  const { catalog, updates } = openCatalog([listing('x')])
+  assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
+  assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
+  assert.deepEqual(
+    updates.flatMap((update) => (update.kind === 'lifecycle' ? [update.event] : [])),
+    ['closed'],
+  )
+})
+
+test('[LIFE3] a market that appears once the catalogue is loaded is told as opened, if it is open', () => {
+  const { catalog, updates } = openCatalog([listing('first')])
+  const told = () =>
+    updates.flatMap((update) =>
+      update.kind === 'lifecycle' ? [[update.market.nativeId, update.event]] : [],
+    )
+  assert.deepEqual(told(), [], 'a first crawl is no news')
+  catalog.isLoaded = true
+  const markets = [listing('first'), listing('new'), listing('over', { status: 'closed' })]
+  catalog.take({ markets, events: [] })
+  assert.deepEqual(told(), [['new', 'opened']])
+})
+
+test('[CAT4] filters combine, and unopened markets are listed only among the closed', () => {
+  const rows = [
+    listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
+    listing('two', { tags: ['sports'], category: 'Culture', createdAtMs: timeMs(NOON - 1_000) }),
+    listing('three', { venue: 'b', status: 'closed', volume24h: usdMicros(9_000_000) }),
+    listing('four', { status: 'closed', isUnopened: true }),
+  ]
+  const { catalog } = openCatalog(rows)
+  const found = (set: Partial<MarketFilter>) => slugs(page(catalog, { filter: { ...ANY, ...set } }))
+  assert.deepEqual(found({}), ['slug-three', 'slug-one', 'slug-two'])
+  assert.deepEqual(found({ status: 'closed' }), ['slug-three', 'slug-four'])
+  assert.deepEqual(found({ tags: ['SPORTS'] }), ['slug-one', 'slug-two'])
+  assert.deepEqual(found({ tags: ['sports'], category: 'politics' }), ['slug-one'])
+  assert.deepEqual(found({ volume24hMin: usdMicros(5_000_000) }), ['slug-three', 'slug-one'])
+  assert.deepEqual(found({ venue: 'b', status: 'open' }), [])
+  assert.deepEqual(found({ eventSlug: 'EVENT-two' }), ['slug-two'])
+  assert.deepEqual(found({ createdFromMs: NOON }), ['slug-three', 'slug-one'])
+  assert.deepEqual(found({ createdToMs: timeMs(NOON - 1) }), ['slug-two'])
+})
+
+test('[CAT4] a phase is finer than a status, and lists unopened markets where it means them', () => {
+  const { catalog } = openCatalog([
+    listing('new', { status: 'closed', isUnopened: true }),
+    listing('live'),
+    listing('shut', { status: 'closed' }),
+    listing('done', { status: 'resolved', volumeTotal: null }),
+  ])
+  const found = (set: Partial<MarketFilter>) => slugs(page(catalog, { filter: { ...ANY, ...set } }))
+  assert.deepEqual(found({ phase: 'unopened' }), ['slug-new'])
+  assert.deepEqual(found({ phase: 'open' }), ['slug-live'])
+  assert.deepEqual(found({ phase: 'closed' }), ['slug-shut'])
+  assert.deepEqual(found({ phase: 'settled' }), ['slug-done'])
+  assert.deepEqual(found({ phase: 'ended' }), ['slug-shut', 'slug-done'])
+  assert.equal(found({ phase: 'any' }).length, 4)
+  assert.deepEqual(found({ phase: 'any', status: 'closed' }), ['slug-new', 'slug-shut'])
+  assert.deepEqual(found({ volumeTotalMin: usdMicros(1) }), ['slug-live', 'slug-shut'])
+})
+
+test('[RANK1] pages of a pinned list are every row exactly once, whatever volumes do meanwhile', () => {
+  for (let seed = 0; seed < 30; seed += 1) {
+    const random = seededRandom('pages', seed)
+    const volume = () => usdMicros(random.below(1_000) * 1_000_000)
+    const names = Array.from({ length: 57 }, (_, index) => `m${index}`)
+    const { catalog } = openCatalog(names.map((name) => listing(name, { volume24h: volume() })))
+    const seen: string[] = []
+    let next: MarketPage['next'] = { pin: -1, offset: 0 }
+    for (let first = true; next !== null; first = false) {
+      const shown = page(catalog, {
+        pin: first ? null : next.pin,
+        offset: next.offset,
+        limit: 1 + random.below(9),
+      })
+      seen.push(...slugs(shown))
+      assert.equal(shown.total, 57)
+      next = shown.next
+      catalog.take({
+        markets: names.map((name) => listing(name, { volume24h: volume() })),
+        events: [],
+      })
+      catalog.take({ markets: [listing(`late${seen.length}`)], events: [] })
+    }
+    assert.equal(new Set(seen).size, 57, `seed ${seed}`)
+    assert.equal(seen.length, 57)
+  }
+})
+
+test('[RANK2] a ranking is shared for five seconds, goes on where its rows are the same, and is kept for five minutes after', () => {
+  const { catalog, clock } = openCatalog([listing('x'), listing('y')])
+  const first = page(catalog, { limit: 1 }).next
+  assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
+  clock.advance(5_000)
+  assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin, 'nothing has moved')
+  clock.advance(5_000)
+  catalog.take({ markets: [listing('y', { volume24h: usdMicros(9_000_000) })], events: [] })
+  assert.notEqual(page(catalog, { limit: 1 }).next?.pin, first?.pin)
+  const resume = { filter: ANY, sortBy: 'volume', order: 'desc', offset: 1, limit: 1 } as const
+  assert.notEqual(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
+  assert.equal(catalog.list({ ...resume, sortBy: 'created_at', pin: first?.pin ?? 0 }), 'expired')
+  clock.advance(294_999)
+  assert.notEqual(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
+  clock.advance(1)
+  assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
+})
+
+test('[ROUTE1] an event reaches its market by outcome or id, and what nobody owns is counted', () => {
+  const { catalog, metrics, updates } = openCatalog([listing('x')])
+  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
+  router.route(trade('x', 't1'))
+  router.route(trade('x', 't2', { outcome: outcomeId('x-no') }))
+  router.route(trade('x', 't3', { venue: 'b' }))
+  router.route({
+    kind: 'marketStatus',
+    venue: 'a',
+    market: nativeMarketId('X'),
+    status: 'closed',
+    settlementPrice: null,
+    venueTimeMs: NOON,
+    receivedAtMs: NOON,
+  })
+  assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2)
+  assert.equal(updates.filter(({ kind }) => kind === 'lifecycle').length, 1)
+  const total = (name: string) =>
+    [...metrics.counts(name).values()].reduce((sum, { value }) => sum + value, 0)
+  assert.deepEqual([total('events_routed_total'), total('events_unowned_total')], [3, 1])
+})
+
+test('[CAT6] events are known by their venue and id', () => {
+  const { catalog } = openCatalog()
+  catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
+  assert.equal(catalog.event('a', 'event-x')?.title, 'All about x')
+  assert.equal(catalog.event('b', 'event-x'), null)
+})
+
+const DAY_MS = 86_400_000
+const DAYS = 30
+const daysAgo = (days: number) => timeMs(NOON - days * DAY_MS)
+
+/** A market of which nothing is left but its listing. */
+const over = (name: string, set: Partial<MarketListing> = {}) =>
+  listing(name, { status: 'resolved', closeAtMs: daysAgo(DAYS + 1), ...set })
+
+const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
+  catalog.forget(nowMs, DAYS, countMax)
+
+test('[CAT7] a market goes when it is resolved and ended over the kept days ago, and no earlier', () => {
+  const { catalog } = openCatalog([
+    over('closed-long-ago'),
+    over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
+    over('closes-later', { closeAtMs: timeMs(NOON + DAY_MS) }),
+    over('not-resolved', { status: 'closed' }),
+    over('still-open', { status: 'open' }),
+    over('created-long-ago', { closeAtMs: null, createdAtMs: daysAgo(DAYS + 1) }),
+    over('created-lately', { closeAtMs: null }),
+    over('without-times', { closeAtMs: null, createdAtMs: null }),
+  ])
+  assert.equal(forget(catalog), 3)
+  assert.deepEqual([...catalog.markets(null)].map(({ ref }) => ref.nativeId).sort(), [
+    'closed-lately',
+    'closes-later',
+    'created-lately',
+    'not-resolved',
+    'still-open',
+  ])
+  assert.equal(forget(catalog), 0)
+  assert.equal(forget(catalog, 1_000, timeMs(NOON + 1)), 1, 'a millisecond later one is too old')
+  assert.equal(forget(catalog, 1_000, timeMs(NOON + 40 * DAY_MS)), 2)
+  assert.equal(catalog.marketCount, 2)
+})
+
+test('[CAT7] a market that resolves before our eyes is kept for the whole time after it', () => {
+  const { catalog } = openCatalog([over('x', { status: 'closed' })])
+  catalog.take({ markets: [over('x')], events: [] })
+  assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
+  assert.equal(forget(catalog), 0)
+  assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS)), 0)
+  assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS + 1)), 1)
+})
+
+test('[CAT7] a market stays while a trade, a tick or a waiting message of it is left', () => {
+  const { catalog, storage, held } = openCatalog([over('x')])
+  const number = catalog.find('venue_a_x')?.ref.number ?? 0
+  const seat = catalog.seatOfNative('a', nativeMarketId('x'))
+  const prune = (days: number) => {
+    const nowMs = timeMs(NOON + days * DAY_MS)
+    const limits = { nowMs, retentionDays: DAYS, sizeBytesMax: Number.MAX_SAFE_INTEGER }
+    assert.equal(storage.prune({ ...limits, rowsMax: 100 }), false)
+  }
+  storage.ticks.put(number, Math.floor(NOON / 3_600_000), { seconds: [], prices: [] })
+  assert.equal(forget(catalog), 0)
+  held.mustHold = true
+  seat?.cell.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
+  prune(DAYS + 1)
+  assert.equal(storage.ticks.oldestHour(number), null)
+  assert.equal(forget(catalog), 0, 'a message waits')
+  held.mustHold = false
+  seat?.cell.tell({ kind: 'void', reason: 'any' })
+})
+
+test('[CAT7] trades that came late keep their market until they go by their own age', () => {
+  const { catalog, storage } = openCatalog([over('x')])
+  const seat = catalog.seatOfNative('a', nativeMarketId('x'))
+  seat?.cell.tell(trade('x', 'late', { source: 'history' }))
+  assert.equal(forget(catalog, 9, timeMs(NOON + 2 * DAYS * DAY_MS)), 0)
+  const nowMs = timeMs(NOON + 2 * DAYS * DAY_MS)
+  storage.prune({ nowMs, retentionDays: DAYS, sizeBytesMax: 1e12, rowsMax: 100 })
+  assert.equal(forget(catalog, 9, nowMs), 1)
+})
+
+test('[CAT8] a forgotten market is found under none of its keys, and nothing of it is stored', () => {
+  const { catalog, storage, publisher, updates, index } = openCatalog([
+    over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
+    over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
+  ])
+  const gone: number[] = []
+  publisher.watch({
+    name: 'heard',
+    onUpdate: () => undefined,
+    onForget: (market) => gone.push(market),
+  })
+  const number = catalog.find('venue_a_x')?.ref.number ?? 0
+  publisher.stamp('prices', number)
+  const view = catalog.find('venue_a_x')
+  assert.equal(forget(catalog), 1)
+  assert.equal(catalog.find('venue_a_x'), null)
+  assert.equal(catalog.seatOfNative('a', nativeMarketId('x')), null)
+  assert.equal(catalog.seatOfOutcome('a', outcomeId('x-no')), null)
+  assert.equal(catalog.findBySlug('shared')?.ref.venue, 'b')
+  assert.notEqual(catalog.seatOfOutcome('b', outcomeId('x-no')), null)
+  assert.deepEqual([...index.texts.values()], ['Will zebras win? '])
+  assert.equal(catalog.byNumber(number), null)
+  assert.equal(catalog.findByOutcome('a', 'x-no'), null)
+  assert.equal(storage.markets.number('a', nativeMarketId('x')), null)
+  assert.equal(storage.markets.count(), 1)
+  assert.equal(view?.details().description, null)
+  assert.equal(publisher.latest('prices', number).seq, 0)
+  assert.deepEqual(gone, [number])
+  assert.deepEqual(catalog.counts().a, { open: 0, closed: 0, resolved: 0 })
+  assert.deepEqual(updates, [])
+})
+
+test('[CAT8] a market that changed its slug and outcomes is found by the new ones, then by none', () => {
+  const outcomes = [
+    { label: 'Yes', id: outcomeId('new-yes') },
+    { label: 'No', id: outcomeId('new-no') },
+  ]
+  const { catalog } = openCatalog([over('x')])
+  catalog.take({ markets: [over('x', { slug: 'renamed', outcomes })], events: [] })
+  assert.equal(catalog.findBySlug('slug-x'), null)
+  assert.equal(catalog.findBySlug('renamed')?.ref.nativeId, 'x')
+  assert.equal(catalog.seatOfOutcome('a', outcomeId('x-yes')), null)
+  assert.notEqual(catalog.seatOfOutcome('a', outcomeId('new-yes')), null)
+  assert.equal(forget(catalog), 1)
+  assert.equal(catalog.findBySlug('renamed'), null)
+  assert.equal(catalog.seatOfOutcome('a', outcomeId('new-yes')), null)
+})
+
+test('[CAT9] an event goes with its last market, here and in storage, and comes back only with one', () => {
+  const { catalog, storage } = openCatalog()
+  const event = eventListing('both').nativeId
+  const first = over('one', { event })
+  const second = over('two', { event, closeAtMs: daysAgo(DAYS - 1) })
+  catalog.take({ markets: [first, second], events: [eventListing('both'), eventListing('empty')] })
+  assert.equal(catalog.event('a', 'event-empty'), null, 'no market names it')
+  assert.equal(forget(catalog), 1)
+  assert.equal(catalog.event('a', event)?.title, 'All about both')
+  const later = timeMs(NOON + 2 * DAY_MS)
+  assert.equal(forget(catalog, 9, later), 1)
+  assert.equal(catalog.event('a', event), null)
+  assert.equal(storage.events.count(), 0)
+  catalog.take({ markets: [first], events: [eventListing('both')] })
+  assert.equal(storage.events.count(), 0)
+  catalog.take({ markets: [{ ...first, status: 'open' }], events: [eventListing('both')] })
+  assert.equal(catalog.event('a', event)?.title, 'All about both')
+})
+
+test('[CAT9] a market that moves to another event takes the old one along when it was the last', () => {
+  const { catalog, storage } = openCatalog()
+  catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
+  const moved = listing('x', { event: eventListing('y').nativeId })
+  catalog.take({ markets: [moved], events: [eventListing('y')] })
+  assert.deepEqual(
+    [...storage.events.all()].map(({ nativeId }) => nativeId),
+    ['event-y'],
+  )
+  storage.events.put(eventListing('left-behind'))
+  const again = openCatalog([], storage).catalog
+  again.load()
+  assert.notEqual(again.event('a', 'event-y'), null)
+  assert.equal(again.event('a', 'event-left-behind'), null)
+  assert.equal(storage.events.count(), 1)
+})
+
+test('[CAT10] a crawl that still lists a forgotten market does not bring it back', () => {
+  const listings = [over('old'), listing('new')]
+  const { catalog, storage, publisher } = openCatalog(listings)
+  for (let hour = 0; hour < 5; hour += 1) {
+    assert.equal(forget(catalog), hour === 0 ? 1 : 0)
+    assert.deepEqual(catalog.take({ markets: listings, events: [eventListing('old')] }), [])
+    assert.equal(catalog.marketCount, 1)
+  }
+  assert.deepEqual([storage.markets.count(), storage.events.count()], [1, 0])
+  // The next run is told before its first page what is old.
+  const again = openCatalog([], storage)
+  again.catalog.load()
+  assert.equal(forget(again.catalog, 0), 0)
+  assert.deepEqual(again.catalog.take({ markets: listings, events: [] }), [])
+  // One that the venue lists as open again is a new market with a new number.
+  assert.equal(catalog.take({ markets: [over('old', { status: 'open' })], events: [] }).length, 1)
+  assert.equal(catalog.find('venue_a_old')?.ref.number, 3)
+  assert.equal(publisher.latest('trades', 3).seq, 0)
+})
+
+test('[CAT10] however small the slices, every market has its turn, also those that come meanwhile', () => {
+  const random = seededRandom('forgetting')
+  const kept = new Set<string>()
+  const { catalog } = openCatalog()
+  const add = (name: string) => {
+    const isOver = random.below(2) === 0
+    const closeAtMs = daysAgo(DAYS)
+    catalog.take({ markets: [isOver ? over(name, { closeAtMs }) : listing(name)], events: [] })
+    if (!isOver) kept.add(name)
+  }
+  // Not a millisecond too early, while rounds are under way and markets come.
+  for (let call = 0; call < 300; call += 1) {
+    add(`m${call}`)
+    assert.equal(forget(catalog, 1 + random.below(4)), 0)
+  }
+  for (let call = 0; call < 300; call += 1) {
+    const countMax = 1 + random.below(4)
+    assert.ok(forget(catalog, countMax, timeMs(NOON + 1)) <= countMax)
+  }
+  const left = [...catalog.markets(null)].map(({ ref }) => String(ref.nativeId))
+  assert.deepEqual(left, [...kept])
+})
+
+/** Keeps what it hears as text. */
+function listener(): { watcher: CatalogWatcher; heard: string[] } {
+  const heard: string[] = []
+  const watcher: CatalogWatcher = {
+    onListed: ({ ref, summary }) => heard.push(`${ref.nativeId} ${summary.status}`),
+    onForgotten: ({ ref }) => heard.push(`${ref.nativeId} gone`),
+  }
+  return { watcher, heard }
+}
+
+test('[CAT11] new details are stored though the summary stayed, and equal ones are not again', () => {
+  const { catalog, storage } = openCatalog([listing('x')])
+  let putCount = 0
+  const { put } = storage.markets
+  storage.markets.put = (changed) => {
+    putCount += 1
+    return put.call(storage.markets, changed)
+  }
+  const details = () => catalog.find('venue_a_x')?.details()
+  const take = (set: Partial<MarketListing>) =>
+    catalog.take({ markets: [listing('x', set)], events: [] })
+  take({})
+  take({ volume24h: usdMicros(1) })
+  assert.equal(putCount, 0)
+  take({ native: { conditionId: 'x', closed: true }, volume24h: usdMicros(1) })
+  assert.deepEqual(details()?.native, { conditionId: 'x', closed: true })
+  take({ native: { conditionId: 'x', closed: true }, description: 'New rules.' })
+  assert.equal(details()?.description, 'New rules.')
+  assert.equal(putCount, 2)
+  const again = openCatalog([], storage).catalog
+  again.load()
+  again.take({
+    markets: [
+      listing('x', { native: { conditionId: 'x', closed: true }, description: 'New rules.' }),
+    ],
+    events: [],
+  })
+  assert.equal(putCount, 2, 'the next run knows what is stored')
+})
+
+test('[ANSWER3] a copy from before what is known replaces nothing, and is named', () => {
+  const { catalog } = openCatalog([])
+  const take = (set: object) => {
+    const older: string[] = []
+    const row = { ...listing('x', { question: 'New?' }), ...set }
+    catalog.take({ markets: [row], events: [] }, (market) => older.push(market))
+    return older
+  }
+  const view = () => catalog.find('venue_a_x')?.summary
+  assert.deepEqual(take({ changedAtMs: timeMs(2_000), status: 'closed' }), [])
+  assert.deepEqual(take({ changedAtMs: timeMs(1_999), question: 'Old?' }), ['x'])
+  assert.equal(view()?.question, 'New?')
+  assert.equal(view()?.status, 'closed')
+  // Without a time, or with a later one, it counts.
+  assert.deepEqual(take({ question: 'Newer?' }), [])
+  assert.deepEqual(take({ changedAtMs: timeMs(2_001), question: 'Newest?' }), [])
+  assert.equal(view()?.question, 'Newest?')
+})
+
+test('[ANSWER3] a result stays, whatever a later listing lacks', () => {
+  const settled = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
+  const { catalog, storage } = openCatalog([listing('x', { ...settled, tags: ['sports'] })])
+  const older: string[] = []
+  const take = (set: object) =>
+    catalog.take({ markets: [{ ...listing('x'), ...set }], events: [] }, (id) => older.push(id))
+  take({ status: 'resolved', settlementPrice: null, tags: [], lacksEvent: true })
+  take({ status: 'open' })
+  take({ status: 'closed', closeAtMs: null })
+  assert.deepEqual(older, ['x', 'x'])
+  for (const kept of [catalog.find('venue_a_x')?.summary, [...storage.markets.all()][0]?.summary]) {
+    assert.equal(kept?.status, 'resolved')
+    assert.equal(kept?.settlementPrice, 1_000_000)
+  }
+})
+
+test('[ANSWER3] a listing whose answer had no event keeps what came from there', () => {
+  const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
+  const { catalog } = openCatalog([listing('x', rich)])
+  const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
+  catalog.take({ markets: [poor], events: [] })
+  const { question, tags, category } = catalog.find('venue_a_x')?.summary ?? assert.fail()
+  assert.deepEqual({ question, tags, category }, rich)
+})
+
+test('[CAT11] a resolved market that is listed as open again keeps its status on disk', () => {
+  const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
+  catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
+  assert.deepEqual(
+    [...storage.markets.all()].map(({ summary }) => summary.status),
+    ['resolved'],
+  )
+  assert.deepEqual(catalog.find('venue_a_x')?.details().native, { other: 1 })
+})
+
+test('[CAT11] an event’s new details are stored, and its new title is one to find its markets by', () => {
+  const { catalog, storage, index } = openCatalog()
+  const event = eventListing('x')
+  catalog.take({ markets: [listing('x')], events: [event] })
+  catalog.take({ markets: [], events: [{ ...event, native: { live: true } }] })
+  assert.deepEqual(storage.events.details('a', event.nativeId)?.native, { live: true })
+  catalog.take({ markets: [], events: [{ ...event, title: 'Otters' }] })
+  assert.deepEqual([...index.texts.values()], ['Will x happen? Otters'])
+  catalog.take({ markets: [listing('x', { question: 'Why?' })], events: [] })
+  assert.deepEqual([...index.texts.values()], ['Why? Otters'])
+})
+
+test('[CAT21] watchers hear of an event whose summary changed, with its markets, and of no other', () => {
+  const { catalog } = openCatalog([])
+  const heard: string[][] = []
+  catalog.watch({
+    onListed() {},
+    onForgotten() {},
+    onEvent: (markets) => heard.push(markets.map(({ ref }) => String(ref.nativeId))),
+  })
+  const event = eventListing('x')
+  const inEvent = { event: event.nativeId }
+  catalog.take({ markets: [listing('x', inEvent), listing('y', inEvent)], events: [event] })
+  heard.length = 0
+  catalog.take({ markets: [listing('x', inEvent)], events: [event] })
+  catalog.take({ markets: [], events: [{ ...event, native: { live: true } }] })
+  assert.deepEqual(heard, [])
+  catalog.take({ markets: [], events: [{ ...event, startAtMs: NOON }] })
+  catalog.take({ markets: [], events: [{ ...event, startAtMs: NOON, title: 'Otters' }] })
+  assert.deepEqual(heard, [
+    ['x', 'y'],
+    ['x', 'y'],
+  ])
+})
+
+test('[CAT18] watchers hear of every market: kept, new, listed otherwise, and forgotten', () => {
+  const { storage } = openCatalog([listing('kept')])
+  const { catalog } = openCatalog([], storage)
+  const { watcher, heard } = listener()
+  catalog.watch(watcher)
+  catalog.load()
+  assert.deepEqual(heard.splice(0), ['kept open'])
+  const late = listener()
+  catalog.watch(late.watcher)
+  assert.deepEqual(late.heard, ['kept open'])
+  const take = (market: MarketListing) => catalog.take({ markets: [market], events: [] })
+  take(over('new', { status: 'open' }))
+  take(over('new', { status: 'open', volume24h: usdMicros(5), native: { conditionId: 'new' } }))
+  assert.deepEqual(heard.splice(0), ['new open'], 'volumes alone are no news')
+  take(over('new', { status: 'closed' }))
+  assert.deepEqual(heard.splice(0), ['new closed'])
+  take(over('new', { status: 'closed', native: { game: 1 } }))
+  assert.deepEqual(heard.splice(0), ['new closed'])
+  take(over('new'))
+  forget(catalog, 9, timeMs(NOON + 40 * DAY_MS))
+  assert.deepEqual(heard, ['new resolved', 'new gone'])
+})
+
+test('[CAT19] markets are found by outcome, slug and number, by event and series, in any case', () => {
+  const event = eventListing('X', { venue: 'b', series: 'KXRAIN' })
+  const other = eventListing('Y', { venue: 'b', series: 'kxrain' })
+  const market = (name: string, of: typeof event) =>
+    listing(name, { venue: 'b', event: of.nativeId, slug: 'Same' })
+  const { catalog } = openCatalog([listing('0xA', { slug: 'same' })])
+  catalog.take({
+    markets: [market('K-1', event), market('K-2', event), market('K-3', other)],
+    events: [event, other],
+  })
+  const names = (views: readonly { ref: { nativeId: string } }[]) =>
+    views.map(({ ref }) => ref.nativeId)
+  assert.deepEqual(names(catalog.marketsOfEvent('b', 'event-x')), ['K-1', 'K-2'])
+  assert.deepEqual(names(catalog.marketsOfEvent('a', 'event-x')), [])
+  assert.deepEqual(names(catalog.marketsOfSeries('b', 'KXrain')), ['K-1', 'K-2', 'K-3'])
+  assert.deepEqual(names(catalog.marketsOfSeries('b', 'none')), [])
+  assert.deepEqual(names(catalog.allBySlug('b', 'SAME')), ['K-1', 'K-2', 'K-3'])
+  assert.deepEqual(names(catalog.allBySlug('a', 'SAME')), ['0xA'])
+  assert.equal(catalog.findByOutcome('a', '0xA-no')?.ref.nativeId, '0xA')
+  assert.equal(catalog.findByOutcome('b', '0xA-no'), null)
+  assert.equal(catalog.byNumber(2)?.ref.nativeId, 'K-1')
+  assert.equal(catalog.event('b', 'EVENT-x')?.title, 'All about X')
+})
+
+test('[EVENTS1] an event is open with any open market, resolved with all, else closed', () => {
+  const event = eventListing('x')
+  const { catalog } = openCatalog()
+  const take = (name: string, set: Partial<MarketListing>) => {
+    const volumeTotal = usdMicros(2_000_000)
+    const market = listing(name, { event: event.nativeId, volumeTotal, ...set })
+    catalog.take({ markets: [market], events: [event] })
+    return catalog.eventBySlug('EVENT-X')
+  }
+  assert.equal(take('1', { status: 'closed', isUnopened: true })?.status, 'closed')
+  assert.equal(take('2', { volume24h: usdMicros(3_000_000) })?.status, 'open')
+  assert.equal(take('2', { status: 'resolved' })?.status, 'closed')
+  assert.equal(take('1', { status: 'resolved' })?.status, 'resolved')
+  const shown = take('3', {
+    status: 'resolved',
+    volume24h: usdMicros(1_000_000),
+    volumeTotal: null,
+  })
+  assert.deepEqual(
+    [shown?.marketCount, shown?.volume24h, shown?.volumeTotal, shown?.platform],
+    [3, 1_000_000, 4_000_000, 'venue_a'],
+  )
+  assert.equal(shown?.description(), null)
+  assert.equal(catalog.eventBySlug('none'), null)
+})
+
+test('[EVENTS1] of two venues’ events with one slug the one with more volume is meant', () => {
+  const { catalog } = openCatalog()
+  const events = [eventListing('x'), eventListing('x', { venue: 'b' })]
+  const markets = [listing('1'), listing('2', { venue: 'b', volume24h: usdMicros(1) })]
+  const event = events[0]?.nativeId ?? null
+  catalog.take({ markets: markets.map((market) => ({ ...market, event })), events })
+  assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
+})
+
+test('[RANK3] pages of a pinned list are every market that is still there once, and has_more is exact', () => {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const random = seededRandom('forgotten pages', seed)
+    const rows = Array.from({ length: 40 }, (_, index) =>
+      over(`m${index}`, {
+        volume24h: usdMicros(random.below(1_000) * 1_000_000),
+        closeAtMs: daysAgo(DAYS - random.below(10)),
+      }),
+    )
+    const { catalog } = openCatalog(rows)
+    const seen: string[] = []
+    let nowMs: number = NOON
+    let next: MarketPage['next'] = { pin: -1, offset: 0 }
+    for (let first = true; next !== null; first = false) {
+      const limit = 1 + random.below(7)
+      const set = { pin: first ? null : next.pin, offset: next.offset, limit }
+      const shown = page(catalog, set)
+      assert.equal(shown.total, 40)
+      if (shown.next !== null) {
+        assert.equal(shown.markets.length, limit)
+        const following = page(catalog, { pin: shown.next.pin, offset: shown.next.offset, limit })
+        assert.ok(following.markets.length > 0, 'a page that was promised has rows')
+      }
+      seen.push(...slugs(shown))
+      next = shown.next
+      nowMs += random.below(2) * DAY_MS
+      forget(catalog, random.below(20), timeMs(nowMs))
+    }
+    assert.equal(new Set(seen).size, seen.length, `seed ${seed}: nothing twice`)
+    for (const { summary } of catalog.markets(null)) {
+      assert.ok(seen.includes(summary.slug), `seed ${seed}: ${summary.slug} was shown`)
+    }
+  }
+})

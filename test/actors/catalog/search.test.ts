@@ -1,0 +1,267 @@
+// What the search finds of markets that come, change and go, and what becomes of searches when its
+// thread is slow, full, lost or broken.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MarketSearch, type MarketText } from '../../../actors/catalog/search.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { requestDeadlineMs } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import type { MarketListing } from '../../../engine/market.ts'
+import { openPool } from '../../../engine/pool.ts'
+import { openSearchThread, type SearchPort, searchInPlace } from '../../../engine/search/search.ts'
+import { isSearchResult, type SearchResult, type SearchTask } from '../../../engine/search/task.ts'
+import { listing } from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+test('[CAT8] the search finds a market by its present words, and no more once it is removed', async () => {
+  const { search, found } = bench(searchInPlace())
+  search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
+  search.put(2, listing('y', { question: 'Will zebras win?' }), null)
+  assert.deepEqual(await found('zebras'), [1, 2])
+  search.put(1, listing('x', { question: 'Will lions vote?' }), 'Animals')
+  assert.deepEqual(await found('zebras'), [2])
+  search.remove(1)
+  search.remove(1)
+  assert.deepEqual(await Promise.all(['lions', 'animals', 'zebras'].map(found)), [[], [], [2]])
+  search.put(3, listing('z', { question: 'Will lions vote?' }), null)
+  assert.deepEqual(await found('lions'), [3])
+})
+
+test('[SEARCH6] question, event, outcomes, tags and category are all looked at, through the real thread', async () => {
+  const { search, found } = bench(openSearchThread())
+  try {
+    const market: MarketListing = {
+      ...listing('x', {
+        question: 'Who wins?',
+        category: 'Sports',
+        tags: ['Fußball', 'Copa América'],
+      }),
+    }
+    const outcomes = market.outcomes.map((outcome) => ({ ...outcome, label: 'São Paulo' }))
+    search.put(7, { ...market, outcomes }, 'Final of 2026')
+    for (const text of ['WINS', 'fin 2026', 'sao pau', 'spor', 'america fußb', 'paulo final who']) {
+      assert.deepEqual(await found(text), [7], text)
+      assert.deepEqual([...(await search.find(text, false))], [7], text)
+    }
+    assert.deepEqual(await found('wins zebra'), [])
+  } finally {
+    await search.close()
+  }
+})
+
+test('[SEARCH6] a search sees every change made before it was asked, however many wait', async () => {
+  const { search, found } = bench(searchInPlace())
+  for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
+  const first = found('zebra')
+  search.remove(1)
+  search.put(1_001, zebra, null)
+  const second = found('zebra')
+  assert.equal((await first).length, 1_000)
+  assert.deepEqual((await second).slice(-2), [1_000, 1_001])
+})
+
+test('[SEARCH9] changes are handed over a few at a time, the last state of each market only', async () => {
+  const { search, found, port } = bench(searchInPlace())
+  for (let round = 0; round < 3; round += 1) {
+    for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
+  }
+  for (let number = 1; number <= 400; number += 1) search.remove(number)
+  assert.equal((await found('zebra')).length, 600)
+  const sizes = port.given.flatMap((task) =>
+    task.kind === 'change' ? [task.texts.numbers.length + task.removed.length] : [],
+  )
+  assert.ok(Math.max(...sizes) <= 256, `${sizes}`)
+  assert.equal(
+    sizes.reduce((sum, size) => sum + size, 0),
+    1_000,
+  )
+})
+
+test('[SEARCH7] a full queue refuses, and so does a search that waits too long', async () => {
+  const port = slowPort()
+  const { search, clock, found } = bench(port)
+  search.put(1, zebra, null)
+  const waiting = Array.from({ length: 64 }, () => search.find('zebra'))
+  await assert.rejects(search.find('zebra'), isUnavailable)
+  clock.advance(requestDeadlineMs)
+  for (const find of waiting) await assert.rejects(find, isUnavailable)
+  const late = found('zebra')
+  port.answerAll()
+  assert.deepEqual(await late, [1])
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[SEARCH8] a lost index is built again from all texts, and searches wait for it', async () => {
+  const port = losingPort()
+  const texts = new Map<number, MarketText>()
+  const { search, found } = bench(port, texts)
+  const put = (number: number) => {
+    texts.set(number, { number, summary: zebra, eventTitle: null })
+    search.put(number, zebra, null)
+  }
+  for (let number = 1; number <= 300; number += 1) put(number)
+  assert.equal((await found('zebra')).length, 300)
+  port.lose()
+  const waiting = found('zebra')
+  put(301)
+  texts.delete(1)
+  search.remove(1)
+  assert.ok([300, 301].includes((await waiting).length))
+  assert.deepEqual((await found('zebra')).slice(0, 1), [2])
+  assert.equal((await found('zebra')).length, 300)
+  port.lose()
+  put(302)
+  assert.equal((await found('zebra')).length, 301)
+})
+
+test('[SEARCH8] a real thread that lost the index is given it again', async () => {
+  const thread = openSearchThread()
+  const texts = new Map([[3, { number: 3, summary: zebra, eventTitle: null }]])
+  const { search, found } = bench(thread, texts)
+  try {
+    search.put(3, zebra, null)
+    assert.deepEqual(await found('zebra'), [3])
+    search.put(3, zebra, null)
+    assert.deepEqual(await found('zebra'), [3])
+    // Behind its owner's back the thread begins again.
+    const empty = { numbers: [], questions: [], events: [], words: [] }
+    await thread.run({ kind: 'change', seq: 1, texts: empty, removed: [] })
+    assert.deepEqual(await found('zebra'), [3])
+  } finally {
+    await search.close()
+  }
+})
+
+test('[SEARCH8] a thread that ends refuses its search and is replaced, with the index', async () => {
+  const thread = openPool<SearchTask, SearchResult>({
+    worker: new URL('../../support/ending-search.ts', import.meta.url),
+    threads: 1,
+    isKept: true,
+    queueMax: 2,
+    timeoutMs: 10_000,
+    isResult: isSearchResult,
+  })
+  const texts = new Map([[3, { number: 3, summary: zebra, eventTitle: null }]])
+  const { search, found } = bench(thread, texts)
+  try {
+    search.put(3, zebra, null)
+    assert.deepEqual(await found('zebra'), [3])
+    const [ending, waiting] = [search.find('end this thread'), found('zebra')]
+    await assert.rejects(ending, isUnavailable)
+    assert.deepEqual(await waiting, [3])
+  } finally {
+    await search.close()
+  }
+})
+
+test('[SEARCH9] all texts are walked a few at a time, in turns of their own', async () => {
+  const port = losingPort()
+  let walkedCount = 0
+  const walk = function* () {
+    for (let number = 1; number <= 1_000; number += 1) {
+      walkedCount += 1
+      yield { number, summary: zebra, eventTitle: null }
+    }
+  }
+  const { search, found } = bench(port, { values: walk })
+  search.put(1, zebra, null)
+  await found('zebra')
+  port.lose()
+  const walkedBefore: number[] = []
+  port.onTask = () => walkedBefore.push(walkedCount)
+  assert.equal((await found('zebra')).length, 1_000)
+  const steps = walkedBefore.map((count, index) => count - (walkedBefore[index - 1] ?? 0))
+  assert.ok(steps.length >= 4 && Math.max(...steps) <= 257, `${steps}`)
+})
+
+test('[SEARCH10] a thread that fails is not waited for, and tried again after a second', async () => {
+  const port = losingPort()
+  const texts = new Map([[1, { number: 1, summary: zebra, eventTitle: null }]])
+  const { search, clock, found } = bench(port, texts)
+  port.isBroken = true
+  search.put(1, zebra, null)
+  await assert.rejects(search.find('zebra'), isUnavailable)
+  await assert.rejects(search.find('zebra'), isUnavailable)
+  clock.advance(1_000)
+  await assert.rejects(search.find('zebra'), isUnavailable)
+  port.isBroken = false
+  assert.equal(clock.timerCount, 1)
+  clock.advance(1_000)
+  assert.deepEqual(await found('zebra'), [1])
+  // A question that fails is refused alone.
+  port.isBroken = true
+  await assert.rejects(search.find('zebra'), isUnavailable)
+  port.isBroken = false
+  assert.deepEqual(await found('zebra'), [1])
+})
+
+test('[SEARCH10] closing refuses who waits and who comes, and leaves no timer', async () => {
+  const port = slowPort()
+  const { search, clock } = bench(port)
+  search.put(1, zebra, null)
+  const waiting = search.find('zebra')
+  await Promise.all([assert.rejects(waiting, isUnavailable), search.close()])
+  await assert.rejects(search.find('zebra'), isUnavailable)
+  search.put(2, zebra, null)
+  search.remove(1)
+  assert.equal(clock.timerCount, 0)
+})
+
+const zebra = listing('zebra', { question: 'Will a zebra win?' })
+const ascending = (one: number, other: number) => one - other
+const isUnavailable = (error: unknown) =>
+  error instanceof EngineError && error.code === 'UNAVAILABLE'
+
+/** A search over a port that remembers what it was given. */
+function bench<Port extends SearchPort>(
+  inner: Port,
+  texts: { values(): Iterable<MarketText> } = new Map<number, MarketText>(),
+) {
+  const given: SearchTask[] = []
+  const port = {
+    given,
+    run: (task: SearchTask) => {
+      given.push(task)
+      return inner.run(task)
+    },
+    close: () => inner.close(),
+  }
+  const clock = new ManualClock()
+  const search = new MarketSearch({ port, clock, log: silentLog, texts: () => texts.values() })
+  const found = async (text: string) => [...(await search.find(text))].sort(ascending)
+  return { search, clock, found, port }
+}
+
+/** Answers nothing until told to, then everything at once. */
+function slowPort(): SearchPort & { answerAll(): void } {
+  const inner = searchInPlace()
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return {
+    run: (task) => opened.then(() => inner.run(task)),
+    close: () => inner.close(),
+    answerAll: () => open(),
+  }
+}
+
+/** A port whose thread can be replaced by a new one, or be broken. */
+function losingPort() {
+  let inner = searchInPlace()
+  const port = {
+    isBroken: false,
+    onTask: (): void => undefined,
+    lose: () => {
+      inner = searchInPlace()
+    },
+    async run(task: SearchTask): Promise<SearchResult> {
+      port.onTask()
+      if (port.isBroken) throw new EngineError('INTERNAL', 'the work failed')
+      return inner.run(task)
+    },
+    close: () => inner.close(),
+  }
+  return port
+}

@@ -1,0 +1,156 @@
+// Candles of a market's own trades, whatever comes when: against a recomputation from what is stored.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { MarketActor } from '../../../actors/market/market.ts'
+import { type Bar, CANDLE_MS, vwapOf } from '../../../engine/candle.ts'
+import { systemClock } from '../../../engine/clock.ts'
+import { outcomeId } from '../../../engine/ids.ts'
+import { marketIdleMsMax } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { tradedCandles } from '../../../http/candle-pages.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import type { Storage } from '../../../storage/storage.ts'
+import {
+  listing,
+  marketParts,
+  marketRef,
+  NOON,
+  recordingPublisher,
+  trade,
+} from '../../support/builders.ts'
+import { naiveCandles } from '../../support/naive-candles.ts'
+
+const DAY_MS = 86_400_000
+
+function openActor(storage: Storage): MarketActor {
+  const { publisher } = recordingPublisher()
+  const number = storage.markets.put(listing('m'))
+  const { description: _, native: __, ...summary } = listing('m')
+  return new MarketActor(marketRef('m', number), summary, marketParts({ publisher, storage }).parts)
+}
+
+/** A trade at a random moment of three days; many share a millisecond with others. */
+function someTrade(random: Random, id: number) {
+  const hour = random.below(72) * 3_600_000
+  const minute = random.below(4) * 60_000
+  const venueTimeMs = timeMs(NOON - 3 * DAY_MS + hour + minute + random.below(3) * 29_999)
+  return trade('m', `t${id}`, {
+    outcome: outcomeId(random.pick(['m-yes', 'm-no'])),
+    price: priceMicros(random.below(1_000_001)),
+    size: sizeMicros(1 + random.below(2_000_000)),
+    side: random.pick(['buy', 'sell']),
+    source: random.pick(['stream', 'backfill', 'history']),
+    venueTimeMs,
+  })
+}
+
+const shown = (bar: Bar) => {
+  const { startMs, open, high, low, close, usd, count } = bar
+  return { startMs, open, high, low, close, usd, count, vwap: vwapOf(bar) }
+}
+
+/** Every interval's candles are those of the stored trades. */
+async function assertCandles(actor: MarketActor, storage: Storage, what: string): Promise<void> {
+  const all = { fromMs: TIME_ZERO, toMs: timeMs(NOON + DAY_MS), after: null } as const
+  const market = actor.ref.number
+  const stored = storage.trades.range({ ...all, market, order: 'asc', limit: 100_000 })
+  for (const [interval, lengthMs] of Object.entries(CANDLE_MS)) {
+    const range = { lengthMs, fromMs: 0, lastMs: all.toMs, limit: 10_000 }
+    const page = await tradedCandles(actor, range, systemClock)
+    assert.equal(page.hasMore, false)
+    assert.deepEqual(page.candles.map(shown), naiveCandles(stored, lengthMs), `${what} ${interval}`)
+  }
+}
+
+test('[CANDLE5] candles at six intervals equal a recomputation, in whatever order trades arrive', async () => {
+  for (let seed = 0; seed < 25; seed += 1) {
+    const random = seededRandom('candles', seed)
+    const storage = openMemoryStorage()
+    let actor = openActor(storage)
+    const count = 1 + random.below(400)
+    for (let id = 0; id < count; id += 1) {
+      actor.receive(someTrade(random, random.below(8) === 0 ? random.below(id + 1) : id))
+      const what = random.below(60)
+      if (what === 0) actor.tick(timeMs(NOON + (id + 1) * marketIdleMsMax))
+      else if (what === 1) actor.restart()
+      else if (what === 2) actor = openActor(storage)
+    }
+    await assertCandles(actor, storage, `seed ${seed}`)
+  }
+})
+
+test('[CANDLE6] bars go to disk in the turn of their trade and are the same after a restart', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
+  const open = () =>
+    openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
+  const random = seededRandom('restart', 1)
+  let id = 0
+  try {
+    for (let run = 0; run < 3; run += 1) {
+      const storage = await open()
+      const actor = openActor(storage)
+      await assertCandles(actor, storage, `start ${run}`)
+      for (let count = 0; count < 150; count += 1) {
+        id += 1
+        actor.receive(someTrade(random, id))
+      }
+      await assertCandles(actor, storage, `before the commit of run ${run}`)
+      await storage.close()
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
+})
+
+test('[CANDLE6] a market that trades reads no bar from disk within one minute', () => {
+  const storage = openMemoryStorage()
+  const actor = openActor(storage)
+  let readCount = 0
+  const { get } = storage.bars
+  storage.bars.get = (...asked) => {
+    readCount += 1
+    return get.apply(storage.bars, asked)
+  }
+  for (let id = 0; id < 100; id += 1) {
+    actor.receive(trade('m', `t${id}`, { venueTimeMs: timeMs(NOON + id * 100) }))
+  }
+  assert.equal(readCount, 2, 'one of each size')
+})
+
+test('[MKT22] a trade that retention removed and history brings again counts once in its hour', async () => {
+  const storage = openMemoryStorage()
+  let nowMs: TimeMs = NOON
+  const { publisher } = recordingPublisher()
+  const number = storage.markets.put(listing('m'))
+  const { description: _, native: __, ...summary } = listing('m')
+  const made = marketParts({ publisher, storage, nowMs: () => nowMs, retentionDays: 5 })
+  const actor = new MarketActor(marketRef('m', number), summary, made.parts)
+  // Whole hours are kept: the edge is noon five days ago.
+  const edgeMs = NOON - 5 * DAY_MS
+  const history = (id: string, atMs: number) =>
+    trade('m', id, { source: 'history', venueTimeMs: timeMs(atMs) })
+  const rows = [history('old', edgeMs - 1), history('kept', edgeMs)]
+  nowMs = timeMs(NOON - DAY_MS)
+  for (const row of rows) actor.receive(row)
+  nowMs = timeMs(NOON + 59 * 60_000)
+  const limits = { retentionDays: 5, sizeBytesMax: Number.MAX_SAFE_INTEGER, rowsMax: 100 }
+  storage.prune({ nowMs, ...limits })
+  assert.equal(storage.trades.count(), 1)
+  for (const row of rows) actor.receive(row)
+  assert.deepEqual(made.ignored, ['trade_before_retention', 'trade_duplicate'])
+  const range = { size: 'hour', fromMs: TIME_ZERO, toMs: nowMs, order: 'asc', limit: 9 } as const
+  assert.deepEqual(
+    actor.bars(range).map(({ count }) => count),
+    [1, 1],
+  )
+  actor.receive(trade('m', 'live', { source: 'backfill', venueTimeMs: timeMs(edgeMs - 1) }))
+  assert.equal(made.ignored.length, 2, 'what is published is never refused for its age')
+})

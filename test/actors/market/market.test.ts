@@ -1,0 +1,552 @@
+// One market: its book, trades, prices, status, sleep, and what it tells the world.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MarketActor } from '../../../actors/market/market.ts'
+import type { MarketView } from '../../../actors/views.ts'
+import type { BookUpdate, Update } from '../../../engine/events.ts'
+import { outcomeId } from '../../../engine/ids.ts'
+import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import {
+  ask,
+  bid,
+  change,
+  level,
+  listing,
+  marketParts,
+  marketRef,
+  NOON,
+  recordingPublisher,
+  snapshot,
+  trade,
+} from '../../support/builders.ts'
+import { NaiveBook } from '../../support/naive-book.ts'
+
+function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
+  const { publisher, updates } = recordingPublisher()
+  const watching = marketParts({ publisher, storage })
+  const { description: _, native: __, ...summary } = listing('m', set)
+  const number = storage.markets.put(listing('m', set))
+  const open = () => new MarketActor(marketRef('m', number), summary, watching.parts)
+  const actor = open()
+  return { actor, publisher, updates, storage, open, ...watching }
+}
+
+const books = (updates: readonly Update[]) =>
+  updates.filter((update): update is BookUpdate => update.kind === 'book')
+
+test('[BOOK4] a change before the first snapshot is ignored', () => {
+  const { actor, updates, ignored } = openMarket()
+  actor.receive(change('m', [bid(0.4, 10)]))
+  assert.equal(updates.length, 0)
+  assert.deepEqual(ignored, ['book_change_before_snapshot'])
+  assert.equal(actor.book().isStale, true)
+})
+
+test('[MKT1] the first snapshot is announced as a replacement and uses up no seq; changes follow it', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive(change('m', [bid(0.4, 12)]))
+  const replaced = updates.find((update) => update.kind === 'bookReplaced')
+  assert.equal(replaced?.kind === 'bookReplaced' && replaced.seq, 0)
+  assert.deepEqual(
+    books(updates).map((update) => update.seq),
+    [1],
+  )
+  assert.equal(actor.book().seq, 1)
+  assert.equal(actor.book().isStale, false)
+})
+
+test('[MKT2] a whole book for a live market is published as its differences, or not at all', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
+  actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
+  assert.equal(books(updates).length, 0)
+  actor.receive(snapshot('m', [level(0.4, 11)], [level(0.42, 5)]))
+  assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
+})
+
+test('[MKT3] a crossed book, a wrong top, or an impossible difference stales the book and asks again', () => {
+  const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
+  const doubtful = [
+    change('m', [bid(0.43, 1)]),
+    change('m', [ask(0.43, 1)], { top }),
+    change('m', [bid(0.4, -20)], { mode: 'difference' }),
+  ]
+  for (const event of doubtful) {
+    const { actor, resyncs, updates } = openMarket()
+    actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+    actor.receive(event)
+    assert.equal(resyncs.length, 1)
+    assert.equal(actor.book().isStale, true)
+    actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+    assert.equal(actor.book().isStale, false)
+    const last = updates.findLast((update) => update.kind === 'bookReplaced')
+    assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')
+  }
+})
+
+test('[MKT4] a trade is stored and published once, whoever brings it', () => {
+  const { actor, updates, ignored } = openMarket()
+  actor.receive(trade('m', 't1'))
+  actor.receive(trade('m', 't1', { source: 'backfill' }))
+  assert.equal(updates.filter((update) => update.kind === 'trade').length, 1)
+  assert.deepEqual(ignored, ['trade_duplicate'])
+})
+
+test('[MKT5] a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that paid 30 dollars', () => {
+  const { actor } = openMarket()
+  actor.receive(
+    trade('m', 't1', {
+      outcome: outcomeId('m-no'),
+      price: priceMicros(300_000),
+      size: sizeMicros(100_000_000),
+    }),
+  )
+  const query = {
+    fromMs: timeMs(0),
+    toMs: NOON,
+    after: null,
+    order: 'desc',
+    limit: 10,
+  } as const
+  const [row] = actor.trades(query)
+  assert.equal(row?.price, 700_000)
+  assert.equal(row?.side, 'sell')
+  assert.equal(row?.usd, 30_000_000)
+  assert.equal(row?.outcomeIndex, 1)
+})
+
+test('[MKT6] the one other wallet of a transaction is its maker; of several none is', () => {
+  const { actor, storage } = openMarket()
+  const participant = (wallet: string) =>
+    actor.receive({
+      kind: 'tradeParticipant',
+      venue: 'a',
+      outcome: outcomeId('m-yes'),
+      txHash: '0xt1',
+      wallet,
+      venueTimeMs: NOON,
+      receivedAtMs: NOON,
+    })
+  participant('0xmaker')
+  actor.receive(trade('m', 't1'))
+  participant('0xtaker')
+  assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, '0xmaker')
+  participant('0xother')
+  assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
+})
+
+test('[MKT7] the price is told when it, its source or the best levels change, and only then', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive(change('m', [bid(0.4, 20)]))
+  actor.receive(change('m', [bid(0.41, 1)]))
+  const prices = updates.flatMap((update) => (update.kind === 'price' ? [update.price] : []))
+  assert.deepEqual(
+    prices.map(({ price }) => price),
+    [410_000, 415_000],
+  )
+  assert.deepEqual(
+    prices.map(({ source }) => source),
+    ['midpoint', 'midpoint'],
+  )
+})
+
+test('[MKT8] ticks answer for any past second, from memory and from disk', () => {
+  const { actor } = openMarket()
+  for (let second = 0; second < 5_000; second += 10) {
+    const atMs = timeMs(NOON + second * 1_000)
+    const price = 0.1 + (second % 700) / 1_000
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    actor.receive(snapshot('m', [level(price, 10)], [level(price + 0.01, 5)], times))
+  }
+  const after = timeMs(NOON + 5_000_000)
+  const asked = [0, 15, 1_234, 3_599, 3_600, 4_995]
+  const before = asked.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price)
+  assert.deepEqual(
+    before,
+    asked.map((second) => {
+      const tick = Math.floor(second / 10) * 10
+      return Math.round((0.1 + (tick % 700) / 1_000) * 1e6) + 5_000
+    }),
+  )
+  actor.tick(timeMs(after + marketIdleMsMax))
+  assert.deepEqual(
+    asked.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price),
+    before,
+  )
+})
+
+test('[MKT9] a market that sleeps loses nothing: book, trades and price are as before', () => {
+  const { actor } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
+  const query = {
+    fromMs: timeMs(0),
+    toMs: NOON,
+    after: null,
+    order: 'desc',
+    limit: 500,
+  } as const
+  const seen = () => [actor.book(), actor.price(), actor.trades(query)]
+  const before = seen()
+  actor.tick(timeMs(NOON + marketIdleMsMax))
+  assert.deepEqual(seen(), before)
+  actor.receive(change('m', [bid(0.4, 3)]))
+  assert.equal(actor.book().bids[0]?.size, 3_000_000)
+})
+
+test('[MKT10] a restarted engine shows the last book as stale until the first snapshot', () => {
+  const { actor, open } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.checkpoint(timeMs(NOON + 1_000))
+  const again = open()
+  assert.equal(again.book().isStale, true)
+  assert.deepEqual(again.book().bids, [level(0.4, 10)])
+  assert.equal(again.price().price, 410_000)
+})
+
+test('[MKT11] status moves open, closed, resolved and never back from resolved', () => {
+  const { actor, updates, ignored } = openMarket()
+  const status = (to: 'open' | 'closed' | 'resolved') =>
+    actor.receive({
+      kind: 'marketStatus',
+      venue: 'a',
+      market: actor.ref.nativeId,
+      status: to,
+      settlementPrice: to === 'resolved' ? priceMicros(1_000_000) : null,
+      venueTimeMs: NOON,
+      receivedAtMs: NOON,
+    })
+  for (const to of ['closed', 'open', 'closed', 'resolved', 'open'] as const) status(to)
+  const told = updates.flatMap((update) => (update.kind === 'lifecycle' ? [update.event] : []))
+  assert.deepEqual(told, ['closed', 'opened', 'closed', 'resolved'])
+  assert.deepEqual(ignored, ['status_out_of_order'])
+  assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
+})
+
+test('[LIFE2] a listing with another question, close time or outcomes is told once, other news are not', () => {
+  const { actor, updates } = openMarket()
+  const read = (set: Partial<typeof actor.summary>) =>
+    actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
+  const told = () => updates.flatMap((update) => (update.kind === 'lifecycle' ? [update] : []))
+  read({ volume24h: usdMicros(1), image: 'other.png', tags: ['new'] })
+  assert.equal(told().length, 0)
+  const [first, ...others] = actor.summary.outcomes
+  assert.ok(first !== undefined)
+  read({ question: 'Another?' })
+  read({ closeAtMs: timeMs(NOON + 1) })
+  read({ outcomes: [{ ...first, label: 'Ja' }, ...others] })
+  read({})
+  assert.deepEqual(
+    told().map(({ event, seq }) => [event, seq]),
+    [1, 2, 3].map((seq) => ['changed', seq]),
+  )
+  assert.deepEqual(
+    told().map(({ facts }) => [facts.question, facts.closeAtMs, facts.outcomes[0]?.label]),
+    [
+      ['Another?', told()[0]?.facts.closeAtMs, first.label],
+      ['Another?', NOON + 1, first.label],
+      ['Another?', NOON + 1, 'Ja'],
+    ],
+    'each as it was then',
+  )
+  read({ question: 'Over?', status: 'closed' })
+  assert.deepEqual(
+    told()
+      .map(({ event }) => event)
+      .slice(3),
+    ['closed'],
+    'one event says both',
+  )
+  assert.equal(told()[3]?.facts.question, 'Over?')
+})
+
+test('[MKT12] a subscriber that follows snapshots and updates always holds the actor’s book', () => {
+  for (let seed = 0; seed < 500; seed += 1) {
+    const random = seededRandom('market', seed)
+    const { actor, publisher } = openMarket()
+    const subscriber = new NaiveBook()
+    let seq = 0
+    publisher.watch({
+      name: 'subscriber',
+      onUpdate(update) {
+        if (update.kind === 'bookReplaced') {
+          const book = actor.book()
+          subscriber.replace(book.bids, book.asks)
+          assert.equal(update.seq, seq, 'a replacement uses up no seq')
+        } else if (update.kind === 'book') {
+          seq += 1
+          assert.equal(update.seq, seq, 'no hole in seq')
+          for (const item of update.changes) subscriber.set(item)
+        }
+      },
+    })
+    const grid = () => level((1 + random.below(40)) / 100, random.below(4))
+    for (let step = 0; step < 60; step += 1) {
+      const roll = random.below(10)
+      if (roll === 0) actor.receive({ kind: 'void', reason: 'test' })
+      else if (roll < 3) {
+        actor.receive(snapshot('m', [grid(), grid()], [level(0.5, 1), level(0.6, 2)]))
+      } else if (roll < 6) {
+        const { price, size } = grid()
+        const item = { side: 'bid', price, size: sizeMicros(size - 1_000_000) } as const
+        actor.receive(change('m', [item], { mode: 'difference' }))
+      } else actor.receive(change('m', [{ side: 'bid', ...grid() }]))
+      const book = actor.book()
+      assert.deepEqual(subscriber.levels('bid'), book.bids, `seed ${seed} step ${step}`)
+      assert.deepEqual(subscriber.levels('ask'), book.asks, `seed ${seed} step ${step}`)
+    }
+  }
+})
+
+test('[MKT13] a resolved market has its settlement price also after a restart', () => {
+  const { actor, open } = openMarket()
+  actor.receive(trade('m', 't1'))
+  actor.checkpoint(timeMs(NOON + 1_000))
+  assert.equal(actor.resolvedAtMs, null)
+  actor.receive({
+    kind: 'marketStatus',
+    venue: 'a',
+    market: actor.ref.nativeId,
+    status: 'resolved',
+    settlementPrice: priceMicros(1_000_000),
+    venueTimeMs: NOON,
+    receivedAtMs: timeMs(NOON + 2_000),
+  })
+  assert.equal(actor.resolvedAtMs, NOON + 2_000)
+  actor.checkpoint(timeMs(NOON + 3_000))
+  const again = open()
+  assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
+})
+
+test('[MKT14] the version counts up before anybody is told of what price, book, summary or volumes show', () => {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const random = seededRandom('version', seed)
+    const { actor, publisher, open } = openMarket()
+    let market = actor
+    const look = () => {
+      const { summary, volume24h, volumeTotal } = market
+      return JSON.stringify([market.price(), market.book(), summary, volume24h, volumeTotal])
+    }
+    let seen = { version: market.version, text: look() }
+    const check = (what: string) => {
+      const now = { version: market.version, text: look() }
+      if (now.text !== seen.text) assert.ok(now.version > seen.version, `seed ${seed}: ${what}`)
+      seen = now
+    }
+    publisher.watch({ name: 'looker', onUpdate: (update) => check(update.kind) })
+    const status = { kind: 'marketStatus', venue: 'a', market: actor.ref.nativeId } as const
+    for (let step = 0; step < 60; step += 1) {
+      const grid = () => level((1 + random.below(40)) / 100, random.below(4))
+      const times = { venueTimeMs: timeMs(NOON + step), receivedAtMs: timeMs(NOON + step) }
+      const what = random.below(9)
+      if (what === 0) market.receive({ kind: 'void', reason: 'test' })
+      else if (what === 1) market.receive(snapshot('m', [grid(), grid()], [level(0.5, 1)], times))
+      else if (what === 2) market.receive(trade('m', `t${step}`, { ...times, price: grid().price }))
+      else if (what === 3) {
+        const volume24h = usdMicros(random.below(9) * 1_000_000)
+        market.receive({ kind: 'summary', summary: { ...market.summary, volume24h } })
+      } else if (what === 4) market.restart()
+      else if (what === 5) market.checkpoint(timeMs(NOON + step))
+      else if (what === 6 && step % 9 === 0) {
+        const isOver = random.below(2) === 0
+        const settlementPrice = isOver ? priceMicros(0) : null
+        const to = isOver ? 'resolved' : random.pick(['open', 'closed'] as const)
+        market.receive({ ...status, ...times, status: to, settlementPrice })
+      } else market.receive(change('m', [{ side: 'bid', ...grid() }], times))
+      check(`step ${step}`)
+    }
+    market = open()
+    seen = { version: market.version, text: look() }
+    market.receive(snapshot('m', [level(0.1, 1)], [level(0.9, 1)]))
+    check('the first book of a run')
+  }
+})
+
+test('[MKT15] a slice of trades is the table’s, from memory or not, also after retention', () => {
+  const { actor, storage } = openMarket()
+  const market = actor.ref.number
+  const random = seededRandom('slices', 1)
+  for (let id = 0; id < 400; id += 1) {
+    const venueTimeMs = timeMs(NOON - random.below(40) * 3_600_000)
+    actor.receive(trade('m', `t${id}`, { venueTimeMs }))
+    const fromMs = timeMs(NOON - random.below(50) * 3_600_000)
+    const toMs = timeMs(NOON - random.below(30) * 3_600_000)
+    const range = { fromMs, toMs, order: random.pick(['asc', 'desc'] as const) }
+    const query = { ...range, after: null, limit: 1 + random.below(300) }
+    assert.deepEqual(actor.trades(query), storage.trades.range({ market, ...query }))
+    if (id % 100 !== 99) continue
+    const nowMs = timeMs(NOON + 86_400_000 - 30 * 3_600_000 + (id / 50) * 3_600_000)
+    const limits = { nowMs, retentionDays: 1, sizeBytesMax: 1e12, rowsMax: 1_000 }
+    while (storage.prune(limits));
+    const all = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'desc' } as const
+    const asked = { ...all, limit: 250 }
+    assert.deepEqual(actor.trades(asked), storage.trades.range({ market, ...asked }))
+  }
+})
+
+test('[MKT17] the first price of a run, and of each replaced book, leaves a tick even if it is the same', () => {
+  const { actor, open, updates } = openMarket()
+  const book = (market: MarketActor, seconds: number) => {
+    const atMs = timeMs(NOON + seconds * 1_000)
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    market.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)], times))
+    return (market.priceAt(timeMs(atMs + 500))?.timeMs ?? 0) - NOON
+  }
+  assert.equal(book(actor, 0), 0)
+  assert.equal(book(actor, 60), 0, 'the same book again tells nothing new')
+  actor.receive({ kind: 'void', reason: 'test' })
+  assert.equal(book(actor, 120), 120_000)
+  actor.checkpoint(timeMs(NOON + 130_000))
+  const toldCount = updates.filter(({ kind }) => kind === 'price').length
+  const again = open()
+  assert.equal(again.price().price, 410_000)
+  assert.equal(book(again, 300), 300_000)
+  assert.equal(again.priceAt(timeMs(NOON + 299_999))?.timeMs, NOON + 120_000)
+  assert.equal(updates.filter(({ kind }) => kind === 'price').length, toldCount, 'nobody is told')
+})
+
+test('[MKT18] the catalogue hears of another summary or volume in the same turn, before anybody else', () => {
+  const storage = openMemoryStorage()
+  const { publisher } = recordingPublisher()
+  const heard: string[] = []
+  const changed = (market: MarketView) =>
+    heard.push(`${market.summary.status} ${market.summary.tickMicros} ${market.volume24h / 1e6}`)
+  const { parts } = marketParts({ publisher, storage, changed })
+  const { description: _, native: __, ...summary } = listing('m')
+  const actor = new MarketActor(marketRef('m', storage.markets.put(listing('m'))), summary, parts)
+  publisher.watch({ name: 'other', onUpdate: ({ kind }) => heard.push(kind) })
+  actor.receive(trade('m', 't1'))
+  actor.receive(trade('m', 't0', { source: 'history' }))
+  actor.receive({ kind: 'summary', summary: { ...summary, volume24h: usdMicros(9_000_000) } })
+  const times = { venueTimeMs: NOON, receivedAtMs: NOON }
+  const tickMicros = priceMicros(1_000)
+  actor.receive({ kind: 'tickSize', venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times })
+  const market = actor.ref.nativeId
+  const status = { status: 'closed', settlementPrice: null, ...times } as const
+  actor.receive({ kind: 'marketStatus', venue: 'a', market, ...status })
+  assert.deepEqual(heard, [
+    'open 10000 4',
+    'trade',
+    'price',
+    'open 10000 9',
+    'open 1000 9',
+    'closed 1000 9',
+    'lifecycle',
+  ])
+})
+
+test('[MKT21] volumes beyond the safe integers stay there, whatever is traded', () => {
+  const most = usdMicros(Number.MAX_SAFE_INTEGER)
+  const { actor } = openMarket({ volume24h: most, volumeTotal: most })
+  actor.receive(trade('m', 't1'))
+  assert.deepEqual([actor.volume24h, actor.volumeTotal], [most, most])
+})
+
+test('[MKT19] a second is answered with what was seen before it, from memory and from disk alike', () => {
+  const { actor, open } = openMarket()
+  const see = (price: number, afterMs: number) => {
+    const atMs = timeMs(NOON + afterMs)
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    actor.receive(snapshot('m', [level(price, 10)], [level(price + 0.01, 5)], times))
+  }
+  see(0.2, 0)
+  see(0.3, 10_106)
+  see(0.4, 10_900)
+  see(0.5, 3_599_500)
+  const at = (market: MarketActor, second: number) => market.priceAt(timeMs(NOON + second * 1_000))
+  const asked = [0, 10, 11, 3_599, 3_600]
+  const wanted = [205_000, 205_000, 405_000, 405_000, 505_000]
+  assert.deepEqual(
+    asked.map((second) => at(actor, second)?.price),
+    wanted,
+  )
+  actor.tick(timeMs(NOON + marketIdleMsMax * 20))
+  for (const market of [actor, open()]) {
+    for (const [index, second] of asked.entries()) {
+      const found = at(market, second)
+      assert.equal(found?.price, wanted[index], `second ${second}`)
+      assert.ok((found?.timeMs ?? Number.NaN) <= NOON + second * 1_000)
+    }
+  }
+})
+
+test('[MKT20] a settlement that comes after the end is the price from then on, also after a restart', () => {
+  const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive({
+    kind: 'marketStatus',
+    venue: 'b',
+    market: actor.ref.nativeId,
+    status: 'resolved',
+    settlementPrice: null,
+    venueTimeMs: NOON,
+    receivedAtMs: NOON,
+  })
+  assert.notEqual(actor.price().source, 'settlement')
+  actor.checkpoint(timeMs(NOON + 60_000))
+  const told = updates.length
+  const summary = { ...actor.summary, settlementPrice: priceMicros(1_000_000) }
+  actor.receive({ kind: 'summary', summary })
+  assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
+  assert.equal(updates.slice(told).filter(({ kind }) => kind === 'price').length, 1)
+  actor.receive({ kind: 'summary', summary })
+  assert.equal(updates.slice(told).filter(({ kind }) => kind === 'price').length, 1)
+  const again = open()
+  again.summary = summary
+  assert.equal(again.price().source, 'settlement')
+  const first = again.price().observedAtMs
+  assert.equal(again.price().observedAtMs, first, 'a price is not observed anew by looking')
+})
+
+test('[MKT23] a change that waited for too long makes the book stale at once; its changes are left out until a snapshot in time, its trades are not', () => {
+  const { actor, updates, ignored, resyncs } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  const before = actor.version
+  actor.receive(change('m', [bid(0.4, 11)]), messageAgeMsMax)
+  assert.equal(actor.book().isStale, false)
+  actor.receive(change('m', [bid(0.4, 12)]), messageAgeMsMax + 1)
+  assert.equal(actor.book().isStale, true)
+  assert.ok(actor.version > before)
+  assert.deepEqual(resyncs, ['delayed'])
+  actor.receive(change('m', [bid(0.4, 13)]), 0)
+  actor.receive(trade('m', 't1'), 60_000)
+  actor.onLate()
+  actor.receive(snapshot('m', [level(0.4, 14)], []), messageAgeMsMax + 1)
+  assert.equal(actor.book().isStale, true, 'a snapshot that is old already')
+  assert.deepEqual(ignored, [
+    'book_change_before_snapshot',
+    'book_change_before_snapshot',
+    'book_snapshot_late',
+  ])
+  assert.deepEqual(resyncs, ['delayed', 'delayed'])
+  actor.receive(snapshot('m', [level(0.4, 15)], []), 0)
+  assert.equal(actor.book().isStale, false)
+  assert.deepEqual(
+    updates.map((update) => (update.kind === 'bookReplaced' ? update.reason : update.kind)),
+    ['first', 'price', 'book', 'bookLate', 'trade', 'delayed', 'price'],
+  )
+  assert.deepEqual(
+    updates
+      .filter(({ kind }) => kind === 'bookLate')
+      .map((update) => 'seq' in update && update.seq),
+    [1],
+  )
+})
+
+test('[MKT23] a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {
+  const { actor, updates, resyncs } = openMarket()
+  actor.onLate()
+  assert.deepEqual([updates.length, resyncs], [0, []])
+  actor.receive(snapshot('m', [level(0.4, 10)], []))
+  actor.onLate()
+  actor.receive({ kind: 'void', reason: 'test' })
+  actor.receive(snapshot('m', [level(0.4, 11)], []))
+  const last = updates.findLast((update) => update.kind === 'bookReplaced')
+  assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')
+})

@@ -1,0 +1,187 @@
+// The history of a market's book: when its states are kept, and which.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MarketActor } from '../../../actors/market/market.ts'
+import { bookSnapshotEveryMs } from '../../../engine/limits.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, TIME_ZERO, timeMs } from '../../../engine/units.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import {
+  ask,
+  bid,
+  change,
+  level,
+  listing,
+  marketParts,
+  marketRef,
+  NOON,
+  recordingPublisher,
+  snapshot,
+} from '../../support/builders.ts'
+
+const at = (seconds: number) => timeMs(NOON + seconds * 1_000)
+const BID = [level(0.4, 10)]
+const ASK = [level(0.42, 5)]
+
+function openMarket() {
+  const storage = openMemoryStorage()
+  const { publisher } = recordingPublisher()
+  const number = storage.markets.put(listing('m'))
+  const { description: _, native: __, ...summary } = listing('m')
+  let nowMs = at(0)
+  const { parts } = marketParts({ publisher, storage, nowMs: () => nowMs })
+  const open = () => new MarketActor(marketRef('m', number), summary, parts)
+  const actor = open()
+  const rows = () =>
+    actor
+      .snapshots({ fromMs: TIME_ZERO, toMs: at(1e6), after: null, order: 'asc', limit: 10_000 })
+      .map((row) => ({ second: (row.timeMs - NOON) / 1_000, ...row }))
+  const setNow = (seconds: number) => {
+    nowMs = at(seconds)
+  }
+  return { actor, open, rows, setNow }
+}
+
+test('[MKT16] a changing book is kept at most every ten seconds, and its last state before a pause', () => {
+  const { actor, rows } = openMarket()
+  actor.receive(snapshot('m', BID, ASK))
+  for (let second = 0; second <= 100; second += 5) {
+    actor.tick(at(second))
+    if (second < 33) actor.receive(change('m', [bid(0.4, 100 + second)]))
+  }
+  assert.deepEqual(
+    rows().map(({ second, bids }) => [second, bids[0]?.size]),
+    [
+      [0, 10_000_000],
+      [10, 105_000_000],
+      [20, 115_000_000],
+      [30, 125_000_000],
+      [40, 130_000_000],
+    ],
+  )
+  actor.receive(change('m', [bid(0.4, 7)]))
+  actor.tick(at(500))
+  assert.equal(rows().at(-1)?.second, 500, 'after a pause it is kept at once')
+})
+
+test('[MKT16] twenty levels a side are kept, with the sums of all', () => {
+  const { actor, rows } = openMarket()
+  const prices = Array.from({ length: 30 }, (_, rank) => rank)
+  const bids = prices.map((rank) => level((45 - rank) / 100, rank + 1))
+  const asks = prices.slice(0, 3).map((rank) => level((50 + rank) / 100, 0.5))
+  actor.receive(snapshot('m', bids, asks))
+  actor.tick(at(1))
+  const [row] = rows()
+  assert.deepEqual(row?.bids, bids.slice(0, 20))
+  assert.deepEqual(row?.asks, asks)
+  assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
+})
+
+test('[MKT16] a book that cannot be trusted is not kept, but what it was before is', () => {
+  const { actor, open, rows, setNow } = openMarket()
+  actor.receive(snapshot('m', BID, ASK))
+  actor.tick(at(0))
+  actor.receive(change('m', [ask(0.42, 6)]))
+  setNow(12)
+  actor.receive({ kind: 'void', reason: 'test' })
+  actor.tick(at(20))
+  assert.deepEqual(
+    rows().map(({ second, asks }) => [second, asks[0]?.size]),
+    [
+      [0, 5_000_000],
+      [12, 6_000_000],
+    ],
+  )
+  actor.receive(change('m', [ask(0.42, 7)]))
+  actor.tick(at(40))
+  actor.checkpoint(at(60))
+  const again = open()
+  assert.equal(again.book().isStale, true)
+  again.tick(at(80))
+  assert.equal(rows().length, 2, 'neither a stale book nor a recalled one')
+})
+
+test('[MKT16] what looks like the snapshot before it is not kept again, also after a restart', () => {
+  const { actor, open, rows } = openMarket()
+  actor.receive(snapshot('m', BID, ASK))
+  actor.tick(at(0))
+  actor.receive(change('m', [bid(0.4, 11)]))
+  actor.receive(change('m', [bid(0.4, 10)]))
+  actor.tick(at(10))
+  const again = open()
+  again.receive(snapshot('m', BID, ASK))
+  again.tick(at(20))
+  assert.equal(rows().length, 1)
+  again.receive(change('m', [bid(0.4, 12)]))
+  again.tick(at(25))
+  assert.deepEqual(
+    rows().map(({ second }) => second),
+    [0, 25],
+  )
+})
+
+test('[MKT16] the ten seconds hold over a restart, and a calendar put back ends no history', () => {
+  const { actor, open, rows } = openMarket()
+  actor.receive(snapshot('m', BID, ASK))
+  actor.tick(at(100))
+  const again = open()
+  again.receive(snapshot('m', [level(0.3, 1)], ASK))
+  again.tick(at(105))
+  assert.equal(rows().length, 1)
+  again.tick(at(20))
+  assert.deepEqual(
+    rows().map(({ second }) => second),
+    [20, 100],
+  )
+})
+
+test('[MKT16] a resolved market keeps its last open book', () => {
+  const { actor, rows } = openMarket()
+  actor.receive(snapshot('m', BID, ASK))
+  actor.receive({
+    kind: 'marketStatus',
+    venue: 'a',
+    market: actor.ref.nativeId,
+    status: 'resolved',
+    settlementPrice: priceMicros(1_000_000),
+    venueTimeMs: at(1),
+    receivedAtMs: at(2),
+  })
+  actor.tick(at(30))
+  assert.deepEqual(
+    rows().map(({ second, bids }) => [second, bids.length]),
+    [[2, 1]],
+  )
+})
+
+test('[MKT16] whatever happens: never two within ten seconds, each was the live book, none is missed', () => {
+  for (let seed = 0; seed < 60; seed += 1) {
+    const random = seededRandom('snapshots', seed)
+    const { actor, rows, setNow } = openMarket()
+    for (let second = 0; second < 400; second += 1) {
+      setNow(second)
+      const what = random.below(seed % 2 === 0 ? 8 : 60)
+      const { price, size } = level((1 + random.below(40)) / 100, random.below(4))
+      const times = { venueTimeMs: at(second), receivedAtMs: at(second) }
+      if (what === 0) actor.receive({ kind: 'void', reason: 'test' })
+      else if (what === 1) actor.receive(snapshot('m', [level(0.3, 1), level(0.2, 2)], ASK, times))
+      else if (what < 4)
+        actor.receive(change('m', [{ side: 'bid', price, size: sizeMicros(size) }], times))
+      if (second % 5 !== 0) continue
+      actor.tick(at(second))
+      const newest = rows().at(-1)
+      const book = actor.book()
+      if (book.isStale) continue
+      const isDue = newest === undefined || at(second) - newest.timeMs >= bookSnapshotEveryMs
+      const isCurrent = JSON.stringify(newest?.bids) === JSON.stringify(book.bids.slice(0, 20))
+      assert.ok(isCurrent || !isDue, `seed ${seed}, second ${second}`)
+    }
+    const kept = rows()
+    assert.ok(kept.length > 0)
+    for (const [index, { timeMs: keptMs }] of kept.entries()) {
+      const before = kept[index - 1]
+      assert.ok(before === undefined || keptMs - before.timeMs >= bookSnapshotEveryMs)
+    }
+  }
+})

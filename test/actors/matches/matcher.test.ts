@@ -1,0 +1,408 @@
+// The owner of matching over a fake catalogue, its thread in place, by a judge that counts words.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { matchHandlers } from '../../../actors/matches/admin.ts'
+import { Matcher } from '../../../actors/matches/matcher.ts'
+import { Matches } from '../../../actors/matches/matches.ts'
+import { MatchVerdicts } from '../../../actors/matches/verdicts.ts'
+import type { LifecycleUpdate } from '../../../engine/events.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { PairFinder } from '../../../engine/matching/pair-finder.ts'
+import type { MatchTask } from '../../../engine/matching/task.ts'
+import { matchInPlace, openMatchThread } from '../../../engine/matching/thread.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fake-market.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { judgement, subject, wordJudge } from '../../support/word-judge.ts'
+
+class Bench {
+  readonly clock = new ManualClock()
+  readonly engine = new FakeEngine(this.clock)
+  readonly storage = openMemoryStorage()
+  readonly all = new Map<number, FakeMarket>()
+  readonly told: string[] = []
+  readonly tasks: MatchTask[] = []
+  matches = new Matches({ clock: this.clock })
+  verdicts = this.#openVerdicts()
+  /** A failure of the next task, and whether the thread forgets everything before it. */
+  failure: Error | null = null
+  finder = new PairFinder(() => wordJudge)
+  matcher = this.open()
+
+  constructor() {
+    this.engine.publisher.watch({
+      name: 'told',
+      onUpdate: (update) => {
+        if (update.kind === 'lifecycle') this.told.push(toldOf(update))
+      },
+    })
+  }
+
+  #openVerdicts(): MatchVerdicts {
+    return new MatchVerdicts({
+      table: this.storage.matchVerdicts,
+      find: (venue, id) =>
+        [...this.all.values()].find(({ ref }) => ref.venue === venue && ref.nativeId === id) ??
+        null,
+      nowMs: () => this.clock.nowMs(),
+    })
+  }
+
+  open(): Matcher {
+    const port = matchInPlace({
+      run: (task) => {
+        this.tasks.push(task)
+        const { failure } = this
+        this.failure = null
+        if (failure !== null) throw failure
+        return this.finder.run(task)
+      },
+    })
+    return new Matcher({
+      ...{
+        port,
+        clock: this.clock,
+        log: silentLog,
+        verdicts: this.verdicts,
+        matches: this.matches,
+      },
+      table: this.storage.matches,
+      publisher: this.engine.publisher,
+      market: (number) => this.all.get(number) ?? null,
+      markets: () => this.all.values(),
+      nowMs: () => this.clock.nowMs(),
+      eventOf: () => null,
+    })
+  }
+
+  /** From now on the judge reads opposite sides in everything. */
+  judgeOpposite(): void {
+    const opposite = () => judgement(79, { vetoes: ['opposite_side'], inverted: true })
+    this.finder = new PairFinder(() => ({ ...wordJudge, scoreMarkets: opposite }))
+  }
+
+  /** As after a restart: nothing is left but the storage. */
+  reopen(): void {
+    this.matches = new Matches({ clock: this.clock })
+    this.finder = new PairFinder(() => wordJudge)
+    this.verdicts = this.#openVerdicts()
+    this.matcher = this.open()
+  }
+
+  add(venue: 'a' | 'b', name: string, question: string): FakeMarket {
+    const native = {}
+    const market = this.engine.add(name, { venue, question, native, eventSlug: `event-${name}` })
+    this.all.set(market.ref.number, market)
+    this.matcher.onListed(market)
+    return market
+  }
+
+  change(market: FakeMarket, set: Partial<FakeMarket['summary']>): void {
+    market.summary = { ...market.summary, ...set }
+    this.matcher.onListed(market)
+  }
+
+  async settle(): Promise<void> {
+    do await new Promise((resolve) => setImmediate(resolve))
+    while (this.matcher.isBusy)
+  }
+
+  get pairs(): string[] {
+    return [...this.matches.all()]
+      .map(({ a, b, judged }) => `${a.ref.nativeId}-${b.ref.nativeId} ${judged.score}`)
+      .sort()
+  }
+}
+
+const toldOf = ({ event, market, twin }: LifecycleUpdate): string =>
+  `${event} ${market.nativeId} ${twin?.nativeId}`
+
+async function started(): Promise<Bench> {
+  const bench = new Bench()
+  bench.add('a', 'a1', 'Will Ada win the great medal in Ruritania')
+  bench.add('a', 'a2', 'Will it rain on the parade of Zenda')
+  bench.add('b', 'b1', 'Will Ada win the great medal in Ruritania')
+  bench.add('b', 'b2', 'Will it rain on the parade of Strelsau')
+  bench.matcher.start()
+  await bench.settle()
+  return bench
+}
+
+describe('the matcher', () => {
+  test('[MATCHER5] markets that are listed are matched, those already there and those that come', async () => {
+    const bench = await started()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
+    assert.equal(bench.matches.count, 1)
+    bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100'])
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER6] a pair ends when a market closes, goes, or asks something else', async () => {
+    const bench = await started()
+    const [b1, b2] = [...bench.all.values()].slice(2)
+    assert.ok(b1 !== undefined && b2 !== undefined)
+    bench.change(b1, { question: 'Will somebody else lose everything at sea' })
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'].slice(1))
+    bench.change(b2, { status: 'closed' })
+    // Within the turn, before the thread has heard of it.
+    assert.deepEqual(bench.pairs, [])
+    await bench.settle()
+    bench.change(b2, { status: 'open' })
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a2-b2 78'])
+    bench.all.delete(b2.ref.number)
+    bench.matcher.onForgotten(b2)
+    assert.deepEqual(bench.pairs, [])
+    await bench.settle()
+    assert.deepEqual([...bench.storage.matches.all()], [])
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER7] a market that only traded costs the thread nothing', async () => {
+    const bench = await started()
+    const before = bench.tasks.length
+    for (const market of bench.all.values()) bench.matcher.onListed(market)
+    await bench.settle()
+    assert.equal(bench.tasks.length, before)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER8] both markets are told when a pair of high confidence begins and ends, and of no other', async () => {
+    const bench = await started()
+    assert.deepEqual(bench.told, ['matched a1 b1', 'matched b1 a1'])
+    const a1 = [...bench.all.values()][0]
+    assert.ok(a1 !== undefined)
+    bench.change(a1, { status: 'closed' })
+    await bench.settle()
+    assert.deepEqual(bench.told.slice(2), ['unmatched a1 b1', 'unmatched b1 a1'])
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER9] pairs survive a restart, untold, with the time they were found; those not found again end', async () => {
+    const bench = await started()
+    const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
+    bench.told.length = 0
+    bench.clock.advance(5_000)
+    bench.reopen()
+    const b2 = [...bench.all.values()][3]
+    assert.ok(b2 !== undefined)
+    b2.summary = { ...b2.summary, question: 'Something that nobody asks elsewhere' }
+    bench.matcher.start()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b1 100'])
+    assert.equal([...bench.matches.all()][0]?.matchedAtMs, foundAtMs)
+    assert.deepEqual(bench.told, [])
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER10] a person’s word stands above every score, after a restart too, until it is taken back', async () => {
+    const bench = await started()
+    const id = (native: string) => `venue_${native.charAt(0)}_${native}`
+    const handlers = () =>
+      matchHandlers(
+        bench.verdicts,
+        (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
+      )
+    const say = async (word: string, one: string, other: string) => {
+      await handlers()[`match.${word}`]?.({ one: id(one), other: id(other) })
+      await bench.settle()
+    }
+    await say('reject', 'a1', 'b1')
+    assert.deepEqual(bench.pairs, ['a2-b2 78'])
+    await say('confirm', 'b1', 'a2')
+    assert.deepEqual(bench.pairs, ['a2-b1 100'])
+    bench.reopen()
+    bench.matcher.start()
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a2-b1 100'])
+    await say('forget', 'a2', 'b1')
+    await say('forget', 'a1', 'b1')
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
+    await assert.rejects(say('confirm', 'a1', 'a2'), /market of each venue/)
+    await assert.rejects(say('confirm', 'a1', 'b9'), /no market has the id/)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER12] a market is confirmed with one other at most: a second is refused, unless the first is gone', async () => {
+    const bench = await started()
+    const [a1, a2, b1, b2] = [...bench.all.values()]
+    assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
+    const settled = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+      const told = await answer
+      await bench.settle()
+      return told
+    }
+    await settled(bench.verdicts.say(a1, b2, 'confirmed'))
+    assert.deepEqual(bench.pairs, ['a1-b2 100'])
+    const refusal =
+      /venue_a_a1 venue_b_b2 are confirmed .*npm run match -- forget venue_a_a1 venue_b_b2$/
+    await assert.rejects(bench.verdicts.say(a1, b1, 'confirmed'), refusal)
+    await assert.rejects(bench.verdicts.say(a2, b2, 'confirmed'), refusal)
+    assert.equal(bench.verdicts.all().length, 1)
+    // The same again, and a rejection, are no second partner; of two at once the first stands.
+    await settled(bench.verdicts.say(b2, a1, 'confirmed'))
+    await settled(bench.verdicts.say(a2, b2, 'rejected'))
+    await settled(bench.verdicts.say(a1, b2, null))
+    const both = [bench.verdicts.say(a1, b1, 'confirmed'), bench.verdicts.say(a1, b2, 'confirmed')]
+    assert.deepEqual(
+      (await Promise.allSettled(both)).map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    )
+    bench.all.delete(b1.ref.number)
+    bench.matcher.onForgotten(b1)
+    await bench.settle()
+    await settled(bench.verdicts.say(a1, b2, 'confirmed'))
+    assert.deepEqual(bench.pairs, ['a1-b2 100'])
+    bench.reopen()
+    bench.matcher.start()
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b2 100'])
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER14] whoever says a word is told what became of it, or that it waits', async () => {
+    const bench = await started()
+    const handlers = matchHandlers(
+      bench.verdicts,
+      (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
+    )
+    const say = async (word: string) =>
+      JSON.stringify(await handlers[`match.${word}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }))
+    // One thing above all: no answer before the pair stands.
+    const confirmation = await say('confirm')
+    assert.deepEqual(bench.pairs, ['a2-b1 100'])
+    assert.match(confirmation, /"word":"confirmed","match":\{"score":100,.*"note":"a pair: Yes of/)
+    assert.match(await say('forget'), /"word":null,"match":null,"note":"the two are no pair"/)
+    assert.match(await say('reject'), /"word":"rejected","match":null,"note":"the two are no pair"/)
+    bench.judgeOpposite()
+    assert.match(
+      await say('confirm'),
+      /"score":79,.*"inverted":true,.*"note":"a pair that stays inv/,
+    )
+    bench.failure = new Error('the thread ended')
+    const waiting = say('forget')
+    await bench.settle()
+    bench.clock.advance(500)
+    bench.clock.advance(2_500)
+    assert.match(await waiting, /"match":null,"note":"kept; the matcher is busy/)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER11] a thread that is lost is given everything again, and pairs stay meanwhile', async () => {
+    const bench = await started()
+    bench.finder = new PairFinder(() => wordJudge)
+    bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100'])
+    bench.failure = new Error('the thread ended')
+    bench.add('b', 'b4', 'Nothing in particular')
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100'])
+    bench.add('a', 'a4', 'Nothing in particular')
+    bench.clock.advance(1_000)
+    await bench.settle()
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100', 'a4-b4 100'])
+    assert.equal(bench.told.filter((line) => line.endsWith('a1 b1')).length, 1)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER3] everything is matched again now and then, behind what is new', async () => {
+    const bench = await started()
+    const before = bench.tasks.length
+    bench.matcher.rematch()
+    bench.add('a', 'a5', 'Who knows')
+    await bench.settle()
+    assert.deepEqual(
+      bench.tasks.slice(before).map(({ kind }) => kind),
+      ['change', 'find', 'find'],
+    )
+    assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
+    await bench.matcher.close()
+  })
+})
+
+test('[MATCHER1] a task out of its order is answered as lost, the first one begins anew', () => {
+  const finder = new PairFinder(() => wordJudge)
+  const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
+  assert.equal(find(4), 'lost')
+  assert.notEqual(find(1), 'lost')
+  assert.notEqual(find(2), 'lost')
+  assert.equal(find(2), 'lost')
+  assert.notEqual(find(1), 'lost')
+})
+
+test('[MATCHER2] without a rejected pair the next best is chosen; a confirmed one is, however unlike', () => {
+  const finder = new PairFinder(() => wordJudge)
+  const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
+  const put = titles.flatMap((title, number) =>
+    number === 0 ? [] : [{ number, market: subject({ venue: number === 1 ? 'a' : 'b', title }) }],
+  )
+  finder.run({ seq: 1, kind: 'change', put, removed: [], words: [] })
+  const after = (seq: number, b: number, word: 'confirmed' | 'rejected' | null) => {
+    finder.run({ seq, kind: 'change', put: [], removed: [], words: [{ a: 1, b, word }] })
+    const found = finder.run({ seq: seq + 1, kind: 'find', numbers: [1] })
+    return found === 'lost' ? [] : found.begun.map((pair) => [pair.b, pair.judged.score])
+  }
+  assert.deepEqual(after(2, 9, null), [[2, 100]])
+  assert.deepEqual(after(4, 2, 'rejected'), [[3, 67]])
+  assert.deepEqual(after(6, 4, 'confirmed'), [[4, 100]])
+  assert.deepEqual(after(8, 4, null), [[3, 67]])
+})
+
+test('[MATCHER4] in a thread of its own it answers as in place', async () => {
+  const thread = openMatchThread()
+  try {
+    const place = matchInPlace()
+    const texts = [
+      ['a', 'Will Ada Lovelace win the 2026 medal?'],
+      ['b', 'Will Ada Lovelace win the 2026 medal?'],
+    ] as const
+    const bench = new Bench()
+    const put = texts.map(([venue, question], index) => {
+      const { ref } = bench.add(venue, `${venue}${index}`, question)
+      const market = {
+        venue,
+        key: ref.nativeId,
+        title: question,
+        subtitle: '',
+        outcomes: ['Yes', 'No'],
+        rules: '',
+      }
+      const rest = {
+        handle: '',
+        eventKey: null,
+        eventTitle: '',
+        eventSubtitle: '',
+        series: null,
+        category: null,
+      }
+      return {
+        number: ref.number,
+        market: {
+          ...market,
+          ...rest,
+          tags: [],
+          startMs: null,
+          closeMs: null,
+          strike: null,
+          betType: '',
+          line: null,
+        },
+      }
+    })
+    const tasks: MatchTask[] = [
+      { seq: 1, kind: 'change', put, removed: [], words: [] },
+      { seq: 2, kind: 'learn' },
+      { seq: 3, kind: 'find', numbers: put.map(({ number }) => number) },
+    ]
+    for (const task of tasks) assert.deepEqual(await thread.run(task), await place.run(task))
+  } finally {
+    await thread.close()
+  }
+})

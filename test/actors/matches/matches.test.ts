@@ -1,0 +1,130 @@
+// Pairs of markets, against a plain list of pairs.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Matches } from '../../../actors/matches/matches.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { judgement } from '../../support/word-judge.ts'
+
+function markets(countPerVenue: number) {
+  const engine = new FakeEngine(new ManualClock())
+  const ofVenue = (venue: 'a' | 'b') =>
+    Array.from({ length: countPerVenue }, (_, index) => engine.add(`${venue}${index}`, { venue }))
+  return { a: ofVenue('a'), b: ofVenue('b') }
+}
+
+test('[MATCHES1] a pair is seen from both sides, and a market has one twin at most', () => {
+  const { a, b } = markets(6)
+  const random = seededRandom(5)
+  const matches = new Matches()
+  let pairs: [(typeof a)[number], (typeof a)[number]][] = []
+  for (let step = 0; step < 500; step += 1) {
+    const one = random.pick(a)
+    const other = random.pick(b)
+    if (random.next() < 0.5) {
+      if (random.next() < 0.5) matches.put(one, other)
+      else matches.put(other, one)
+      pairs = pairs.filter(([left, right]) => left !== one && right !== other)
+      pairs.push([one, other])
+    } else {
+      const gone = random.next() < 0.5 ? one : other
+      if (random.next() < 0.5) matches.remove(gone.ref)
+      else matches.onForgotten(gone)
+      pairs = pairs.filter((pair) => !pair.includes(gone))
+    }
+    assert.equal(matches.count, pairs.length)
+    for (const market of a) {
+      const twin = pairs.find(([left]) => left === market)?.[1] ?? null
+      assert.equal(matches.twinOf(market.ref), twin)
+    }
+    for (const market of b) {
+      const twin = pairs.find(([, right]) => right === market)?.[0] ?? null
+      assert.equal(matches.twinOf(market.ref), twin)
+    }
+  }
+})
+
+test('[MATCHES2] the version grows when a twin changes, and only then', () => {
+  const { a, b } = markets(2)
+  const [one, other] = [a[0], b[0]]
+  const second = b[1]
+  assert.ok(one !== undefined && other !== undefined && second !== undefined)
+  const matches = new Matches()
+  const grew = (act: () => void) => {
+    const before = matches.version
+    act()
+    return matches.version > before
+  }
+  assert.equal(
+    grew(() => matches.remove(one.ref)),
+    false,
+  )
+  assert.equal(
+    grew(() => matches.put(one, other)),
+    true,
+  )
+  assert.equal(
+    grew(() => matches.put(other, one)),
+    false,
+  )
+  assert.equal(
+    grew(() => matches.put(one, second)),
+    true,
+  )
+  assert.equal(
+    grew(() => matches.onForgotten(other)),
+    false,
+  )
+  assert.equal(
+    grew(() => matches.onForgotten(second)),
+    true,
+  )
+})
+
+test('[MATCHES3] two markets of one venue are no twins', () => {
+  const { a } = markets(2)
+  const [one, other] = a
+  assert.ok(one !== undefined && other !== undefined)
+  assert.throws(() => new Matches().put(one, other), /different venues/)
+})
+
+test('[MATCHES4] only what is surely the same makes twins; all pairs are counted, and those of high confidence', () => {
+  const { a, b } = markets(5)
+  const matches = new Matches()
+  const judgements = [
+    judgement(95),
+    judgement(79),
+    judgement(95, { relation: 'subset' }),
+    judgement(95, { inverted: null }),
+    judgement(95, { inverted: true }),
+  ]
+  for (const [index, judged] of judgements.entries()) {
+    const [one, other] = [a[index], b[index]]
+    assert.ok(one !== undefined && other !== undefined)
+    matches.put(one, other, judged)
+    assert.equal(matches.twinOf(other.ref), index === 0 ? one : null)
+    assert.equal(matches.matchOf(other.ref)?.judged, judged)
+    assert.equal(matches.matchOfA(other.ref.number), null)
+  }
+  assert.deepEqual([matches.count, matches.total, matches.highCount], [1, 5, 4])
+  for (const market of a) matches.remove(market.ref)
+  assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
+})
+
+test('[MATCHES5] a pair judged anew stays one pair, and becomes twins or none by its new score', () => {
+  const { a, b } = markets(1)
+  const [one, other] = [a[0], b[0]]
+  assert.ok(one !== undefined && other !== undefined)
+  const matches = new Matches()
+  for (const [score, count] of [
+    [70, 0],
+    [90, 1],
+    [85, 1],
+    [60, 0],
+  ] as const) {
+    matches.put(one, other, judgement(score))
+    assert.deepEqual([matches.count, matches.total, matches.highCount], [count, 1, count])
+  }
+})

@@ -1,0 +1,610 @@
+// Prices at past times: our ticks, what the simulated venues remember, and what is kept of it.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { PastPrices } from '../../../actors/past-prices/past-prices.ts'
+import type { PricePoint } from '../../../actors/views.ts'
+import { systemClock } from '../../../engine/clock.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { nativeEventId, nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { silentLog } from '../../../engine/log.ts'
+import type { MarketListing } from '../../../engine/market.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { openKalshi } from '../../../engine/venues/kalshi/kalshi.ts'
+import { openPolymarket } from '../../../engine/venues/polymarket/polymarket.ts'
+import type { VenueHistory } from '../../../engine/venues/venue.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import type { Storage } from '../../../storage/storage.ts'
+import { listing, NAMES, NOON, recordingPublisher } from '../../support/builders.ts'
+import { FakeMarket } from '../../support/fake-market.ts'
+import { record, records, twoMarkets } from '../../support/kalshi-client.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { pastTables } from '../../support/past-tables.ts'
+import { startStubVenue } from '../../support/stub-venue.ts'
+import { marketAt } from '../../support/stub-world.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+const TODAY_MS = Date.UTC(2026, 10, 20)
+const micros = (price: number) => priceMicros(Math.round(price * 1e6))
+const point = (atMs: number, price: number): PricePoint => ({
+  timeMs: timeMs(atMs),
+  price: micros(price),
+})
+
+type Tables = Pick<Storage, 'pastPrices' | 'coverage'>
+
+interface Asked {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly series: string | null
+}
+
+/** A venue that remembers these points, and what it was asked. */
+function remembering(points: readonly PricePoint[]) {
+  const asked: Asked[] = []
+  const held: { answer: () => Promise<void> } = { answer: async () => {} }
+  const history: VenueHistory = {
+    async prices({ series }, { fromMs, toMs }, signal) {
+      asked.push({ fromMs, toMs, series })
+      await held.answer()
+      signal.throwIfAborted()
+      return points.filter(({ timeMs: atMs }) => fromMs <= atMs && atMs <= toMs)
+    },
+  }
+  return { history, asked, held }
+}
+
+/** Past prices of one market, created ten days ago, over a venue's history. */
+function openPast(
+  history: VenueHistory | null,
+  set: Partial<MarketListing> & { tables?: Tables; clock?: ManualClock; sinceMs?: number } = {},
+) {
+  const { clock = new ManualClock(NOON), sinceMs, ...rest } = set
+  const tables: Tables = set.tables ?? pastTables()
+  const created = { createdAtMs: timeMs(NOON - 10 * DAY_MS) }
+  const { publisher } = recordingPublisher()
+  const metrics = new Metrics()
+  const live: { sinceMs: TimeMs | null } = { sinceMs: sinceMs ? timeMs(sinceMs) : null }
+  const past = new PastPrices({
+    storage: tables,
+    events: { event: () => null },
+    historyOf: () => history,
+    liveSinceMs: () => live.sinceMs,
+    clock,
+    log: silentLog,
+    metrics,
+  })
+  const world = { clock, publisher, catalog: { names: NAMES } }
+  const market = (name: string, number: number) =>
+    new FakeMarket(world, listing(name, { ...created, ...rest }), number)
+  const first = market('x', 1)
+  const at = (atMs: number) => past.at(first, timeMs(atMs))
+  const count = (outcome: string) =>
+    metrics.count('past_prices_asked_total', 'x', { outcome }).value
+  return { past, market, first, at, tables, clock, live, count }
+}
+
+const isUnavailable = (error: unknown) =>
+  error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
+
+test('[PAST7] while we watched, our own newest tick is the price, at once and without asking', () => {
+  const { history, asked } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
+  const { at, first, tables, live } = openPast(history)
+  tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
+  first.past.push(point(NOON - 20 * 3_600_000, 0.3))
+  assert.deepEqual(at(NOON - 3_600_000), first.past[0])
+  live.sinceMs = timeMs(NOON - 60 * MINUTE_MS)
+  first.past.push(point(NOON - 59 * MINUTE_MS, 0.4))
+  assert.deepEqual(at(NOON), first.past[1])
+  live.sinceMs = null
+  first.past.push(point(NOON - 30 * MINUTE_MS, 0.5))
+  assert.deepEqual(at(NOON - 29 * MINUTE_MS), first.past[2], 'a minute old is new enough')
+  assert.equal(asked.length, 0)
+})
+
+test('[PAST7] a resolved market’s settlement stands for ever after, without asking', () => {
+  const { history, asked } = remembering([])
+  const settlementPrice = micros(1)
+  const { at, first } = openPast(history, { status: 'resolved', settlementPrice })
+  first.past.push(point(NOON - 5 * DAY_MS, 0.97), point(NOON - 4 * DAY_MS, 1))
+  assert.deepEqual(at(NOON), first.past[1])
+  assert.equal(asked.length, 0)
+})
+
+test('[PAST8] before our first tick the price is what the simulated venue a remembers', async (t) => {
+  const { at, clock, counted } = await openSimulatedA(t)
+  for (const secondsAgo of [3 * 86_400 + 17, 3 * 86_400 + 4_000, 40_000, 90]) {
+    const atMs = clock.nowMs() - secondsAgo * 1_000
+    const minuteMs = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
+    assert.deepEqual(await at(atMs), { timeMs: minuteMs, price: wave(timeMs(minuteMs)) })
+  }
+  assert.deepEqual(counted(), 2, 'two days')
+})
+
+test('[PAST8] before our first tick the price is what the simulated venue b remembers', async (t) => {
+  const { clock, first, venue } = await twoMarkets(t)
+  const restUrl = `http://127.0.0.1:${venue.port}/trade-api/v2`
+  const parts = { clock: systemClock, random: seededRandom(1), log: silentLog }
+  const opened = openKalshi(
+    { ...parts, metrics: new Metrics(), emit: () => {} },
+    { restUrl, wsUrl: 'ws://127.0.0.1:1', keyId: null, privateKeyPem: null },
+  )
+  const { at } = openPast(opened.history, {
+    venue: 'b',
+    nativeId: nativeMarketId(first.listing.nativeId),
+    event: nativeEventId('KXTEST-26'),
+    clock,
+  })
+  for (const minutesAgo of [3 * 1_440 + 7, 2 * 1_440, 300, 2]) {
+    const endS = Math.floor(clock.nowMs() / MINUTE_MS - minutesAgo) * 60
+    const query = `start_ts=${endS}&end_ts=${endS}&period_interval=1`
+    const path = `/series/KXTEST/markets/${first.listing.nativeId}/candlesticks?${query}`
+    const [candle = {}] = records((await venue.get(path)).body.candlesticks)
+    const close = record(candle.price).close_dollars
+    const quotes = [candle.yes_bid, candle.yes_ask].map((side) => record(side).close_dollars)
+    const told = close ?? (Number(quotes[0]) + Number(quotes[1])) / 2
+    const answer = await at(endS * 1_000 + 31_500)
+    assert.deepEqual(answer, { timeMs: endS * 1_000, price: micros(Number(told)) })
+  }
+})
+
+test('[PAST9] a day is fetched once, for every second of it, and outlives a restart', async (t) => {
+  const tables = pastTables()
+  const { at, clock, counted, reopen } = await openSimulatedA(t, tables)
+  const dayMs = Math.floor((clock.nowMs() - 2 * DAY_MS) / DAY_MS) * DAY_MS
+  const answers = await Promise.all([1_000, 43_200_500, DAY_MS - 1].map((ms) => at(dayMs + ms)))
+  assert.equal(counted(), 1)
+  const again = reopen()
+  for (const [index, ms] of [1_000, 43_200_500, DAY_MS - 1].entries()) {
+    assert.deepEqual(again.at(dayMs + ms), answers[index], 'and is told at once')
+  }
+  assert.equal(counted(), 1)
+})
+
+test('[PAST9] what was fetched is on disk: a new process over the same folder asks for nothing', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const open = () =>
+    openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
+  const told = [point(TODAY_MS - 3 * DAY_MS, 0.25), point(TODAY_MS + 7_000, 0.75)]
+  const { history, asked } = remembering(told)
+  const times = [TODAY_MS + 1_000, TODAY_MS + 8_000, TODAY_MS + 3_600_000]
+  const answers: (PricePoint | null)[] = []
+  for (const run of [1, 2]) {
+    const storage = await open()
+    const { at } = openPast(history, { tables: storage })
+    for (const [index, atMs] of times.entries()) {
+      const answer = await at(atMs)
+      if (run === 1) answers.push(answer)
+      else assert.deepEqual(answer, answers[index])
+    }
+    await storage.close()
+  }
+  assert.deepEqual(answers, [point(TODAY_MS, 0.25), told[1], told[1]])
+  assert.equal(asked.length, 2)
+})
+
+test('[PAST9] the running day is read further only for times that are not known yet', async () => {
+  const { history, asked } = remembering([point(NOON - 600_000, 0.2), point(NOON + 30_000, 0.3)])
+  const { at, clock } = openPast(history)
+  assert.deepEqual(await at(NOON), point(NOON - 600_000, 0.2))
+  assert.deepEqual(at(NOON), point(NOON - 600_000, 0.2))
+  clock.advance(300_000)
+  assert.deepEqual(await at(NOON + 60_000), point(NOON + 30_000, 0.3))
+  assert.deepEqual(at(NOON + 120_000), point(NOON + 30_000, 0.3))
+  assert.equal(asked.length, 2)
+  assert.equal(asked[1]?.toMs, NOON + 300_000)
+})
+
+test('[PAST10] across a gap in our watching the venue is asked, and the newer price counts', async () => {
+  const told = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
+  const { history, asked } = remembering(told)
+  const { at, first, tables } = openPast(history)
+  tables.coverage.put('a', timeMs(NOON - 9_000_000), timeMs(NOON - 8_000_000))
+  tables.coverage.put('a', timeMs(NOON - 6_500_000), timeMs(NOON - 1_000))
+  first.past.push(point(NOON - 8_500_000, 0.1), point(NOON - 4_000_000, 0.4))
+  assert.deepEqual(at(NOON - 8_000_000), first.past[0], 'covered')
+  assert.deepEqual(await at(NOON - 7_500_000), first.past[0], 'the venue knows nothing newer')
+  assert.equal(asked.length, 1)
+  assert.deepEqual(at(NOON - 6_800_000), told[0])
+  assert.deepEqual(at(NOON - 6_400_000), told[0], 'our tick is of another interval')
+  assert.deepEqual(at(NOON - 3_000_000), first.past[1])
+  assert.equal(asked.length, 1)
+})
+
+test('[PAST11] a day that is silent so early is answered from the days before, by one more call', async () => {
+  const told = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
+  const { history, asked } = remembering(told)
+  const { at } = openPast(history)
+  assert.deepEqual(await at(TODAY_MS + 1_000), point(TODAY_MS, 0.35))
+  assert.deepEqual(asked, [
+    { fromMs: TODAY_MS, toMs: NOON, series: null },
+    { fromMs: TODAY_MS - 10 * DAY_MS, toMs: TODAY_MS - 1, series: null },
+  ])
+  assert.deepEqual(at(TODAY_MS + 2_000), point(TODAY_MS, 0.35))
+  assert.deepEqual(at(TODAY_MS + 3_600_001), told[1])
+  assert.equal(asked.length, 2)
+  assert.deepEqual(
+    await at(TODAY_MS - 5 * DAY_MS + 8_000),
+    told[0],
+    'that day itself is not spoilt',
+  )
+})
+
+test('[PAST11] that there was no price before is kept, too', async () => {
+  const { history, asked } = remembering([])
+  const { at, first } = openPast(history)
+  assert.equal(await at(NOON - 1_000), null)
+  assert.equal(asked.length, 2)
+  assert.equal(at(NOON - 1_000), null)
+  assert.equal(await at(TODAY_MS - DAY_MS), null)
+  assert.equal(asked.length, 2, 'the days before are known to be silent')
+  first.past.push(point(NOON - 9 * DAY_MS, 0.2))
+  assert.deepEqual(at(NOON - 1_000), first.past[0], 'an old tick is better than nothing')
+})
+
+test('[PAST11] of a market that ended long before, its last days are looked at', async () => {
+  const closeAtMs = timeMs(NOON - 60 * DAY_MS)
+  const told = point(closeAtMs - 3_600_000, 0.99)
+  const { history, asked } = remembering([told])
+  const ended = { status: 'closed', closeAtMs, createdAtMs: timeMs(NOON - 90 * DAY_MS) } as const
+  const { at } = openPast(history, ended)
+  assert.deepEqual(await at(NOON - DAY_MS), point(TODAY_MS - DAY_MS, 0.99))
+  assert.equal(asked.length, 2)
+  assert.deepEqual(at(NOON - DAY_MS + 5_000), point(TODAY_MS - DAY_MS, 0.99))
+})
+
+test('[PAST12] before there was a market nobody is asked; nothing is later than what was asked', async () => {
+  const { history, asked } = remembering([point(NOON - 1_000, 0.5)])
+  const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
+  assert.equal(at(NOON - 10 * DAY_MS - 1), null)
+  assert.equal(asked.length, 0)
+  assert.equal(await at(NOON - 1_001), null)
+  assert.deepEqual(await at(NOON - 1_000), point(NOON - 1_000, 0.5))
+  assert.deepEqual(await at(NOON + DAY_MS), point(NOON - 1_000, 0.5), 'later than now is now')
+  assert.ok(asked.every(({ toMs }) => toMs <= NOON))
+})
+
+test('[PAST13] who asks for the same meanwhile waits for the same answer', async () => {
+  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  held.answer = () => gate
+  const { at } = openPast(history)
+  const answers = Promise.all(
+    Array.from({ length: 100 }, (_, index) => at(TODAY_MS + index * 1_000)),
+  )
+  open()
+  assert.ok((await answers).every((answer) => answer?.price === micros(0.5)))
+  assert.equal(asked.length, 1)
+})
+
+test('[PAST13] four are asked at once, sixty-four wait, more are refused', async () => {
+  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const gates: (() => void)[] = []
+  held.answer = () => new Promise((resolve) => gates.push(resolve))
+  const { past, market, count } = openPast(history)
+  const ask = (number: number) => past.at(market(`m${number}`, number), timeMs(TODAY_MS + 1_000))
+  const answers = Array.from({ length: 68 }, (_, index) => ask(index + 1))
+  assert.equal(asked.length, 4)
+  await assert.rejects(async () => ask(100), isUnavailable)
+  assert.equal(count('refused'), 1)
+  while (gates.length > 0) {
+    gates.shift()?.()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(gates.length <= 4)
+  }
+  assert.ok((await Promise.all(answers)).every((answer) => answer?.price === micros(0.5)))
+  assert.equal(asked.length, 68)
+  held.answer = async () => {}
+  assert.equal((await ask(100))?.price, micros(0.5), 'there is room again')
+})
+
+test('[PAST14] a venue that fails is told as unavailable, not kept, and asked again', async () => {
+  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const { at, count } = openPast(history)
+  held.answer = () => Promise.reject(new Error('HTML'))
+  await assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
+  await assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
+  held.answer = async () => {}
+  assert.deepEqual(await at(TODAY_MS + 1_000), point(TODAY_MS, 0.5))
+  assert.equal(asked.length, 3)
+  assert.equal(count('failed'), 2)
+  const closed = openPast(null)
+  await assert.rejects(async () => closed.at(NOON), isUnavailable)
+})
+
+test('[PAST14] a venue that is slow is given up in time; a stop ends what waits', async () => {
+  const { history, held } = remembering([point(TODAY_MS, 0.5)])
+  const { at, clock, past, market, tables } = openPast(history)
+  held.answer = () => new Promise((resolve) => clock.after(60_000, resolve))
+  const late = Array.from({ length: 8 }, (_, index) =>
+    assert.rejects(
+      async () => past.at(market(`m${index}`, index + 10), timeMs(TODAY_MS + 1_000)),
+      isUnavailable,
+    ),
+  )
+  clock.advance(4_000)
+  await Promise.all(late.slice(4))
+  clock.advance(60_000)
+  await Promise.all(late)
+  const waiting = assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
+  past.stop()
+  clock.advance(60_000)
+  await waiting
+  await assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
+  assert.equal(tables.pastPrices.get(1, TODAY_MS / DAY_MS), null)
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[PAST14] both calls of a slow venue have one deadline together', async () => {
+  const { history, asked, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
+  const { at, clock, count } = openPast(history)
+  held.answer = () => new Promise((resolve) => clock.after(3_000, resolve))
+  const late = assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
+  await advanceBySeconds(clock, 4)
+  await late
+  assert.equal(asked.length, 2)
+  await advanceBySeconds(clock, 3)
+  assert.equal(count('failed'), 1)
+  const again = at(TODAY_MS + 1_000)
+  await advanceBySeconds(clock, 3)
+  assert.deepEqual(await again, point(TODAY_MS, 0.5), 'the first answer was kept')
+  assert.equal(asked.length, 3)
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[PAST14] who waits for what another asked waits no longer than if it had asked itself', async () => {
+  const { history, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
+  const { at, clock } = openPast(history)
+  held.answer = () => new Promise((resolve) => clock.after(3_500, resolve))
+  const ends: number[] = []
+  const startMs = clock.nowMs()
+  const ask = () =>
+    assert
+      .rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
+      .then(() => {
+        ends.push(clock.nowMs() - startMs)
+      })
+  const first = ask()
+  await advanceBySeconds(clock, 2)
+  const second = ask()
+  await advanceBySeconds(clock, 8)
+  await Promise.all([first, second])
+  assert.ok(
+    ends.every((endMs, index) => endMs <= 4_000 + index * 2_000),
+    `${ends}`,
+  )
+})
+
+test('[PAST15] who asks for now each second costs the venue one call a minute', async () => {
+  const told = Array.from({ length: 600 }, (_, minute) =>
+    point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
+  )
+  const { history, asked } = remembering(told)
+  const { at, clock } = openPast(history)
+  for (let second = 0; second < 300; second += 1) {
+    const answer = await at(clock.nowMs())
+    assert.ok(answer !== null && clock.nowMs() - answer.timeMs <= 2 * MINUTE_MS, `${second}`)
+    clock.advance(1_000)
+  }
+  assert.equal(asked.length, 5)
+})
+
+test('[PAST15] what a venue tells late of a day’s last minute is read after it', async () => {
+  const told = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
+  const { history, asked } = remembering(told)
+  const { at, clock } = openPast(history)
+  clock.advance(TODAY_MS + DAY_MS + 5_000 - NOON)
+  const atMs = TODAY_MS + DAY_MS - 1
+  assert.deepEqual(await at(atMs), told[0])
+  told.push(point(TODAY_MS + DAY_MS - 30_000, 0.4))
+  assert.deepEqual(at(atMs), told[0])
+  clock.advance(MINUTE_MS)
+  assert.deepEqual(await at(atMs), told[1])
+  clock.advance(DAY_MS)
+  assert.deepEqual(at(atMs), told[1])
+  assert.equal(asked.length, 2)
+})
+
+test('[PAST16] a market that ended is asked for once a day, not once a minute', async () => {
+  const closeAtMs = timeMs(NOON - 5 * DAY_MS)
+  const ended = [
+    { status: 'closed', closeAtMs, asksMax: 0 },
+    // Nobody says when it ended: its silence of today is looked at again, less and less.
+    {
+      status: 'resolved',
+      settlementPrice: micros(1),
+      asksMax: 20,
+      closeAtMs: timeMs(NOON + 30 * DAY_MS),
+    },
+  ] as const
+  for (const { asksMax, ...set } of ended) {
+    const { history, asked } = remembering([point(closeAtMs - 3_600_000, 0.99)])
+    const { at, clock } = openPast(history, set)
+    const first = await at(clock.nowMs())
+    assert.equal(first?.price, micros(0.99))
+    const { length } = asked
+    for (let minute = 0; minute < 11 * 60; minute += 1) {
+      clock.advance(MINUTE_MS)
+      assert.deepEqual(await at(clock.nowMs()), first, set.status)
+    }
+    assert.ok(asked.length - length <= asksMax, `${asked.length - length} more`)
+  }
+})
+
+test('[ANSWER4] an empty answer about the past is asked for again, less and less, and never kept for ever', async () => {
+  const points: PricePoint[] = []
+  const { history, asked } = remembering(points)
+  const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
+  for (const set of [{}, resolved]) {
+    points.length = 0
+    const { at, clock, tables } = openPast(history, set)
+    const atMs = NOON - 3 * DAY_MS
+    assert.equal(await at(atMs), null)
+    const { length } = asked
+    clock.advance(MINUTE_MS - 1)
+    assert.equal(await at(atMs), null)
+    assert.equal(asked.length, length, 'believed for a minute')
+    clock.advance(1)
+    assert.equal(await at(atMs), null)
+    assert.ok(asked.length > length)
+    const second = asked.length
+    clock.advance(2 * MINUTE_MS - 1)
+    assert.equal(await at(atMs), null)
+    assert.equal(asked.length, second, 'then for two')
+    // The venue remembers again: so does a later run over what was kept.
+    points.push(point(atMs - 60_000, 0.7), point(atMs + 60_000, 0.9))
+    clock.advance(2 * MINUTE_MS)
+    assert.equal((await at(atMs))?.price, micros(0.7))
+    const later = openPast(history, { ...set, tables, clock })
+    assert.equal((await later.at(atMs))?.price, micros(0.7))
+  }
+})
+
+test('[ANSWER4] days of prices are joined, never shortened by an older or an empty answer', async () => {
+  const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
+  const { history } = remembering(points)
+  const { at, clock } = openPast(history)
+  assert.equal((await at(NOON))?.price, micros(0.2))
+  for (const damaged of [[], [point(NOON - 7_200_000, 0.1)]]) {
+    points.splice(0, points.length, ...damaged)
+    clock.advance(3_600_000)
+    assert.equal((await at(clock.nowMs()))?.price, micros(0.2))
+    assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
+  }
+  points.splice(0, points.length, point(clock.nowMs() - 120_000, 0.5))
+  clock.advance(3_600_000)
+  assert.equal((await at(clock.nowMs()))?.price, micros(0.5))
+  assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
+})
+
+test('[PAST17] no market has a price in 1970 or before, and no venue is asked for one', async () => {
+  const { history, asked } = remembering([])
+  const { at } = openPast(history, { createdAtMs: null, openAtMs: null })
+  for (const atMs of [0, -1_000, -DAY_MS, Number.MIN_SAFE_INTEGER]) assert.equal(at(atMs), null)
+  assert.equal(asked.length, 0)
+  assert.equal(await at(3 * DAY_MS), null)
+  assert.ok(asked.length > 0 && asked.every(({ fromMs }) => fromMs >= 0))
+})
+
+test('[PAST10] [PAST12] over random worlds each answer is a price of its time, at most a minute old', async () => {
+  for (let seed = 1; seed <= 40; seed += 1) await checkRandomWorld(seed)
+})
+
+/** Lets time pass, and what waits for it happen, a second at a time. */
+async function advanceBySeconds(clock: ManualClock, seconds: number) {
+  for (let second = 0; second < seconds; second += 1) {
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(1_000)
+  }
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** A price that jumps at random, watched in random intervals, told by the venue every minute. */
+async function checkRandomWorld(seed: number) {
+  const random = seededRandom(`past ${seed}`)
+  const beginMs = TODAY_MS - 2 * DAY_MS + random.below(DAY_MS)
+  const truth: PricePoint[] = []
+  for (let atMs = beginMs; atMs < NOON; atMs += 1_000 * (1 + random.below(20_000))) {
+    truth.push(point(atMs, (1 + random.below(99)) / 100))
+  }
+  const trueAt = (atMs: number) => truth.filter(({ timeMs: changeMs }) => changeMs <= atMs).at(-1)
+  const told: PricePoint[] = []
+  for (let atMs = Math.ceil(beginMs / MINUTE_MS) * MINUTE_MS; atMs <= NOON; atMs += MINUTE_MS) {
+    const price = trueAt(atMs)?.price
+    if (price !== undefined) told.push({ timeMs: timeMs(atMs), price })
+  }
+  const { history, asked } = remembering(told)
+  const { at, first, tables } = openPast(history, { createdAtMs: timeMs(beginMs - 86_400) })
+  for (let fromMs = beginMs + random.below(DAY_MS); fromMs < NOON; ) {
+    const toMs = Math.min(NOON - 1, fromMs + random.below(6 * 3_600_000))
+    tables.coverage.put('a', timeMs(fromMs), timeMs(toMs))
+    const price = trueAt(fromMs)?.price
+    if (price !== undefined) first.past.push({ timeMs: timeMs(fromMs), price })
+    first.past.push(...truth.filter(({ timeMs: ms }) => ms > fromMs && ms <= toMs))
+    fromMs = toMs + 1 + random.below(6 * 3_600_000)
+  }
+  for (let query = 0; query < 40; query += 1) {
+    const atMs = beginMs - 100_000 + random.below(NOON - beginMs + 100_000)
+    const answer = await at(atMs)
+    const right = trueAt(atMs)
+    if (answer === null) {
+      assert.ok(right === undefined || atMs - right.timeMs <= MINUTE_MS, `seed ${seed} at ${atMs}`)
+      continue
+    }
+    assert.ok(answer.timeMs <= atMs)
+    assert.equal(answer.price, trueAt(answer.timeMs)?.price, `seed ${seed} at ${atMs}`)
+    const isRecent = atMs - answer.timeMs <= MINUTE_MS
+    assert.ok(isRecent || answer.price === right?.price, `seed ${seed} at ${atMs}`)
+  }
+  assert.ok(asked.length <= 6, 'each of three days at most once, and what was before')
+}
+
+const wave = (atMs: TimeMs): PriceMicros =>
+  priceMicros(500_000 + Math.round(300_000 * Math.sin(atMs / 5_000_000)))
+
+async function openSimulatedA(t: TestContext, tables = pastTables()) {
+  const venue = await startStubVenue()
+  venue.world.addEvent(1)
+  const market = Object.assign(marketAt(venue.world, 0), { fairPrice: wave })
+  const parts = { clock: systemClock, random: seededRandom(1), log: silentLog }
+  const { gamma, clob, data, clock } = venue
+  const hosts = { gamma, clob, data, marketWs: 'ws://127.0.0.1:1', rtdsWs: 'ws://127.0.0.1:1' }
+  const opened = openPolymarket({ ...parts, metrics: new Metrics(), emit: () => {} }, hosts)
+  t.after(async () => {
+    await opened.feed.stop()
+    await venue.stop()
+  })
+  let calls = 0
+  const history: VenueHistory = {
+    prices(...asked) {
+      calls += 1
+      return opened.history.prices(...asked)
+    },
+  }
+  const [yes, no] = market.listing.tokens
+  const outcomes = [
+    { label: 'Yes', id: outcomeId(yes) },
+    { label: 'No', id: outcomeId(no) },
+  ]
+  const set = { nativeId: nativeMarketId(market.listing.nativeId), outcomes, tables, clock }
+  return { ...openPast(history, set), counted: () => calls, reopen: () => openPast(history, set) }
+}
+
+test('[PAST18] while it stands, the present price is the past one too, back to when it was observed', () => {
+  const { history, asked } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
+  const { at, first, live } = openPast(history)
+  live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
+  first.isStale = false
+  const observedAtMs = timeMs(NOON - 40 * MINUTE_MS)
+  first.now = { ...first.now, price: micros(0.4), source: 'midpoint', observedAtMs }
+  assert.deepEqual(at(NOON), { price: micros(0.4), timeMs: observedAtMs })
+  assert.deepEqual(at(NOON - 30 * MINUTE_MS), { price: micros(0.4), timeMs: observedAtMs })
+  assert.ok(
+    at(NOON - 31 * MINUTE_MS) instanceof Promise,
+    'before that we may have missed something',
+  )
+  first.isStale = true
+  assert.ok(at(NOON) instanceof Promise, 'a stale book says nothing of now')
+  assert.ok(asked.length > 0)
+})
+
+test('[PAST19] from the end of a resolved market on its price is the settlement', async () => {
+  const { history } = remembering([point(NOON - 3 * DAY_MS, 0.7)])
+  const closeAtMs = timeMs(NOON - 2 * DAY_MS)
+  const settled = { status: 'resolved', settlementPrice: micros(1), closeAtMs } as const
+  const { at, first } = openPast(history, settled)
+  first.now = { ...first.now, source: 'settlement', price: micros(1), observedAtMs: NOON }
+  assert.deepEqual(at(NOON - DAY_MS), { price: micros(1), timeMs: closeAtMs })
+  assert.deepEqual(at(closeAtMs), { price: micros(1), timeMs: closeAtMs })
+  assert.equal((await at(closeAtMs - DAY_MS + 1_000))?.price, micros(0.7))
+})

@@ -1,0 +1,106 @@
+// Rows kept in order, against sorting all of them anew.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Columns } from '../../../actors/rows/columns.ts'
+import { SortedRows } from '../../../actors/rows/sorted-rows.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+
+/** Rows with keys of few values, so that many are equal, and their twin. */
+class World {
+  readonly rows = new Columns()
+  readonly keys = this.rows.floats()
+  readonly sorted = new SortedRows(this.rows, this.keys)
+  readonly twin = new Map<number, number>()
+  #last = 0
+
+  add(key: number): void {
+    this.#last += 1
+    const slot = this.rows.add(this.#last)
+    this.keys.values[slot] = key
+    this.sorted.touch(slot)
+    this.twin.set(this.#last, key)
+  }
+
+  change(number: number, key: number): void {
+    const slot = this.rows.slot(number)
+    if (slot < 0) return
+    this.keys.values[slot] = key
+    this.sorted.touch(slot)
+    this.twin.set(number, key)
+  }
+
+  remove(number: number): void {
+    const slot = this.rows.slot(number)
+    if (slot < 0) return
+    this.sorted.touch(slot)
+    this.rows.remove(number)
+    this.twin.delete(number)
+  }
+
+  /** A random row's number; perhaps one that is gone. */
+  any(random: Random): number {
+    return 1 + random.below(this.#last + 1)
+  }
+
+  check(random: Random): void {
+    const order = random.below(2) === 0 ? 'asc' : 'desc'
+    const isMarked = Uint8Array.from({ length: this.rows.length }, (_, slot) =>
+      this.rows.isGone[slot] === 0 && random.below(3) > 0 ? 1 : 0,
+    )
+    const into = new Uint32Array(this.rows.length)
+    const count = this.sorted.select(isMarked, order, into)
+    const wanted = [...this.twin]
+      .filter(([number]) => isMarked[this.rows.slot(number)] === 1)
+      .sort(([number, key], [otherNumber, otherKey]) => {
+        if (Number.isNaN(key) || Number.isNaN(otherKey)) {
+          const byKnown = Number(Number.isNaN(key)) - Number(Number.isNaN(otherKey))
+          return byKnown || number - otherNumber
+        }
+        return (order === 'asc' ? key - otherKey : otherKey - key) || number - otherNumber
+      })
+    assert.deepEqual(
+      [...into.subarray(0, count)],
+      wanted.map(([number]) => number),
+    )
+  }
+}
+
+const keyOf = (random: Random) => (random.below(5) === 0 ? Number.NaN : random.below(40) - 3)
+
+test('[CAT20] rows in order are what sorting them anew gives, whatever came, changed and went', () => {
+  for (let seed = 0; seed < 20; seed += 1) {
+    const random = seededRandom('sorted rows', seed)
+    const world = new World()
+    for (let step = 0; step < 400; step += 1) {
+      const kind = random.below(4)
+      if (kind < 2) world.add(keyOf(random))
+      else if (kind === 2) world.change(world.any(random), keyOf(random))
+      else world.remove(world.any(random))
+      if (random.below(8) === 0) world.check(random)
+    }
+    world.check(random)
+  }
+})
+
+test('[CAT20] more changes than are remembered, and rows that move as holes are closed', () => {
+  const random = seededRandom('many sorted rows')
+  const world = new World()
+  for (let count = 0; count < 12_000; count += 1) world.add(keyOf(random))
+  world.check(random)
+  for (let round = 0; round < 4; round += 1) {
+    for (let count = 0; count < 6_000; count += 1) {
+      world.change(world.any(random), random.below(1_000_000))
+    }
+    world.check(random)
+    const { length } = world.rows
+    for (let count = 0; count < 3_000; count += 1) {
+      world.remove(world.any(random))
+      if (random.below(4) === 0) world.change(world.any(random), keyOf(random))
+    }
+    assert.ok(round === 0 || world.rows.length < length, 'holes were closed')
+    world.check(random)
+    for (let count = 0; count < 500; count += 1) world.add(keyOf(random))
+    world.check(random)
+  }
+})

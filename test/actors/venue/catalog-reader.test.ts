@@ -1,0 +1,125 @@
+// The reader of a catalogue on a hand-moved clock, with a venue whose answers are damaged when told so.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CatalogReader } from '../../../actors/venue/catalog-reader.ts'
+import { silentLog } from '../../../engine/log.ts'
+import type { MarketListing } from '../../../engine/market.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { AnswerDoubt, Doubts } from '../../../engine/venues/answers.ts'
+import { listing } from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const turns = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** A reader of a venue with so many open markets, all of which are known from the last run. */
+function openReader(count: number) {
+  const clock = new ManualClock()
+  const metrics = new Metrics()
+  const all = Array.from({ length: count }, (_, index) => listing(`m${index}`))
+  const venue = {
+    crawls: 0,
+    listed: all as readonly MarketListing[],
+    doubt: null as AnswerDoubt | null,
+    asked: [] as string[][],
+    answers: all as readonly MarketListing[],
+    loaded: 0,
+  }
+  const reader = new CatalogReader({
+    catalog: {
+      async crawl(onPage) {
+        venue.crawls += 1
+        await onPage({ markets: venue.listed, events: [] })
+        if (venue.doubt !== null) throw venue.doubt
+      },
+      refresh: async () => undefined,
+      async fetchMarkets(ids) {
+        venue.asked.push([...ids])
+        return {
+          markets: venue.answers.filter(({ nativeId }) => ids.includes(nativeId)),
+          events: [],
+        }
+      },
+    },
+    ...{ clock, log: silentLog, onPage: () => undefined },
+    doubts: new Doubts({ metrics, log: silentLog, venue: 'a' }),
+    expected: () => all.map(({ nativeId }) => nativeId),
+  })
+  const doubted = (reason: string, kind = 'catalogue') => {
+    const labels = { venue: 'a', kind, reason }
+    return metrics.count('venue_answers_doubted_total', 'x', labels).value
+  }
+  const seconds = async (number: number) => {
+    for (let second = 0; second < number; second += 1) {
+      await turns()
+      clock.advance(1_000)
+    }
+    await turns()
+  }
+  const start = () =>
+    reader.start(() => {
+      venue.loaded += 1
+    })
+  return { start, reader, venue, doubted, seconds, all }
+}
+
+for (const [reason, listed] of [
+  ['empty', 0],
+  ['shorter', 60],
+] as const) {
+  test(`[ANSWER3] a crawl that is ${reason} is not believed, and repeated until it is whole`, async () => {
+    const { start, reader, venue, doubted, seconds, all } = openReader(100)
+    venue.listed = all.slice(0, listed)
+    start()
+    await seconds(2)
+    assert.equal(venue.loaded, 0)
+    assert.equal(venue.asked.length, 0)
+    await seconds(1)
+    assert.equal(venue.loaded, 1, 'in the end the catalogue is what is known of it')
+    assert.ok(doubted(reason) >= 3)
+    await seconds(1)
+    assert.ok(venue.asked.length > 0, 'and what it lacks is asked for one by one')
+    const before = venue.crawls
+    await seconds(60)
+    const repeats = venue.crawls - before
+    assert.ok(repeats >= 3 && repeats <= 7, `with back-off: ${repeats} in a minute`)
+    venue.listed = all
+    await seconds(120)
+    const whole = venue.crawls
+    await seconds(1_800)
+    assert.equal(venue.crawls, whole, 'a whole one holds for an hour')
+    await reader.stop()
+  })
+}
+
+test('[ANSWER3] a crawl whose cursors go in circles is repeated, a few that are missing are asked for', async () => {
+  const { start, reader, venue, doubted, seconds, all } = openReader(100)
+  venue.doubt = new AnswerDoubt('catalogue', 'cursor', 'test')
+  start()
+  await seconds(2)
+  assert.deepEqual([venue.loaded, venue.crawls], [0, 2])
+  venue.doubt = null
+  venue.listed = all.slice(1)
+  await seconds(2)
+  assert.deepEqual([venue.loaded, venue.crawls], [1, 3])
+  assert.equal(doubted('cursor'), 2)
+  assert.equal(doubted('shorter'), 0)
+  assert.deepEqual(venue.asked, [['m0']])
+  await reader.stop()
+})
+
+test('[ANSWER3] a market that an answer lacks is asked for again with back-off, and named in the end', async () => {
+  const { start, reader, venue, doubted, seconds } = openReader(1)
+  start()
+  await turns()
+  venue.answers = []
+  const [market] = venue.listed
+  assert.ok(market !== undefined)
+  reader.ask(market.nativeId)
+  await seconds(30)
+  assert.equal(venue.asked.length, 6)
+  assert.equal(doubted('empty', 'market'), 1)
+  await reader.stop()
+})

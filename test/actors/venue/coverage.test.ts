@@ -1,0 +1,58 @@
+// The intervals themselves, by a clock that jumps. How the actor uses them: venue.test.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { VenueCoverage } from '../../../actors/venue/coverage.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { NOON } from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { pastTables } from '../../support/past-tables.ts'
+
+function open() {
+  const clock = new ManualClock(NOON)
+  const tables = pastTables()
+  const covered = new VenueCoverage({ venue: 'a', coverage: tables.coverage, clock })
+  return { clock, tables, covered }
+}
+
+test('[COVER4] a calendar that is put back begins a new interval, and none ends before it begins', () => {
+  const { clock, tables, covered } = open()
+  covered.extend(clock.nowMs())
+  clock.advance(5_000)
+  covered.extend(clock.nowMs())
+  clock.jumpCalendar(-3_600_000)
+  covered.extend(clock.nowMs())
+  covered.end()
+  covered.end()
+  assert.deepEqual(tables.intervals('a'), [
+    [NOON, NOON + 5_000],
+    [NOON - 3_595_000, NOON - 3_595_000],
+  ])
+})
+
+test('[COVER1] [COVER2] over random lives no interval holds a time without a live feed', () => {
+  for (let seed = 1; seed <= 30; seed += 1) {
+    const random = seededRandom(`coverage ${seed}`)
+    const { clock, tables, covered } = open()
+    const live: [number, number][] = []
+    let began: number | null = null
+    let lastDataMs = timeMs(0)
+    for (let second = 0; second < 600; second += 1) {
+      clock.advance(1_000)
+      const isLive: boolean = began === null ? random.below(5) === 0 : random.below(40) !== 0
+      if (isLive && random.below(3) > 0) lastDataMs = clock.nowMs()
+      if (isLive) covered.extend(lastDataMs)
+      else covered.end()
+      assert.equal(covered.liveSinceMs !== null, isLive)
+      if (isLive && began === null) began = clock.nowMs()
+      if (!isLive && began !== null) {
+        live.push([began, Math.max(began, lastDataMs)])
+        began = null
+      }
+    }
+    covered.end()
+    if (began !== null) live.push([began, Math.max(began, lastDataMs)])
+    assert.deepEqual(tables.intervals('a'), live)
+  }
+})

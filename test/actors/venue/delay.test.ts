@@ -1,0 +1,259 @@
+// How late what comes is, and whose fault that is: a loop that stalls and venues that are late, by a clock that
+// a test holds in its hands. What a venue's actor does about it: venue-delay.test.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type OwnDelay, VenueDelay } from '../../../actors/venue/delay.ts'
+import { DelayWatch } from '../../../actors/venue/delay-watch.ts'
+import {
+  behindMsMax,
+  delayLookMs,
+  messageAgeMsMax,
+  reconnectApartMs,
+  tradeAgeMsCalm,
+  tradeAgeMsMax,
+} from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { timeMs } from '../../../engine/units.ts'
+import type { Readable } from '../../../engine/venues/venue.ts'
+import { bid, change, NOON, snapshot } from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+/** A watch over a system that a test says everything of. */
+function openWatch() {
+  const clock = new ManualClock()
+  const system = {
+    ...{ isFull: false, waitedMs: 0, keptMs: 0 },
+    lookAtAges: () => ({ perishableMs: system.waitedMs, keptMs: system.keptMs }),
+  }
+  const read: Readable[] = []
+  const seen: OwnDelay[] = []
+  const watch = new DelayWatch({ clock, log: silentLog, metrics: new Metrics(), system })
+  watch.watch({ lookAtDelay: (own) => seen.push(own), read: (what) => read.push(what) })
+  watch.start()
+  return { clock, system, seen, read, watch }
+}
+
+test('[DELAY1] it looks ten times a second, and tells the longest wait of two seconds and how late the loop was', () => {
+  const { clock, system, seen, watch } = openWatch()
+  clock.advance(10 * delayLookMs)
+  assert.equal(seen.length, 10)
+  assert.equal(watch.delayMs, 0)
+  system.waitedMs = 700
+  clock.advance(delayLookMs)
+  system.waitedMs = 20
+  clock.stall(delayLookMs + 300)
+  assert.deepEqual(
+    [seen.at(-1)?.waitedMs, seen.at(-1)?.loopMs, seen.at(-1)?.loopMsMax],
+    [700, 300, 300],
+  )
+  clock.advance(18 * delayLookMs)
+  assert.deepEqual([watch.delayMs, seen.at(-1)?.loopMs], [700, 0])
+  clock.advance(2 * delayLookMs)
+  assert.deepEqual([watch.delayMs, seen.at(-1)?.loopMsMax], [20, 300])
+  clock.advance(50 * delayLookMs)
+  assert.equal(seen.at(-1)?.loopMsMax, 0)
+  watch.stop()
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[DELAY1] it tells when the calendar was set anew', () => {
+  const { clock, seen } = openWatch()
+  clock.advance(2 * delayLookMs)
+  clock.jumpCalendar(-3_000)
+  clock.advance(2 * delayLookMs)
+  assert.deepEqual(
+    seen.map(({ calendarMovedMs }) => calendarMovedMs),
+    [0, 0, 3_000, 0],
+  )
+})
+
+test('[DELAY2] while too much waits nothing is read, and it tells for how long', () => {
+  const { clock, system, seen, read } = openWatch()
+  system.isFull = true
+  clock.advance(3 * delayLookMs)
+  assert.deepEqual(
+    seen.map(({ pausedMs }) => pausedMs),
+    [1, delayLookMs, 2 * delayLookMs],
+  )
+  system.isFull = false
+  clock.advance(delayLookMs)
+  assert.equal(seen.at(-1)?.pausedMs, 0)
+  assert.deepEqual(read, ['nothing', 'all'])
+})
+
+test('[DELAY2] while trades wait for too long no more of them are read, until few wait; books are', () => {
+  const { clock, system, seen, read } = openWatch()
+  const waits = [
+    tradeAgeMsMax,
+    tradeAgeMsMax + 1,
+    tradeAgeMsMax,
+    tradeAgeMsCalm + 1,
+    tradeAgeMsCalm,
+  ]
+  const paused: boolean[] = []
+  for (const keptMs of waits) {
+    system.keptMs = keptMs
+    clock.advance(delayLookMs)
+    paused.push(seen.at(-1)?.areTradesPaused === true)
+  }
+  assert.deepEqual(paused, [false, true, true, true, false])
+  assert.deepEqual(read, ['books', 'all'])
+  system.keptMs = tradeAgeMsMax + 1
+  system.isFull = true
+  clock.advance(delayLookMs)
+  system.isFull = false
+  clock.advance(delayLookMs)
+  assert.deepEqual(read, ['books', 'all', 'nothing', 'books'])
+})
+
+/** A venue whose clock is five seconds ahead of ours, and what we know of ourselves. */
+function openDelay() {
+  const delay = new VenueDelay()
+  const own = {
+    ...{ nowMs: 0, waitedMs: 0, keptMs: 0, areTradesPaused: false },
+    ...{ loopMs: 0, loopMsMax: 0, pausedMs: 0, calendarMovedMs: 0 },
+  }
+  return {
+    delay,
+    /** A change comes so much later than the venue says, and we look. */
+    look(set: Partial<OwnDelay>, lateMs: number | null = null) {
+      own.nowMs += delayLookMs
+      if (lateMs !== null) {
+        const receivedAtMs = timeMs(NOON + own.nowMs)
+        const venueTimeMs = timeMs(receivedAtMs - lateMs + 5_000)
+        delay.note(change('x', [bid(0.4, 1)], { receivedAtMs, venueTimeMs }))
+      }
+      delay.look({ ...own, ...set })
+      return delay.isBehind
+    },
+    get own(): OwnDelay {
+      return own
+    },
+  }
+}
+
+test('[DELAY3] while we are slow the first late change decides, before the next look', () => {
+  const { delay, look, own } = openDelay()
+  const note = (lateMs: number) => {
+    const receivedAtMs = timeMs(NOON + own.nowMs)
+    delay.note(
+      change('x', [bid(0.4, 1)], { receivedAtMs, venueTimeMs: timeMs(receivedAtMs - lateMs) }),
+    )
+    return delay.isBehind
+  }
+  look({}, 5_000)
+  assert.equal(note(messageAgeMsMax + 1), false, 'nothing was slow here: the venue is late')
+  look({})
+  look({ loopMsMax: 500 }, 5_000)
+  assert.equal(note(messageAgeMsMax), false)
+  assert.equal(note(messageAgeMsMax + 1), true)
+  assert.equal(look({ loopMsMax: 500 }), true, 'until changes come as usual')
+})
+
+test('[DELAY3] after the loop stood still what is read is late, until it comes as usual and the loop is well', () => {
+  const { delay, look } = openDelay()
+  look({}, 20)
+  assert.equal(look({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
+  assert.equal(look({ loopMs: messageAgeMsMax, loopMsMax: messageAgeMsMax }), true)
+  const slow = { loopMsMax: messageAgeMsMax }
+  // Still reading what came during the stall.
+  for (let looks = 0; looks < 5; looks += 1) assert.equal(look(slow, 900), true)
+  assert.equal(look(slow, 30), true)
+  assert.equal(look({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
+  assert.equal(look(slow, 30), true)
+  assert.equal(look(slow), true, 'nothing came')
+  assert.equal(look(slow, 40), false)
+  assert.equal(delay.changeCount, 2)
+  // Reading that is paused is the same.
+  assert.equal(look({ pausedMs: messageAgeMsMax }), true)
+  for (let looks = 0; looks < 9; looks += 1) assert.equal(look({ pausedMs: 1 }), true)
+  for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 10), true)
+  assert.equal(look({}, 10), false)
+  // Silence between two late messages is no calm, nor while we are slow, but two seconds of it are.
+  assert.equal(look({ loopMs: messageAgeMsMax }), true)
+  for (let looks = 0; looks < 50; looks += 1) {
+    assert.equal(look(slow, looks % 10 === 0 ? 4_000 : null), true)
+  }
+  for (let looks = 0; looks < 30; looks += 1) assert.equal(look(slow), true)
+  for (let looks = 0; looks < 19; looks += 1) assert.equal(look({}), true)
+  assert.equal(look({}), false)
+})
+
+test('[DELAY4] messages that come later than usual are behind only where we were slow ourselves; else it is the venue', () => {
+  const { delay, look } = openDelay()
+  look({}, 20)
+  assert.equal(look({}, 8_000), false, 'the venue is slow')
+  assert.equal(delay.excessMs, 7_980)
+  assert.equal(look({ loopMs: 150, loopMsMax: 150 }, 900), false)
+  assert.equal(look({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
+  assert.ok((delay.lagMs ?? -1) >= 0, 'a venue whose clock is ahead makes no negative delay')
+  // A snapshot may tell of a change long ago.
+  const other = openDelay()
+  other.look({}, 20)
+  other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))
+  assert.equal(other.look({ loopMsMax: 500 }), false)
+})
+
+test('[DELAY4] what is late for long does not become usual: not by new connections, nor with time', () => {
+  const { delay, look, own } = openDelay()
+  look({}, 20)
+  const slow = { loopMs: 200, loopMsMax: 200 }
+  let reconnects = 0
+  // Half an hour in which all that comes, over the new connections as well, has lain for five seconds and longer.
+  for (let looks = 0; looks < 1_800_000 / delayLookMs; looks += 1) {
+    look(slow, 5_000 + (looks % 20) * 100)
+    if (delay.takeReconnect(own)) reconnects += 1
+    if (looks > 0) assert.equal(delay.isBehind, true, `after ${own.nowMs} ms`)
+  }
+  assert.ok(reconnects > 10, `${reconnects}`)
+  // One connection of the venue comes as usual, another does not.
+  for (let looks = 0; looks < 9; looks += 1) {
+    delay.note(
+      change('x', [bid(0.4, 1)], { receivedAtMs: NOON, venueTimeMs: timeMs(NOON + 2_000) }),
+    )
+    assert.equal(look({}, 20), true)
+  }
+  for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 20), true)
+  assert.equal(look({}, 20), false)
+})
+
+test('[DELAY4] a calendar that is set anew, or a venue whose clock is, keeps nothing behind', () => {
+  const slow = { loopMs: 200, loopMsMax: 200 }
+  const ours = openDelay()
+  ours.look({}, 20)
+  assert.equal(ours.look({ ...slow, calendarMovedMs: 3_000 }, 3_020), false)
+  const theirs = openDelay()
+  theirs.look({}, 20)
+  assert.equal(theirs.look(slow, 3_020), true)
+  // A minute in which we are never slow: what still comes late is late by the venue's clock.
+  for (let looks = 0; looks < 60_000 / delayLookMs; looks += 1) {
+    assert.equal(theirs.look({}, 3_020), true)
+  }
+  assert.equal(theirs.look({}, 3_020), false)
+  assert.equal(theirs.look(slow, 3_020), false)
+})
+
+test('[DELAY5] what lies unread for too long is dropped by new connections, once, and not again for a while', () => {
+  const { delay, look, own } = openDelay()
+  look({}, 20)
+  const slow = { loopMs: 200, loopMsMax: 200 }
+  const asked: number[] = []
+  for (
+    let looks = 0;
+    looks < (reconnectApartMs + 2 * behindMsMax) / (2 * delayLookMs);
+    looks += 1
+  ) {
+    look(slow, 30_000)
+    if (delay.takeReconnect(own)) asked.push(own.nowMs)
+    // The new connection is as late as the one before.
+    if (asked.length > 0) look(slow, 20)
+    else look(slow, 30_000)
+  }
+  assert.equal(asked.length, 2, `${asked}`)
+  const [first = 0, second = 0] = asked
+  assert.ok(first >= behindMsMax && first <= behindMsMax + 5 * delayLookMs, `${first}`)
+  assert.ok(second - first >= reconnectApartMs)
+  assert.equal(delay.takeReconnect({ ...own, pausedMs: 1, nowMs: own.nowMs + 1e6 }), false)
+})

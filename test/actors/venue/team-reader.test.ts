@@ -1,0 +1,49 @@
+// The reader of team lists on a hand-moved clock, with a venue that fails when told to.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TeamReader } from '../../../actors/venue/team-reader.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import type { TeamListing } from '../../../engine/venues/venue.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('[TEAMS4] teams are read at the start, a minute after a failure, and once a day', async () => {
+  const clock = new ManualClock()
+  const learnt: string[] = []
+  let isUp = false
+  let asked = 0
+  const teams = async (): Promise<readonly TeamListing[]> => {
+    asked += 1
+    if (!isUp) throw new Error('down')
+    const row = { venue: 'a', league: 'nfl', name: 'Rams', place: '', nickname: '' } as const
+    return [{ ...row, code: `la${asked}` }]
+  }
+  const reader = new TeamReader({
+    clock,
+    log: silentLog,
+    metrics: new Metrics(),
+    async learn(listings) {
+      learnt.push(...listings.map(({ code }) => code))
+    },
+  })
+  reader.start({ key: 'a', teams })
+  await turn()
+  assert.deepEqual([asked, learnt], [1, []])
+  isUp = true
+  clock.advance(60_000)
+  await turn()
+  assert.deepEqual(learnt, ['la2'])
+  clock.advance(86_400_000 - 1)
+  await turn()
+  assert.equal(asked, 2)
+  clock.advance(1)
+  await turn()
+  assert.deepEqual(learnt, ['la2', 'la3'])
+  await reader.stop()
+  clock.advance(86_400_000)
+  await turn()
+  assert.equal(asked, 3)
+})

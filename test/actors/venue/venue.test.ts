@@ -1,0 +1,685 @@
+// One venue's actor against a feed and a catalogue that a test holds in its hands.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Catalog } from '../../../actors/catalog/catalog.ts'
+import { System } from '../../../actors/system.ts'
+import { DelayWatch } from '../../../actors/venue/delay-watch.ts'
+import { Router } from '../../../actors/venue/router.ts'
+import { VenueActor } from '../../../actors/venue/venue.ts'
+import type {
+  BookChangeEvent,
+  BookSnapshotEvent,
+  FeedEvent,
+  TradeEvent,
+} from '../../../engine/events.ts'
+import { outcomeId } from '../../../engine/ids.ts'
+import {
+  delayLookMs,
+  lateBooksPerLookMax,
+  messageAgeMsMax,
+  staleRetryMs,
+} from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import type { MarketListing } from '../../../engine/market.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { type TimeMs, timeMs } from '../../../engine/units.ts'
+import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import {
+  bid,
+  change,
+  level,
+  listing,
+  marketParts,
+  NAMES,
+  NOON,
+  recordingPublisher,
+  snapshot,
+  trade,
+} from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeIndex } from '../../support/random-catalog.ts'
+
+type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
+
+function openVenue(
+  listings: readonly MarketListing[] = [listing('x'), listing('y')],
+  storage = openMemoryStorage(),
+) {
+  const clock = new ManualClock()
+  const { publisher, updates } = recordingPublisher()
+  const metrics = new Metrics()
+  /** Set it to have no turn run. */
+  const turns = { isHeld: false }
+  const system = new System({ clock, log: silentLog, metrics, mustHold: () => turns.isHeld })
+  const delays = new DelayWatch({ clock, log: silentLog, metrics, system })
+  const asked = {
+    watched: [] as string[],
+    unwatched: [] as string[],
+    resynced: [] as string[],
+    read: [] as string[],
+    reconnected: [] as string[],
+  }
+  /** What the feed says of itself; null: data came just now. */
+  const feed = { connectionsOpen: 1, lastDataAtMs: null as TimeMs | null, bookDelayMs: 0 }
+  const ranges: TradeRange[] = []
+  const fetched: string[][] = []
+  const held: { answer: () => Promise<TradesRead> } = {
+    answer: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
+  }
+  const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
+  const pageOf = (rows: readonly MarketListing[]): CatalogPage => ({ markets: rows, events: [] })
+  const venue: Venue = {
+    key: 'a',
+    catalog: {
+      crawl: async (onPage) => onPage(pageOf([...catalogRows.values()])),
+      refresh: async () => undefined,
+      async fetchMarkets(ids) {
+        fetched.push([...ids])
+        return pageOf(ids.flatMap((id) => catalogRows.get(id) ?? []))
+      },
+    },
+    feed: {
+      start: () => undefined,
+      stop: async () => undefined,
+      watch: (markets) => asked.watched.push(...markets.map(({ nativeId }) => nativeId)),
+      unwatch: (ids) => asked.unwatched.push(...ids),
+      resync: (outcomes) => asked.resynced.push(...outcomes),
+      read: (what) => asked.read.push(what),
+      reconnect: (reason) => asked.reconnected.push(reason),
+      async fetchTrades(range) {
+        ranges.push(range)
+        return held.answer()
+      },
+      health: () => ({
+        connectionsOpen: feed.connectionsOpen,
+        connectionsWanted: 1,
+        lastDataAtMs: feed.lastDataAtMs ?? clock.nowMs(),
+        lastSignAtMs: null,
+        bookDelayMs: feed.bookDelayMs,
+      }),
+    },
+    history: { prices: async () => [] },
+    teams: async () => [],
+    wallets: null,
+  }
+  const market = marketParts({
+    ...{ publisher, storage, nowMs: () => clock.nowMs() },
+    requestResync({ ref }, reason) {
+      const asking = catalog.seatOfNative('a', ref.nativeId)
+      if (asking !== null) actor.requestResync(asking, reason)
+    },
+    delayOf: () => actor.delay,
+  })
+  const index = new FakeIndex()
+  const catalog: Catalog = new Catalog({
+    names: NAMES,
+    clock,
+    system,
+    storage,
+    index,
+    market: market.parts,
+  })
+  const actor: VenueActor = new VenueActor({
+    venue,
+    platform: 'venue_a',
+    catalog,
+    publisher,
+    storage,
+    clock,
+    log: silentLog,
+    metrics,
+    delays,
+    isHandled: () => system.waiting === 0,
+  })
+  const seat = { actor, cell: system.spawn(actor) }
+  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
+  router.seat(seat)
+  publisher.watch(actor)
+  delays.watch(actor)
+  delays.start()
+  const crawled = new Promise<void>((resolve) => actor.start(resolve))
+  return {
+    actor,
+    asked,
+    catalog,
+    catalogRows,
+    clock,
+    crawled,
+    turns,
+    feed,
+    fetched,
+    held,
+    ranges,
+    router,
+    storage,
+    updates,
+  }
+}
+
+const feedEvent = (set: Partial<FeedEvent>): FeedEvent => ({
+  kind: 'feedGap',
+  venue: 'a',
+  stream: 'books',
+  connection: 0,
+  outcomes: [outcomeId('x-yes')],
+  reason: 'test',
+  sinceMs: null,
+  venueTimeMs: NOON,
+  receivedAtMs: NOON,
+  ...set,
+})
+
+const turns = async (count = 20) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('[VEN1] what the catalogue finds is watched, resolved markets are not', async () => {
+  const { asked, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
+  await crawled
+  assert.deepEqual(asked.watched, ['x'])
+})
+
+test('[VEN2] a gap stales exactly the books it names and asks for them again', async () => {
+  const { asked, catalog, crawled, router } = openVenue()
+  await crawled
+  for (const name of ['x', 'y']) router.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  router.route(feedEvent({}))
+  assert.deepEqual(asked.resynced, ['x-yes'])
+  assert.equal(catalog.find('venue_a_x')?.book().isStale, true)
+  assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
+})
+
+test('[VEN3] a stale book is asked for again until it is fresh, and then no more', async () => {
+  const { asked, clock, crawled, router } = openVenue([listing('x')])
+  await crawled
+  clock.advance(3 * staleRetryMs)
+  assert.ok(asked.resynced.length >= 2)
+  router.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  asked.resynced.length = 0
+  clock.advance(3 * staleRetryMs)
+  assert.deepEqual(asked.resynced, [])
+})
+
+test('[VEN4] missed trades are read from where the stream broke, and once more a little later', async () => {
+  const { clock, crawled, ranges, router } = openVenue()
+  await crawled
+  const sinceMs = timeMs(clock.nowMs() - 20_000)
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  await turns()
+  clock.advance(15_000)
+  await turns()
+  assert.equal(ranges.length, 2)
+  assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
+})
+
+test('[VEN4] a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
+  const { clock, crawled, held, router, storage } = openVenue()
+  await crawled
+  const sinceMs = timeMs(clock.nowMs() - 100_000)
+  let answer: () => void = () => undefined
+  held.answer = () =>
+    new Promise((resolve) => {
+      answer = () => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
+    })
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  const liveMs = clock.nowMs()
+  router.route(trade('x', 't1', { venueTimeMs: liveMs }))
+  clock.advance(2_000)
+  const mark = () => storage.marks.get('newest_trade_ms_a')
+  assert.ok((mark() ?? 0) <= sinceMs, 'the next run asks for them again')
+  answer()
+  await turns()
+  // The second look is still to come.
+  clock.advance(2_000)
+  assert.ok((mark() ?? 0) <= sinceMs)
+  clock.advance(15_000)
+  answer()
+  await turns()
+  clock.advance(2_000)
+  assert.equal(mark(), liveMs)
+})
+
+test('[ANSWER2] trades of an outage are not complete by a copy that lacks what was stored before it', async () => {
+  const { actor, clock, crawled, held, ranges, router } = openVenue()
+  await crawled
+  const keptMs = clock.nowMs()
+  router.route(trade('x', 't1', { venueTimeMs: keptMs }))
+  await turns()
+  clock.advance(20_000)
+  const read = { completeFromMs: timeMs(0), doubt: null }
+  held.answer = async () => ({ ...read, newestMs: timeMs(keptMs - 200_000) })
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(keptMs + 1_000) }))
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      await turns()
+      clock.advance(1_000)
+    }
+    await turns()
+  }
+  await seconds(30)
+  assert.ok(ranges.length >= 4, 'asked again and again')
+  assert.ok((actor.completeToMs ?? 0) <= keptMs + 1_000)
+  held.answer = async () => ({ ...read, newestMs: keptMs })
+  await seconds(60)
+  assert.ok((actor.completeToMs ?? 0) > keptMs + 1_000)
+})
+
+test('[VEN5] trades that cannot be brought back are announced as a gap', async () => {
+  const { clock, crawled, held, router, updates } = openVenue()
+  await crawled
+  const sinceMs = timeMs(clock.nowMs() - 20_000)
+  held.answer = async () => ({
+    completeFromMs: timeMs(sinceMs + 5_000),
+    doubt: null,
+    newestMs: null,
+  })
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  await turns()
+  const gap = updates.find((update) => update.kind === 'gap')
+  assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
+})
+
+test('[VEN6] REST that fails is asked again, and the trades come in the end', async () => {
+  const { clock, crawled, held, ranges, router, updates } = openVenue()
+  await crawled
+  held.answer = async () => {
+    throw new Error('HTML')
+  }
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: clock.nowMs() }))
+  for (let round = 0; round < 5; round += 1) {
+    await turns()
+    clock.advance(1_000)
+  }
+  const failed = ranges.length
+  assert.ok(failed >= 2)
+  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
+  clock.advance(30_000)
+  await turns()
+  assert.ok(ranges.length > failed)
+  assert.equal(
+    updates.some((update) => update.kind === 'gap'),
+    false,
+  )
+})
+
+test('[VEN14] a status says up to when the trades of an outage are complete', async () => {
+  const { actor, clock, crawled, held, router, updates } = openVenue()
+  await crawled
+  const told = () =>
+    updates.flatMap((update) => (update.kind === 'status' ? [update.completeToMs] : []))
+  clock.advance(1_000)
+  assert.deepEqual(told(), [null], 'nothing was lost')
+  const sinceMs = timeMs(clock.nowMs() - 300_000)
+  const answers: (() => void)[] = []
+  held.answer = () =>
+    new Promise((resolve) => {
+      answers.push(() => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null }))
+    })
+  router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
+  clock.advance(1_000)
+  assert.equal(told().at(-1), sinceMs)
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  const upMs = clock.nowMs()
+  for (let second = 0; second < 40; second += 1) {
+    clock.advance(1_000)
+    await turns()
+    for (const answer of answers.splice(0)) answer()
+    await turns()
+  }
+  const all = told().slice(2).map(Number)
+  assert.ok(all.length >= 4, `part by part: ${all}`)
+  assert.deepEqual(
+    all,
+    [...all].sort((one, other) => one - other),
+  )
+  assert.ok((all[0] ?? 0) >= sinceMs - 5_000 && (all[0] ?? 0) < upMs)
+  assert.ok((all.at(-1) ?? 0) >= upMs, 'and at last all of it')
+  assert.equal(actor.completeToMs, all.at(-1))
+})
+
+test('[VEN14] a gap carries its times and, where it is known, how many trades it is', async () => {
+  const { clock, crawled, router, updates } = openVenue([])
+  await crawled
+  for (const [index, id] of ['t1', 't2', 't3'].entries()) {
+    router.route(trade('new', id, { venueTimeMs: timeMs(NOON + index) }))
+  }
+  for (let minute = 0; minute < 6; minute += 1) {
+    clock.advance(60_000)
+    await turns()
+  }
+  const [gap] = updates.filter((update) => update.kind === 'gap')
+  assert.ok(gap?.kind === 'gap')
+  assert.deepEqual([gap.fromMs, gap.toMs, gap.count], [NOON, NOON + 2, 3])
+})
+
+test('[VEN7] a trade of an unknown market waits until the market is read, and is then told', async () => {
+  const { catalogRows, clock, crawled, fetched, router, updates } = openVenue([])
+  await crawled
+  const late: TradeEvent = trade('new', 't1')
+  router.route(late)
+  clock.advance(300)
+  await turns()
+  assert.deepEqual(fetched, [['new']])
+  assert.equal(updates.length, 0, 'not there yet')
+  const row = listing('new')
+  catalogRows.set(row.nativeId, row)
+  clock.advance(500)
+  await turns()
+  assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
+})
+
+test('[VEN8] a resolved market is watched no more, a reopened one again', async () => {
+  const { asked, crawled, router } = openVenue([listing('x')])
+  await crawled
+  const status = (to: 'open' | 'closed' | 'resolved') =>
+    router.route({
+      kind: 'marketStatus',
+      venue: 'a',
+      market: listing('x').nativeId,
+      status: to,
+      settlementPrice: null,
+      venueTimeMs: NOON,
+      receivedAtMs: NOON,
+    })
+  status('closed')
+  status('open')
+  assert.deepEqual(asked.watched, ['x', 'x'])
+  status('resolved')
+  assert.deepEqual(asked.unwatched, ['x'])
+})
+
+test('[VEN9] the newest trade’s time outlives the run, and the next run reads on from there', async () => {
+  const first = openVenue([listing('x')])
+  await first.crawled
+  first.router.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
+  await first.actor.stop()
+  assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
+})
+
+test('[VEN9] the last run’s end stays until its hole is asked for, though trades come first or a connection breaks first', async () => {
+  const storage = openMemoryStorage()
+  const endMs = timeMs(new ManualClock().nowMs() - 60_000)
+  storage.marks.put('newest_trade_ms_a', endMs)
+  const { clock, crawled, ranges, router } = openVenue([listing('x')], storage)
+  await crawled
+  router.route(trade('x', 't1', { venueTimeMs: clock.nowMs() }))
+  clock.advance(2_000)
+  assert.equal(storage.marks.get('newest_trade_ms_a'), endMs)
+  const sinceMs = timeMs(clock.nowMs() - 1_000)
+  router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
+  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  await turns()
+  assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
+})
+
+test('[VEN10] trades of a market that the venue never lists are announced as lost, and make room', async () => {
+  const { catalogRows, clock, crawled, router, updates } = openVenue([])
+  await crawled
+  const firstMs = timeMs(clock.nowMs() - 9_000)
+  router.route(trade('never', 't1', { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }))
+  router.route(trade('never', 't2', { venueTimeMs: firstMs, receivedAtMs: clock.nowMs() }))
+  clock.advance(200_000)
+  router.route(trade('later', 't3', { receivedAtMs: clock.nowMs() }))
+  clock.advance(99_000)
+  assert.deepEqual(
+    updates.filter(({ kind }) => kind === 'gap'),
+    [],
+  )
+  clock.advance(2_000)
+  const gaps = updates.flatMap((update) => (update.kind === 'gap' ? [update] : []))
+  assert.deepEqual(
+    gaps.map(({ fromMs, toMs, channel }) => [fromMs, toMs, channel]),
+    [[firstMs, firstMs + 9_000, 'trades']],
+  )
+  const row = listing('later')
+  catalogRows.set(row.nativeId, row)
+  router.route(trade('later', 't4', { receivedAtMs: clock.nowMs() }))
+  for (let round = 0; round < 3; round += 1) {
+    clock.advance(300)
+    await turns()
+  }
+  assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
+})
+
+test('[VEN9] a trade that waits for its market is not forgotten by a kill', async () => {
+  const { catalogRows, clock, crawled, router, storage } = openVenue()
+  await crawled
+  const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
+  const waitingMs = clock.nowMs()
+  router.route(trade('late', 't1', { venueTimeMs: waitingMs, receivedAtMs: waitingMs }))
+  clock.advance(2_000)
+  const liveMs = clock.nowMs()
+  router.route(trade('x', 't2', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
+  clock.advance(2_000)
+  assert.equal(mark(), waitingMs, 'the next run asks for it again')
+  const row = listing('late')
+  catalogRows.set(row.nativeId, row)
+  router.route(trade('late', 't3', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
+  for (let round = 0; round < 10; round += 1) {
+    clock.advance(300)
+    await turns()
+  }
+  clock.advance(1_000)
+  assert.equal(mark(), liveMs)
+})
+
+test('[VEN11] trades of a market too old to be taken do not wait for it', async () => {
+  const { catalog, catalogRows, clock, crawled, router, updates } = openVenue([])
+  await crawled
+  assert.equal(catalog.forget(clock.nowMs(), 1, 1), 0)
+  const row = listing('old', { status: 'resolved', closeAtMs: timeMs(NOON - 2 * 86_400_000) })
+  catalogRows.set(row.nativeId, row)
+  router.route(trade('old', 't1', { receivedAtMs: clock.nowMs() }))
+  clock.advance(300)
+  await turns()
+  assert.equal(catalog.find('venue_a_old'), null)
+  clock.advance(400_000)
+  assert.deepEqual(
+    updates.filter(({ kind }) => kind === 'gap' || kind === 'trade'),
+    [],
+  )
+})
+
+test('[VEN12] a market long past its close and not resolved is asked for after the first crawl', async () => {
+  const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
+  const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
+  await crawled
+  clock.advance(300)
+  await turns()
+  assert.deepEqual(fetched, [['old']])
+})
+
+test('[COVER1] while the feed is live, its time is written down every ten seconds', async () => {
+  const { actor, clock, storage } = openVenue()
+  const startMs = clock.nowMs()
+  assert.equal(actor.liveSinceMs, null)
+  clock.advance(35_000)
+  const fromMs = timeMs(startMs + 1_000)
+  assert.equal(actor.liveSinceMs, fromMs)
+  const written = storage.coverage.at('a', timeMs(startMs + 20_000))
+  assert.deepEqual(written, { fromMs, toMs: fromMs + 30_000 })
+  assert.equal(storage.coverage.at('a', startMs), null, 'not before the feed was up')
+  assert.equal(storage.coverage.at('b', fromMs), null)
+  clock.advance(3_000)
+  await actor.stop()
+  assert.equal(storage.coverage.at('a', fromMs)?.toMs, clock.nowMs(), 'and when it ends')
+})
+
+test('[COVER2] an interval ends with the last data; what follows a silence is another', () => {
+  const { actor, clock, feed, storage } = openVenue()
+  clock.advance(20_000)
+  const fromMs = actor.liveSinceMs
+  assert.ok(fromMs !== null)
+  const lastMs = clock.nowMs()
+  feed.lastDataAtMs = lastMs
+  clock.advance(29_000)
+  assert.equal(actor.liveSinceMs, fromMs, 'quiet is not dead')
+  clock.advance(5_000)
+  assert.equal(actor.liveSinceMs, null)
+  assert.deepEqual(storage.coverage.at('a', lastMs), { fromMs, toMs: lastMs })
+  assert.equal(storage.coverage.at('a', timeMs(lastMs + 1)), null)
+  feed.lastDataAtMs = null
+  clock.advance(2_000)
+  assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
+})
+
+test('[COVER3] a lost connection ends an interval, however soon it is back; a single book does not', () => {
+  const { actor, clock, feed, router, storage } = openVenue()
+  clock.advance(10_500)
+  const fromMs = actor.liveSinceMs
+  router.route(feedEvent({ kind: 'feedGap' }))
+  clock.advance(2_000)
+  assert.equal(actor.liveSinceMs, fromMs)
+  const downMs = clock.nowMs()
+  router.route(feedEvent({ kind: 'feedDown' }))
+  assert.equal(actor.liveSinceMs, null)
+  clock.advance(1_000)
+  const againMs = actor.liveSinceMs
+  assert.ok(againMs !== null && againMs > downMs)
+  assert.equal(storage.coverage.at('a', againMs)?.fromMs, againMs)
+  assert.equal(storage.coverage.at('a', downMs)?.fromMs ?? fromMs, fromMs)
+  feed.connectionsOpen = 0
+  clock.advance(1_000)
+  assert.equal(actor.liveSinceMs, null)
+})
+
+test('[COVER5] a feed whose books may be over a minute late covers nothing', () => {
+  const { actor, clock, feed, storage } = openVenue()
+  feed.bookDelayMs = 60_000
+  clock.advance(5_000)
+  const fromMs = actor.liveSinceMs
+  assert.ok(fromMs !== null, 'so late a price may always be')
+  feed.bookDelayMs = 60_001
+  clock.advance(1_000)
+  assert.equal(actor.liveSinceMs, null)
+  clock.advance(30_000)
+  assert.equal(storage.coverage.at('a', timeMs(fromMs + 20_000)), null)
+  assert.equal(actor.state, 'live', 'its books are as live as they can be')
+  feed.bookDelayMs = 0
+  clock.advance(1_000)
+  assert.equal(actor.liveSinceMs, clock.nowMs())
+})
+
+/** Live books of so many markets, whose owners take no turns any more while changes of all of them come. */
+async function openLateBooks(count: number) {
+  const names = Array.from({ length: count }, (_, index) => `m${index}`)
+  const world = openVenue(names.map((name) => listing(name)))
+  const { asked, clock, crawled, router } = world
+  await crawled
+  const books = () =>
+    names.map((name) => world.catalog.find(`venue_a_${name}`)?.book() ?? assert.fail())
+  const tellAll = (make: (name: string) => BookSnapshotEvent | BookChangeEvent) => {
+    for (const name of names) router.route(make(name))
+  }
+  tellAll((name) => snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  clock.advance(1_000)
+  asked.resynced.length = 0
+  return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
+}
+
+test('[DELAY6] books whose changes wait for too long are stale though no turn runs, and asked for a few at a time once there is room', async () => {
+  const world = await openLateBooks(50)
+  const { asked, clock, names, stale, tellAll, turns: held } = world
+  held.isHeld = true
+  tellAll((name) => change(name, [bid(0.4, 2)]))
+  clock.advance(messageAgeMsMax)
+  assert.equal(stale().length, 0)
+  clock.advance(2 * delayLookMs)
+  assert.equal(stale().length, names.length)
+  clock.advance(20_000)
+  assert.deepEqual(asked.resynced, [], 'there is no room for snapshots')
+  held.isHeld = false
+  clock.advance(1_000)
+  assert.deepEqual(asked.resynced, [], 'what waited is still fresh in memory')
+  const counts: number[] = []
+  for (let looks = 0; looks < 25; looks += 1) {
+    const before = asked.resynced.length
+    clock.advance(delayLookMs)
+    counts.push(asked.resynced.length - before)
+  }
+  assert.deepEqual(
+    counts.filter((count) => count > 0),
+    [lateBooksPerLookMax, lateBooksPerLookMax, names.length - 2 * lateBooksPerLookMax],
+  )
+  assert.deepEqual([...asked.resynced].sort(), names.map((name) => `${name}-yes`).sort())
+  // The changes that waited were left out; the snapshot has everything.
+  assert.equal(world.books()[0]?.bids[0]?.size, 1_000_000)
+  tellAll((name) => snapshot(name, [level(0.4, 3)], [level(0.5, 1)]))
+  assert.equal(stale().length, 0)
+  const before = asked.resynced.length
+  clock.advance(3 * staleRetryMs)
+  assert.equal(asked.resynced.length, before)
+})
+
+test('[DELAY7] while books are late the feed is stale, and a little longer; each change is told once, with both delays', async () => {
+  const world = await openLateBooks(3)
+  const { actor, clock, tellAll, turns: held, updates } = world
+  const told = () => updates.filter((update) => update.kind === 'status').map(({ state }) => state)
+  assert.deepEqual([actor.state, told().at(-1)], ['live', 'live'])
+  updates.length = 0
+  for (let round = 0; round < 5; round += 1) {
+    held.isHeld = true
+    tellAll((name) => change(name, [bid(0.4, 2 + round)]))
+    clock.advance(messageAgeMsMax + 2 * delayLookMs)
+    assert.equal(actor.state, 'stale')
+    held.isHeld = false
+    clock.advance(500)
+    tellAll((name) => snapshot(name, [level(0.4, 20 + round)], [level(0.5, 1)]))
+    clock.advance(500)
+    assert.equal(world.stale().length, 0)
+  }
+  assert.deepEqual(told(), ['stale'], 'it does not flap')
+  const [status] = updates.filter((update) => update.kind === 'status')
+  assert.ok((status?.delayMs ?? 0) > messageAgeMsMax)
+  assert.equal(status?.lagMs, 0)
+  clock.advance(5_000)
+  assert.deepEqual(told(), ['stale', 'live'])
+  assert.equal(actor.delayMs, 0)
+})
+
+test('[DELAY7] while what the venue sends lies unread its books are stale over REST, without a snapshot', async () => {
+  const { actor, asked, catalog, clock, crawled, router, updates } = openVenue([listing('x')])
+  await crawled
+  router.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  router.route(change('x', [bid(0.4, 2)], { receivedAtMs: clock.nowMs() }))
+  clock.advance(1_000)
+  asked.resynced.length = 0
+  const market = catalog.find('venue_a_x') ?? assert.fail()
+  const { version } = market
+  assert.equal(market.isBehind, false)
+  clock.stall(3_000)
+  // The look comes before anything that came meanwhile is read, and before any answer is made.
+  assert.equal(market.isBehind, true)
+  assert.ok(market.version > version, 'a kept answer is written anew')
+  assert.equal(actor.state, 'stale')
+  assert.equal(updates.findLast((update) => update.kind === 'status')?.state, 'stale')
+  clock.advance(1_000)
+  assert.equal(market.isBehind, false)
+  assert.equal(market.book().isStale, false)
+  clock.advance(5_000)
+  assert.equal(actor.state, 'live')
+  assert.deepEqual(asked.resynced, [])
+  assert.deepEqual(asked.reconnected, [])
+})
+
+test('[DELAY8] what lies unread for too long costs the connections of books; reading is paused for all of them', async () => {
+  const { actor, asked, clock, crawled, router } = openVenue([listing('x')])
+  await crawled
+  const comeLate = (lateMs: number) => {
+    const receivedAtMs = clock.nowMs()
+    const venueTimeMs = timeMs(receivedAtMs - lateMs)
+    router.route(change('x', [bid(0.4, 2)], { receivedAtMs, venueTimeMs }))
+  }
+  comeLate(10)
+  clock.advance(delayLookMs)
+  for (let looks = 0; looks < 60; looks += 1) {
+    clock.stall(300)
+    comeLate(4_000)
+  }
+  assert.deepEqual(asked.reconnected, ['read too late'])
+  actor.read('nothing')
+  actor.read('all')
+  assert.deepEqual(asked.read, ['nothing', 'all'])
+})

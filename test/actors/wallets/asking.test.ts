@@ -1,0 +1,187 @@
+// When the owner of wallets asks the venue, who waits for it and for how long, who is followed and who stays in memory,
+// and what the venue's own count says.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EngineError } from '../../../engine/errors.ts'
+import { HOUR_MS, MINUTE_MS, priceMicros, sizeMicros, usdMicros } from '../../../engine/units.ts'
+import { listing } from '../../support/builders.ts'
+import { addressOf } from '../../support/stored-wallets.ts'
+import {
+  fillAt,
+  hourlyFills as fills,
+  settled,
+  sure,
+  tradesOf,
+  WalletWorld,
+} from '../../support/wallet-venue.ts'
+
+const SECOND_MS = 1_000
+
+async function refusal(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked
+  } catch (error) {
+    assert.ok(error instanceof EngineError, String(error))
+    return error.code
+  }
+  return 'answered'
+}
+
+function gate(): { readonly closed: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined
+  const closed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { closed, open }
+}
+
+test('[WALLETS11] what is some seconds old is shown as it is, what is older is waited for', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  await world.open(wallet)
+  world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() + SECOND_MS))
+  const readMs = world.clock.nowMs()
+  world.clock.advance(5 * SECOND_MS)
+  const young = sure(await world.open(wallet))
+  assert.deepEqual([young.totals.trades, young.isComplete, young.asOfMs], [2, true, readMs])
+  world.clock.advance(1)
+  const next = sure(await world.open(wallet))
+  assert.deepEqual([next.totals.trades, next.asOfMs], [3, world.clock.nowMs()])
+  world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() + SECOND_MS))
+  world.clock.advance(6 * MINUTE_MS)
+  assert.equal(tradesOf(await world.open(wallet)), 4)
+  await world.wallets.stop()
+})
+
+test('[WALLETS11] a venue that fails or is silent: what is known, as incomplete; nothing known, UNAVAILABLE', async () => {
+  const world = new WalletWorld()
+  const [known, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
+  await world.open(known)
+  world.clock.advance(6 * MINUTE_MS)
+  world.venue.isDown = true
+  assert.equal(await refusal(world.open(fresh)), 'UNAVAILABLE')
+  const failed = sure(await world.open(known))
+  assert.deepEqual([failed.totals.trades, failed.isComplete], [2, false])
+  const readCount = world.venue.readFrom.length
+  await world.open(known)
+  assert.equal(world.venue.readFrom.length, readCount, 'not asked again at once')
+  world.venue.isDown = false
+  world.clock.advance(2 * SECOND_MS)
+  const { closed, open } = gate()
+  world.venue.gate = closed
+  const [late, lost] = [world.open(known), refusal(world.open(fresh))]
+  await settled()
+  world.clock.advance(3_500)
+  assert.equal(sure(await late).isComplete, false)
+  assert.equal(await lost, 'UNAVAILABLE')
+  // Whoever gave up did not end the reading.
+  open()
+  await settled()
+  assert.equal(sure(await world.open(known)).isComplete, true)
+  await world.wallets.stop()
+})
+
+test('[WALLETS11] few wallets are read at once, some wait, further ones are refused', async () => {
+  const world = new WalletWorld()
+  const all = Array.from({ length: 76 }, (_, index) => world.wallet(index + 1, fills(world, 1)))
+  const { closed, open } = gate()
+  await Promise.all(all.slice(0, 8).map((wallet) => world.open(wallet)))
+  world.clock.advance(HOUR_MS)
+  world.venue.readFrom.length = 0
+  world.venue.gate = closed
+  const asked = all.slice(8).map((wallet) => refusal(world.open(wallet)))
+  await settled()
+  // Four are asked who they are, sixty-four wait for that.
+  assert.equal(world.venue.profileCount, 8 + 4)
+  assert.equal(await refusal(world.open(addressOf(1_000))), 'UNAVAILABLE')
+  assert.equal(world.venue.readFrom.length, 0)
+  open()
+  assert.ok((await Promise.all(asked)).every((answer) => answer === 'answered'))
+  await world.wallets.stop()
+})
+
+test('[WALLETS11] what the venue withholds makes a wallet incomplete, also later', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  world.venue.withholds = true
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  world.venue.withholds = false
+  world.clock.advance(6 * MINUTE_MS)
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  await world.restart()
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  await world.wallets.stop()
+})
+
+test('[WALLETS12] wallets are followed while they are asked for, the last asked, and after a restart for a day', async () => {
+  const world = new WalletWorld({ followedMax: 3 })
+  const all = [1, 2, 3, 4].map((number) => world.wallet(number, fills(world, 1)))
+  const numbers = (): number[] => [...world.venue.followed].map(Number).sort()
+  for (const wallet of all) {
+    await world.open(wallet)
+    world.clock.advance(2 * HOUR_MS)
+  }
+  assert.deepEqual(numbers(), [2, 3, 4])
+  for (const number of [2, 1]) await world.open(addressOf(number))
+  assert.deepEqual(numbers(), [1, 2, 4])
+  world.clock.advance(23 * HOUR_MS)
+  assert.deepEqual(numbers(), [1, 2])
+  world.venue.followed.clear()
+  await world.restart()
+  assert.deepEqual(numbers(), [1, 2])
+  world.clock.advance(HOUR_MS + MINUTE_MS)
+  assert.deepEqual(numbers(), [])
+  await world.wallets.stop()
+})
+
+test('[WALLETS13] wallets leave the memory by bytes and come back with equal figures', async () => {
+  const world = new WalletWorld({ warmBytesMax: 100_000 })
+  const all = Array.from({ length: 20 }, (_, index) =>
+    world.wallet(index + 1, fills(world, 10 + index)),
+  )
+  for (const wallet of all) await world.open(wallet)
+  const readCount = world.venue.readFrom.length
+  for (const [index, wallet] of all.entries()) {
+    const view = sure(await world.open(wallet))
+    assert.deepEqual([view.totals.trades, view.isComplete], [10 + index, true])
+  }
+  const again = world.venue.readFrom.length - readCount
+  assert.ok(again > 0, 'some were gone')
+  assert.ok(world.venue.readFrom.slice(readCount).every((fromMs) => fromMs > 0))
+  await world.wallets.stop()
+})
+
+test('[WALLETS16] the venue’s own count is compared; sizes that differ make a wallet incomplete', async () => {
+  const world = new WalletWorld()
+  const market = world.list(listing('m'))
+  const wallet = world.wallet(1, fills(world, 2))
+  const told = {
+    ...{ token: market.summary.outcomes[0]?.id ?? assert.fail(), market: market.ref.nativeId },
+    ...{ size: sizeMicros(20_000_000), bought: sizeMicros(20_000_000), realized: usdMicros(0) },
+    ...{ price: priceMicros(500_000), isClosed: false },
+  }
+  world.venue.held = [told]
+  await world.open(wallet)
+  await settled()
+  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  assert.deepEqual((await world.wallets.inspect(wallet))?.comparison?.differences, [])
+  world.venue.held = [{ ...told, size: sizeMicros(5_000_000) }]
+  world.clock.advance(61 * MINUTE_MS)
+  await world.open(wallet)
+  await settled()
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  const found = await world.wallets.inspect(wallet)
+  const [difference] = found?.comparison?.differences ?? []
+  assert.deepEqual(
+    [difference?.what, difference?.ours, difference?.theirs],
+    ['size', 20_000_000, 5_000_000],
+  )
+  // In a market that moves just now the two cannot agree.
+  world.clock.advance(61 * MINUTE_MS)
+  world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() - 5_000))
+  await world.open(wallet)
+  await settled()
+  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  await world.wallets.stop()
+})

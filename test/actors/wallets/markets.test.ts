@@ -1,0 +1,225 @@
+// What the owner of wallets knows of markets that the catalogue has forgotten or never had: their names, and the whole
+// group of a market that was converted. The judge of figures is the naive twin, which knows every market.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { WalletView } from '../../../actors/wallets/views.ts'
+import { type NativeMarketId, nativeEventId, nativeMarketId } from '../../../engine/ids.ts'
+import type { MarketListing } from '../../../engine/market.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import {
+  formatTime,
+  HOUR_MS,
+  priceMicros,
+  sizeMicros,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
+import { listing } from '../../support/builders.ts'
+import { naiveFigures } from '../../support/wallet-figures.ts'
+import { randomHistory } from '../../support/wallet-histories.ts'
+import { fillAt, settled, sure, WalletWorld } from '../../support/wallet-venue.ts'
+
+const SEEDS = process.env.TEST_LONG === '1' ? 300 : 30
+const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
+const ALL = { ...EVER, order: 'asc', kinds: null, market: null } as const
+
+test('[WALLETS18] a market that the catalogue has forgotten, or never had, keeps its names', async () => {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  const forgotten = listing('forgotten')
+  const old = listing('old', { status: 'resolved', settlementPrice: priceMicros(0) })
+  world.list(forgotten)
+  world.fetchable.set(old.nativeId, old)
+  const events = ['forgotten', 'old', 'nobody’s'].map((name, index) =>
+    fillAt(nowMs - (9 - index) * HOUR_MS, { name }),
+  )
+  const wallet = world.wallet(1, events)
+  await world.open(wallet)
+  const market = world.markets.get(forgotten.nativeId) ?? assert.fail()
+  world.markets.delete(forgotten.nativeId)
+  world.wallets.onForgotten(market)
+  for (const run of ['at once', 'after a restart']) {
+    const view = sure(await world.open(wallet))
+    const shown = [
+      view.events(ALL).map(({ facts }) => facts),
+      (await view.positions()).map(({ facts }) => facts),
+    ]
+    for (const facts of shown) {
+      const named = facts.map((one) => [one?.question, one?.slug, one?.eventSlug, one?.labels])
+      const nameOf = ({ question, slug, eventSlug }: MarketListing) => [question, slug, eventSlug]
+      assert.deepEqual(
+        named,
+        [
+          [...nameOf(forgotten), ['Yes', 'No']],
+          [...nameOf(old), ['Yes', 'No']],
+          [undefined, undefined, undefined, undefined],
+        ],
+        run,
+      )
+      assert.deepEqual(facts[0]?.tokens, ['forgotten-yes', 'forgotten-no'])
+    }
+    await world.restart()
+  }
+  await world.wallets.stop()
+})
+
+/** A market as the venue lists it. */
+function listed(market: WalletMarket): MarketListing {
+  const { nativeId, tokens, payout, resolvedAtMs, group, labels } = market
+  const isClosed = resolvedAtMs !== null
+  const closed = isClosed ? { closed: true, closedTime: formatTime(resolvedAtMs) } : {}
+  return listing(nativeId, {
+    ...{ nativeId, slug: nativeId, event: nativeEventId(market.eventSlug ?? '') },
+    outcomes: tokens.map((id, index) => ({ label: labels[index] ?? '', id })),
+    ...{ status: isClosed ? 'resolved' : 'open', settlementPrice: payout },
+    native: { negRisk: group !== null, ...closed },
+  })
+}
+
+async function figuresOf(view: WalletView) {
+  const positions = (await view.positions()).map((position) => {
+    const { token, balance, amount, cost, realized, isCostKnown } = position
+    return { token, balance, amount, cost, realized, isCostKnown }
+  })
+  positions.sort((one, other) => (one.token < other.token ? -1 : 1))
+  return { positions, totals: view.totals }
+}
+
+function judged(events: readonly WalletEvent[], markets: readonly WalletMarket[]) {
+  const byId = new Map(markets.map((market) => [market.nativeId, market]))
+  const naive = naiveFigures(events, (id) => byId.get(id) ?? null, [])
+  const positions = naive.positions.map((position) => {
+    const { token, balance, amount, cost, realized, isCostKnown } = position
+    return { token, balance, amount, cost, realized, isCostKnown }
+  })
+  return { positions, totals: naive.totals }
+}
+
+/** As it is once everything that was asked for behind has come. */
+async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet']>) {
+  await world.open(wallet)
+  await settled(40)
+  return sure(await world.open(wallet))
+}
+
+test('[WALLETS19] a conversion is divided over its whole group, also over siblings settled long ago, and a group is asked for once', async () => {
+  let conversions = 0
+  let smaller = 0
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const shape = { isComplete: true, eventCount: 60, groupCount: 3 }
+    const { events, markets } = randomHistory(seed, shape)
+    const random = seededRandom('groups', seed)
+    const resolvedMs = markets.map(({ resolvedAtMs }) => resolvedAtMs ?? 0)
+    const endMs = Math.max(events.at(-1)?.timeMs ?? 0, ...resolvedMs)
+    const world = new WalletWorld({ startMs: endMs + 600_000 })
+    for (const market of markets) {
+      world.fetchable.set(market.nativeId, listed(market))
+      if (market.group !== null) world.venue.groups.set(market.nativeId, market.group)
+      if (random.below(3) > 0) world.list(listed(market))
+      else if (market.group !== null) smaller += 1
+    }
+    const wallet = world.wallet(1, events)
+    const expected = judged(events, markets)
+    const converted = new Set(events.flatMap((event) => event.converted))
+    conversions += expected.totals.conversions
+    // At first the venue may not tell of groups; then the wallet is incomplete, and asks again.
+    if (random.below(2) === 0) {
+      world.venue.tellsGroups = false
+      const isLacking = converted.size > 0
+      assert.equal((await opened(world, wallet)).isComplete, !isLacking, `seed ${seed}`)
+      if (random.below(2) === 0) await world.restart()
+      assert.equal((await opened(world, wallet)).isComplete, !isLacking, `seed ${seed}`)
+      world.clock.advance(31_000)
+      world.venue.tellsGroups = true
+      world.venue.groupAsked.length = 0
+    }
+    const view = await opened(world, wallet)
+    assert.equal(view.isComplete, true, `seed ${seed}`)
+    assert.deepEqual(await figuresOf(view), expected, `seed ${seed}`)
+    assert.equal(new Set(world.venue.groupAsked).size, world.venue.groupAsked.length)
+    assert.ok(world.venue.groupAsked.every((id) => converted.has(id)))
+    world.venue.groupAsked.length = 0
+    await world.restart()
+    world.clock.advance(6 * HOUR_MS)
+    assert.deepEqual(await figuresOf(await opened(world, wallet)), expected, `seed ${seed}, again`)
+    assert.deepEqual(world.venue.groupAsked, [], 'what was told is kept')
+    await world.wallets.stop()
+  }
+  assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
+})
+
+const GROUP = ['g0', 'g1', 'g2', 'g3'].map(nativeMarketId)
+
+/** Ten No of g0 at 70 cents converted to ten Yes of each other market; g3 was settled long ago. */
+function conversionWorld() {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  for (const id of GROUP) {
+    const event = nativeEventId('group')
+    const one = listing(id, { event, native: { negRisk: true } })
+    world.fetchable.set(id, one)
+    if (id !== 'g3') world.list(one)
+    world.venue.groups.set(id, GROUP)
+  }
+  const bought = fillAt(nowMs - 2 * HOUR_MS, {
+    ...{ name: 'g0', outcome: 'no', price: priceMicros(700_000) },
+  })
+  const [converted] = GROUP
+  assert.ok(converted !== undefined)
+  const conversion = (atMs: number): WalletEvent => ({
+    ...fillAt(atMs, { name: 'g0', size: sizeMicros(10_000_000), usd: usdMicros(0) }),
+    ...{ kind: 'conversion', token: null, price: priceMicros(0), role: null },
+    converted: [converted],
+  })
+  return { world, bought, conversion, nowMs }
+}
+
+const costsOf = async (view: WalletView) =>
+  Object.fromEntries(
+    (await view.positions())
+      .filter(({ amount }) => amount > 0)
+      .map(({ token, cost }) => [token, cost]),
+  )
+
+test('[WALLETS19] a conversion in the last minute waits for its group too, and a group that nobody knows is asked for again after an hour', async () => {
+  const { world, bought, conversion, nowMs } = conversionWorld()
+  const wallet = world.wallet(1, [bought, conversion(nowMs - 5_000)])
+  world.venue.groups.clear()
+  const first = await opened(world, wallet)
+  assert.deepEqual([first.isComplete, await costsOf(first)], [false, {}])
+  for (const id of GROUP) world.venue.groups.set(id, GROUP)
+  world.clock.advance(6 * 60_000)
+  assert.equal((await opened(world, wallet)).isComplete, false)
+  assert.deepEqual(world.venue.groupAsked, ['g0'])
+  world.clock.advance(HOUR_MS)
+  const whole = await opened(world, wallet)
+  assert.deepEqual(world.venue.groupAsked, ['g0', 'g0'])
+  const yes: Record<string, number> = { 'g1-yes': 2_333_333, 'g2-yes': 2_333_333 }
+  assert.deepEqual(
+    [whole.isComplete, await costsOf(whole)],
+    [true, { ...yes, 'g3-yes': 2_333_334 }],
+  )
+  await world.wallets.stop()
+})
+
+test('[WALLETS19] a group that is not told keeps the catalogue’s from being used, over restarts and lost accounts', async () => {
+  const { world, bought, conversion, nowMs } = conversionWorld()
+  const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
+  world.venue.tellsGroups = false
+  assert.equal((await opened(world, wallet)).isComplete, false)
+  await world.wallets.stop()
+  world.storage.wallets.putAccount(wallet, new Uint8Array([1, 2, 3]))
+  await world.restart()
+  const market = world.markets.get(nativeMarketId('g1')) ?? assert.fail()
+  world.wallets.onListed(market)
+  const view = await opened(world, wallet)
+  assert.deepEqual([view.isComplete, await costsOf(view)], [false, {}])
+  const kept = (id: NativeMarketId) => world.storage.wallets.market(id)
+  assert.deepEqual(
+    GROUP.map((id) => [kept(id)?.isConverted ?? null, kept(id)?.group ?? null]),
+    [[true, null], ...GROUP.slice(1).map(() => [null, null])],
+  )
+  await world.wallets.stop()
+})

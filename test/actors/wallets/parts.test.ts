@@ -1,0 +1,156 @@
+// The smaller parts behind the owner of wallets: bounds of what is kept, places for long readings, whales, and the
+// command of an operator.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { walletHandlers } from '../../../actors/wallets/admin.ts'
+import { WalletFollows } from '../../../actors/wallets/follows.ts'
+import { LiveFills, untold } from '../../../actors/wallets/live.ts'
+import { FairSlots } from '../../../actors/wallets/slots.ts'
+import { WalletWhales } from '../../../actors/wallets/whales.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { nativeMarketId } from '../../../engine/ids.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import { listing } from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { NOON_MS, trade } from '../../support/stored.ts'
+import { addressOf } from '../../support/stored-wallets.ts'
+import { fillAt, settled, WalletWorld } from '../../support/wallet-venue.ts'
+
+const DAY_MS = 86_400_000
+const NOW = timeMs(NOON_MS)
+
+test('[WALLETS5] live fills are bounded: the oldest goes, by number and by age', () => {
+  const live = new LiveFills(3)
+  const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
+  for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)
+  live.add(addressOf(2), fill(2), NOW)
+  assert.equal(live.count, 3)
+  assert.deepEqual(live.of(addressOf(1)), [fill(4), fill(3)])
+  live.settle(addressOf(1), timeMs(NOON_MS - 3_000))
+  assert.deepEqual(live.of(addressOf(1)), [fill(3)])
+  live.add(addressOf(3), fill(0), timeMs(NOON_MS + 600_000 - 1_000))
+  assert.equal(live.count, 1, 'ten minutes are over')
+  assert.deepEqual(live.of(addressOf(2)), [])
+})
+
+test('[WALLETS5] of equal fills as many are told as there were', () => {
+  const [one, other] = [fillAt(NOON_MS), fillAt(NOON_MS, { size: sizeMicros(1) })]
+  assert.deepEqual(untold([one, one, other, one], [one, one]), [other, one])
+  assert.deepEqual(untold([one], [other]), [one])
+  assert.deepEqual(untold([], [other]), [])
+})
+
+test('[WALLETS12] of followed wallets the one asked for longest ago goes first', () => {
+  const follows = new WalletFollows(2)
+  const told: string[] = []
+  follows.attach({
+    follow: (wallet) => told.push(`+${Number(wallet)}`),
+    unfollow: (wallet) => told.push(`-${Number(wallet)}`),
+  })
+  for (const [index, number] of [1, 2, 1, 3].entries()) {
+    follows.ask(addressOf(number), timeMs(NOON_MS + index))
+  }
+  assert.deepEqual(told, ['+1', '+2', '+3', '-2'])
+  follows.expire(timeMs(NOON_MS + DAY_MS + 2))
+  assert.deepEqual(told.slice(4), ['-1'])
+  assert.deepEqual([follows.has(addressOf(3)), follows.count], [true, 1])
+})
+
+test('[WALLETS11] a long reading gives its place to those who wait, and goes on behind them', async () => {
+  const clock = new ManualClock()
+  const slots = new FairSlots({ runningMax: 1, waitingMax: 2, heldMs: 5_000 }, clock)
+  const { signal } = new AbortController()
+  const done: string[] = []
+  const long = slots.run(signal, async (pass) => {
+    for (let piece = 1; piece <= 4; piece += 1) {
+      clock.advance(3_000)
+      await settled(1)
+      done.push(`long ${piece}`)
+      await pass()
+    }
+  })
+  const short = (name: string) => slots.run(signal, async () => void done.push(name))
+  const others = [short('one'), short('two')]
+  assert.equal(slots.isFull, true)
+  await Promise.all([long, ...others])
+  assert.deepEqual(done, ['long 1', 'long 2', 'one', 'two', 'long 3', 'long 4'])
+  assert.equal(slots.isFull, false)
+  // Who gives up while waiting takes no place with it.
+  const giveUp = new AbortController()
+  let letGo = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const holder = slots.run(signal, () => held)
+  const lost = slots.run(giveUp.signal, async () => undefined)
+  giveUp.abort()
+  await assert.rejects(lost, /aborted/)
+  letGo()
+  await holder
+  assert.equal(await slots.run(signal, async () => 'free'), 'free')
+})
+
+test('[WALLETS15] a whale is who made a whale row in thirty days, also before this run', async () => {
+  const { whales: table } = openMemoryStorage()
+  const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
+  const row = (id: string, atMs: number, wallet: string | null) => {
+    const labels = { outcome: 'Yes', question: 'm?', slug: 'm', eventSlug: null, category: null }
+    table.put(market, { ...trade(id, { timeMs: timeMs(atMs) }), ...labels, wallet, fills: 1 })
+  }
+  const [old, young, late] = [addressOf(1), addressOf(2), addressOf(3)]
+  row('old', NOON_MS - 30 * DAY_MS - 1, old)
+  for (let index = 0; index < 200; index += 1) row(`none ${index}`, NOON_MS - DAY_MS, null)
+  row('young', NOON_MS - 29 * DAY_MS, young.toUpperCase())
+  const whales = new WalletWhales(2)
+  await whales.load(table, NOW, new AbortController().signal)
+  const isWhale = (atMs: number) =>
+    [old, young, late].map((one) => whales.isWhale(one, timeMs(atMs)))
+  assert.deepEqual(isWhale(NOON_MS), [false, true, false])
+  whales.note({ wallet: late, timeMs: NOW })
+  whales.note({ wallet: late, timeMs: timeMs(NOON_MS - DAY_MS) })
+  assert.deepEqual(isWhale(NOON_MS + 2 * DAY_MS), [false, false, true])
+  whales.note({ wallet: old, timeMs: NOW })
+  assert.deepEqual([isWhale(NOON_MS), whales.count], [[true, false, true], 2])
+})
+
+test('[WALLETS15] the profile says who is a whale', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])
+  assert.equal((await world.open(wallet))?.isWhale, false)
+  world.wallets.noteWhale({ wallet, timeMs: NOW })
+  assert.equal((await world.open(wallet))?.isWhale, true)
+  await world.wallets.stop()
+})
+
+test('[WALLETS17] an operator is shown a wallet and what the venue counts otherwise', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])
+  const token = fillAt(NOON_MS).token ?? assert.fail()
+  world.venue.held = [
+    {
+      ...{ token, market: nativeMarketId('m'), size: sizeMicros(4_000_000), isClosed: false },
+      ...{ bought: sizeMicros(10_000_000), realized: usdMicros(0) },
+      price: priceMicros(500_000),
+    },
+  ]
+  const show = walletHandlers(world.wallets)['wallet.show'] ?? assert.fail()
+  const shown = JSON.parse(
+    JSON.stringify(await show({ address: wallet.toUpperCase().replace('X', 'x') })),
+  )
+  assert.equal(shown.address, wallet)
+  assert.deepEqual([shown.totals.volume, shown.totals.trades, shown.ledger.events], [4, 1, 1])
+  assert.deepEqual(shown.comparison.table, [
+    { market: 'm', token: 'm-yes', what: 'size', ours: 10, theirs: 4 },
+  ])
+  const refused = async (request: Record<string, unknown>) => {
+    const error: unknown = await Promise.resolve(show(request)).catch((one: unknown) => one)
+    return error instanceof EngineError ? error.code : error
+  }
+  assert.equal(await refused({ address: '0x12' }), 'BAD_REQUEST')
+  assert.equal(await refused({}), 'BAD_REQUEST')
+  assert.equal(await refused({ address: addressOf(9) }), 'NOT_FOUND')
+  await world.wallets.stop()
+})

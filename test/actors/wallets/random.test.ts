@@ -1,0 +1,205 @@
+// Wallets with random histories, asked for at random moments while time goes on: whatever was told late, live first,
+// in the middle of a failure, before a restart or after the wallet left the memory, what is shown is what a naive twin
+// makes of the same events from the beginning.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { WalletView } from '../../../actors/wallets/views.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { timeMs, usdMicros } from '../../../engine/units.ts'
+import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
+import { naiveFigures, type Range } from '../../support/wallet-figures.ts'
+import { randomHistory } from '../../support/wallet-histories.ts'
+import { settled, WalletWorld } from '../../support/wallet-venue.ts'
+
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 10
+
+/** What a view tells, in the words of the twin. */
+async function viewFigures(view: WalletView, ranges: readonly Range[]) {
+  const positions = (await view.positions()).map(
+    ({ view: market, facts, price, unrealized, ...own }) => {
+      void [market, facts, price, unrealized]
+      return own
+    },
+  )
+  return {
+    positions: positions.toSorted((one, other) => (one.token < other.token ? -1 : 1)),
+    totals: view.totals,
+    ranges: ranges.map(([from, to]) => {
+      const [fromMs, toMs] = [timeMs(from), timeMs(to)]
+      const { figures, series } = view.pnl({ fromMs, toMs, granularity: 'day' })
+      return { figures, series }
+    }),
+  }
+}
+
+function judged(
+  events: readonly WalletEvent[],
+  markets: readonly WalletMarket[],
+  ranges: readonly Range[],
+) {
+  const byId = new Map(markets.map((market) => [market.nativeId, market]))
+  const naive = naiveFigures(events, (id) => byId.get(id) ?? null, ranges)
+  return {
+    positions: naive.positions,
+    totals: naive.totals,
+    ranges: naive.ranges.map(({ sums, series }) => ({ figures: sums, series: series[0] })),
+  }
+}
+
+/** The whole ledger by pages of random size in either order, oldest first. */
+function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
+  const order = random.below(2) === 0 ? 'asc' : 'desc'
+  const all: WalletEvent[] = []
+  const ids = new Set<string>()
+  let after = null
+  for (;;) {
+    const limit = 1 + random.below(300)
+    const range = { fromMs: timeMs(0), toMs: timeMs(Number.MAX_SAFE_INTEGER), kinds: null }
+    const page = view.events({ ...range, market: null, after, order, limit })
+    for (const { event, id } of page) {
+      all.push(event)
+      ids.add(id)
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < limit) break
+    after = { timeMs: last.timeMs, ordinal: last.ordinal }
+  }
+  assert.equal(ids.size, all.length, 'each event has an id of its own')
+  return order === 'asc' ? all : all.reverse()
+}
+
+/**
+ * Opens the wallet while the venue may break off, which it never does twice on end. It is complete when the venue has
+ * told everything that the stream told.
+ */
+async function opened(
+  world: WalletWorld,
+  wallet: ReturnType<WalletWorld['wallet']>,
+  isCovered: () => boolean,
+) {
+  for (let tries = 0; tries < 3; tries += 1) {
+    try {
+      const view = await world.open(wallet)
+      assert.ok(view !== null)
+      // What is a little old is shown, and read again behind: then it is young.
+      await settled()
+      const again = await world.open(wallet)
+      const isYoung = again !== null && again.asOfMs > world.clock.nowMs() - 8_000
+      if (isYoung && again.isComplete === isCovered()) return again
+    } catch (error) {
+      assert.match(String(error), /UNAVAILABLE/)
+    }
+    world.venue.failsAfter = Number.POSITIVE_INFINITY
+    world.clock.advance(2_000)
+    await settled()
+  }
+  return assert.fail('it was never complete')
+}
+
+/** One wallet's past in a world, with the moments at which it is asked for. */
+class Scenario {
+  readonly world: WalletWorld
+  readonly #random: Random
+  readonly #told: readonly WalletEvent[]
+  readonly #markets: readonly WalletMarket[]
+  readonly #wallet: ReturnType<WalletWorld['wallet']>
+  readonly #other: ReturnType<WalletWorld['wallet']>
+  readonly #name: string
+  readonly #stepMs: number
+  /** What the stream told, in this process or one before it. */
+  readonly #streamed = new Set<WalletEvent>()
+
+  constructor(seed: number) {
+    const random = seededRandom('wallets', String(seed))
+    this.#random = random
+    const isLarge = seed % 10 === 0
+    const eventCount = isLarge ? 2_600 : 20 + random.below(700)
+    const shape = { isComplete: random.below(2) === 0, eventCount, groupCount: 2 }
+    const history = randomHistory(seed, shape)
+    // Half of them trade every few seconds, so that there is always something that the venue is late with.
+    const haste = seed % 2 === 0 ? 1 : 400
+    const beginMs = history.events[0]?.timeMs ?? 0
+    const hurried = (atMs: number) =>
+      timeMs(beginMs + Math.floor((atMs - beginMs) / 1_000 / haste) * 1_000)
+    const told = history.events.map((event, index) => {
+      return { ...event, timeMs: hurried(event.timeMs), txHash: `0x${index % 7}${index}` }
+    })
+    const markets = history.markets.map((market) => {
+      const { resolvedAtMs } = market
+      return { ...market, resolvedAtMs: resolvedAtMs === null ? null : hurried(resolvedAtMs) }
+    })
+    told.sort((one, other) => one.timeMs - other.timeMs || (one.txHash < other.txHash ? -1 : 1))
+    const [first, last] = [told[0]?.timeMs ?? 0, told.at(-1)?.timeMs ?? 0]
+    const startMs = first + Math.floor((last - first) * (isLarge ? 0.7 : random.next()))
+    this.world = new WalletWorld({ startMs, warmBytesMax: random.below(2) === 0 ? 1 : 1e9 })
+    const { wallets } = this.world.storage
+    for (const market of markets) wallets.putMarket({ ...market, isConverted: false })
+    const { venue } = this.world
+    venue.pageEvents = 1 + random.below(600)
+    venue.lateMs = random.pick([0, 20_000, 50_000])
+    this.#wallet = this.world.wallet(1, told)
+    this.#other = this.world.wallet(2)
+    this.#told = told
+    this.#markets = markets
+    this.#stepMs = (last - startMs) / 6
+    this.#name = `seed ${seed}`
+  }
+
+  async step(): Promise<void> {
+    const random = this.#random
+    const { venue, clock } = this.world
+    if (random.below(4) === 0) venue.failsAfter = random.below(1_000)
+    if (random.below(5) === 0) await this.world.restart()
+    if (random.below(3) === 0) await this.world.open(this.#other)
+    const isCovered = () => !this.#late().some((event) => this.#streamed.has(event))
+    await this.#judge(await opened(this.world, this.#wallet, isCovered), 'read')
+    for (const event of this.#late()) {
+      if (random.below(4) === 0 || this.#streamed.has(event)) continue
+      if (event.kind !== 'buy' && event.kind !== 'sell') continue
+      this.world.stream(this.#wallet, { ...event, fee: usdMicros(0), role: null })
+      this.#streamed.add(event)
+    }
+    const view = await this.world.open(this.#wallet)
+    assert.ok(view !== null)
+    await this.#judge(view, 'streamed')
+    const jump = random.below(3) > 0 ? 10_000 + random.below(60_000) : this.#stepMs
+    clock.advance(Math.max(31_000, Math.floor(jump)))
+    await settled()
+  }
+
+  /** What happened and is not told by the venue yet. */
+  #late(): readonly WalletEvent[] {
+    const { venue, clock } = this.world
+    const fromMs = clock.nowMs() - venue.lateMs
+    return this.#told.filter(({ timeMs: atMs }) => atMs > fromMs && atMs <= clock.nowMs())
+  }
+
+  async #judge(view: WalletView, when: string): Promise<void> {
+    const { venue, clock } = this.world
+    const toldToMs = clock.nowMs() - venue.lateMs
+    const known = this.#told.flatMap((event) => {
+      if (event.timeMs <= toldToMs) return event
+      return this.#streamed.has(event) ? { ...event, fee: usdMicros(0), role: null } : []
+    })
+    const first = this.#told[0]?.timeMs ?? 0
+    const ranges: Range[] = [
+      [0, clock.nowMs()],
+      [Math.floor((first + clock.nowMs()) / 2), clock.nowMs()],
+    ]
+    const context = `${this.#name}, ${when} at ${clock.nowMs()}`
+    assert.deepEqual(allEvents(view, this.#random), known, context)
+    const figures = judged(known, this.#markets, ranges)
+    assert.deepEqual(await viewFigures(view, ranges), figures, context)
+    const unrealized = (await view.positions()).reduce((sum, one) => sum + one.unrealized, 0)
+    assert.equal(view.unrealized, unrealized, context)
+  }
+}
+
+test('[WALLETS7] figures are those of the whole history, through lateness, live fills, failures, restarts and lost memory', async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const scenario = new Scenario(seed)
+    for (let step = 0; step < 8; step += 1) await scenario.step()
+    await scenario.world.wallets.stop()
+  }
+})

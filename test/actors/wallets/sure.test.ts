@@ -1,0 +1,301 @@
+// What "complete" means of a wallet: that readings of the venue cover everything shown. Fills that run ahead of them,
+// readings that fail, answers that are shorter than before, counts that differ; and what is done about each.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { WalletAddress } from '../../../engine/ids.ts'
+import {
+  HOUR_MS,
+  MINUTE_MS,
+  priceMicros,
+  sizeMicros,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import type { VenuePosition, WalletEvent } from '../../../engine/wallet.ts'
+import { listing } from '../../support/builders.ts'
+import { addressOf } from '../../support/stored-wallets.ts'
+import {
+  fillAt,
+  hourlyFills as fills,
+  settled,
+  sure,
+  tradesOf,
+  WalletWorld,
+} from '../../support/wallet-venue.ts'
+
+const SECOND_MS = 1_000
+const DAY_MS = 24 * HOUR_MS
+
+/** A venue that tells what came by now, of which the stream tells the sale alone. */
+function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
+  const nowMs = world.clock.nowMs()
+  const none = { token: null, price: priceMicros(0), role: null } as const
+  const split = fillAt(nowMs, { ...none, kind: 'split', usd: usdMicros(10_000_000) })
+  const sale = fillAt(nowMs, { kind: 'sell', price: priceMicros(700_000), txHash: '0xsale' })
+  world.venue.events.get(wallet)?.push(split, sale)
+  return sale
+}
+
+test('[WALLETS21] a fill that came after the last reading is waited for with another one, which tells what the stream does not', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const wallet = world.wallet(1)
+  await world.open(wallet)
+  const sale = splitAndSale(world, wallet)
+  world.stream(wallet, sale)
+  const view = sure(await world.open(wallet))
+  assert.equal(world.venue.readFrom.length, 2)
+  // Bought at 0.50 by the split, sold at 0.70.
+  assert.deepEqual(
+    [view.isComplete, view.totals.realized, view.totals.splits],
+    [true, 2_000_000, 1],
+  )
+  assert.equal(view.asOfMs, world.clock.nowMs())
+  await world.open(wallet)
+  assert.equal(world.venue.readFrom.length, 2, 'told now')
+  await world.wallets.stop()
+})
+
+test('[WALLETS21] without such a reading, or while it does not tell the fill, it is shown as incomplete, as of the last reading', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const wallet = world.wallet(1)
+  await world.open(wallet)
+  const readMs = world.clock.nowMs()
+  world.clock.advance(5 * SECOND_MS)
+  world.venue.isDown = true
+  const sale = splitAndSale(world, wallet)
+  world.stream(wallet, sale)
+  const alone = sure(await world.open(wallet))
+  assert.deepEqual([alone.isComplete, alone.totals.trades, alone.asOfMs], [false, 1, readMs])
+  world.venue.isDown = false
+  world.venue.lateMs = 20 * SECOND_MS
+  world.clock.advance(3 * SECOND_MS)
+  const early = sure(await world.open(wallet))
+  assert.deepEqual([early.isComplete, early.totals.trades], [false, 1])
+  for (let second = 0; second < 40; second += 1) {
+    world.clock.advance(SECOND_MS)
+    await settled()
+  }
+  world.venue.isDown = true
+  const shown = await world.wallets.inspect(wallet)
+  assert.equal(shown?.view.totals.realized, 2_000_000, 'it was read before anybody asked')
+  world.venue.isDown = false
+  world.clock.advance(3 * SECOND_MS)
+  const late = sure(await world.open(wallet))
+  assert.deepEqual([late.isComplete, late.totals.realized], [true, 2_000_000])
+  await world.wallets.stop()
+})
+
+test('[WALLETS21] fills of a second are gathered for one reading, and none is begun for a wallet nobody asked for lately', async () => {
+  const world = new WalletWorld()
+  const [asked, forgotten] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
+  await world.open(forgotten)
+  world.clock.advance(11 * MINUTE_MS)
+  await world.open(asked)
+  const readCount = world.venue.readFrom.length
+  for (let index = 0; index < 5; index += 1) {
+    for (const wallet of [asked, forgotten]) {
+      const fill = fillAt(world.clock.nowMs(), { txHash: `0x${index}` })
+      world.stream(wallet, fill)
+      world.venue.events.get(wallet)?.push(fill)
+    }
+    world.clock.advance(100)
+  }
+  world.clock.advance(SECOND_MS)
+  await settled()
+  assert.equal(world.venue.readFrom.length, readCount + 1)
+  await world.wallets.stop()
+  assert.equal(world.clock.timerCount, 0)
+})
+
+test('[WALLETS11] while readings fail nothing is complete, however young; it is again after the next that succeeds', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  await world.open(wallet)
+  world.clock.advance(40 * SECOND_MS)
+  world.venue.isDown = true
+  await world.open(wallet)
+  await settled()
+  const verdicts: boolean[] = []
+  for (let tries = 0; tries < 3; tries += 1) {
+    verdicts.push(sure(await world.open(wallet)).isComplete)
+    world.clock.advance(3 * SECOND_MS)
+    await settled()
+  }
+  assert.deepEqual(verdicts, [false, false, false])
+  world.venue.isDown = false
+  await world.open(wallet)
+  await settled()
+  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  await world.wallets.stop()
+})
+
+test('[WALLETS22] a tail that was not sure is healed by the next reading', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  world.venue.isUnsure = true
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  world.venue.isUnsure = false
+  world.clock.advance(6 * MINUTE_MS)
+  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  await world.wallets.stop()
+})
+
+function held(size: number): VenuePosition {
+  const [fill, micros] = [fillAt(0), sizeMicros(size * 1_000_000)]
+  return {
+    ...{ token: fill.token ?? assert.fail(), market: fill.market, size: micros, bought: micros },
+    ...{ realized: usdMicros(0), price: priceMicros(500_000), isClosed: false },
+  }
+}
+
+test('[WALLETS22] a ledger that lacks what the venue counts is read anew, once a day', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const all = fills(world, 4)
+  const wallet = world.wallet(1, all.slice(2))
+  world.venue.held = [held(40)]
+  await world.open(wallet)
+  world.venue.events.set(wallet, [...all])
+  await settled(60)
+  assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 2)
+  world.clock.advance(6 * MINUTE_MS)
+  await world.open(wallet)
+  await settled(60)
+  const whole = sure(await world.open(wallet))
+  assert.deepEqual([whole.totals.trades, whole.isComplete], [4, true])
+  // It never agrees: compared every five minutes, read anew after a day.
+  world.venue.held = [held(7)]
+  const anewAt: number[] = []
+  const startMs = world.clock.nowMs()
+  for (let minute = 0; minute < 26 * 60; minute += 20) {
+    world.clock.advance(20 * MINUTE_MS)
+    const count = world.venue.readFrom.length
+    const view = await world.open(wallet)
+    await settled(60)
+    if (world.venue.readFrom.slice(count).includes(0)) anewAt.push(world.clock.nowMs() - startMs)
+    assert.equal(tradesOf(view), 4)
+  }
+  assert.equal(anewAt.length, 1)
+  assert.ok((anewAt[0] ?? 0) >= DAY_MS - HOUR_MS, `${anewAt}`)
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  await world.wallets.stop()
+})
+
+test('[WALLETS23] sizes that differ are believed when they do after another reading too', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const wallet = world.wallet(1, fills(world, 2))
+  await world.open(wallet)
+  await settled()
+  // Between the reading and the count something is sold, which the next reading tells; or the count is wrong once.
+  const sold = () => {
+    const sale = fillAt(world.clock.nowMs(), { kind: 'sell', size: sizeMicros(5_000_000) })
+    world.venue.events.get(wallet)?.push(sale)
+  }
+  for (const change of [sold, () => undefined]) {
+    world.clock.advance(2 * HOUR_MS)
+    const right = world.venue.held
+    let count = 0
+    world.venue.held = [{ ...held(20), size: sizeMicros(15_000_000) }]
+    world.venue.onPositions = () => {
+      count += 1
+      if (count === 1) change()
+      if (count === 2 && right !== null) world.venue.held = right
+    }
+    if (right !== null) world.venue.held = [held(3)]
+    await world.open(wallet)
+    await settled(60)
+    assert.equal(count, 2)
+    const found = await world.wallets.inspect(wallet)
+    assert.deepEqual(found?.comparison?.differences, [])
+    assert.equal(sure(await world.open(wallet)).isComplete, true)
+  }
+  assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 1)
+  await world.wallets.stop()
+})
+
+test('[WALLETS23] no comparison is begun while somebody waits for a reading', async () => {
+  const world = new WalletWorld()
+  const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
+  let count = 0
+  world.venue.held = []
+  world.venue.onPositions = () => {
+    count += 1
+  }
+  let open = (): void => undefined
+  world.venue.gates.set(second, new Promise<void>((resolve) => (open = resolve)))
+  const waiting = world.open(second)
+  await world.open(first)
+  await settled()
+  assert.equal(count, 0)
+  open()
+  await waiting
+  await settled(60)
+  assert.ok(count >= 2, `${count}`)
+  await world.wallets.stop()
+})
+
+test('[WALLETS24] a ranking shows what the wallet last showed, its last minute included, with the same verdict', async () => {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
+  const wallet = world.wallet(1, recent)
+  const view = sure(await world.open(wallet))
+  const query = { window: 'all_time', sortBy: 'volume', offset: 0, limit: 10 } as const
+  const [row] = world.wallets.ranking(query).wallets
+  assert.deepEqual(row?.totals, view.totals)
+  assert.deepEqual(
+    [row?.figures.trades, row?.isComplete, row?.asOfMs],
+    [2, view.isComplete, view.asOfMs],
+  )
+  world.clock.advance(6 * MINUTE_MS)
+  world.venue.isDown = true
+  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  const [later] = world.wallets.ranking(query).wallets
+  assert.deepEqual([later?.isComplete, later?.asOfMs], [false, timeMs(nowMs)])
+  await world.wallets.stop()
+})
+
+test('[WALLETS25] a wallet that is asked for by its owner after it was asked for itself learns its owner, for good', async () => {
+  for (const isCold of [false, true]) {
+    const world = new WalletWorld()
+    const wallet = world.wallet(1, fills(world, 3))
+    assert.equal(sure(await world.open(wallet)).profile.eoa, null)
+    if (isCold) await world.restart()
+    const eoa = addressOf(99)
+    const names = { handle: 'wallet 1', pseudonym: null, image: null }
+    world.venue.profiles.set(eoa, { proxy: wallet, eoa, ...names })
+    assert.equal(sure(await world.open(eoa)).profile.eoa, eoa)
+    assert.equal(sure(await world.open(wallet)).profile.eoa, eoa)
+    await world.restart()
+    // Who it is is asked again by its own address, to which the venue tells no owner.
+    const count = world.venue.profileCount
+    await world.open(wallet)
+    await settled()
+    assert.equal(world.venue.profileCount, count + 1)
+    assert.equal(sure(await world.open(wallet)).profile.eoa, eoa)
+    await world.wallets.stop()
+  }
+})
+
+test('[WALLETS25] who a wallet is, told after it left the memory, is not put over its newer row', async () => {
+  const world = new WalletWorld({ warmBytesMax: 1 })
+  const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
+  await world.open(first)
+  await world.open(second)
+  world.clock.advance(7 * HOUR_MS)
+  let open = (): void => undefined
+  world.venue.profileGate = new Promise<void>((resolve) => (open = resolve))
+  await world.open(first)
+  await world.open(second)
+  world.venue.events.get(first)?.push(fillAt(world.clock.nowMs()))
+  world.clock.advance(6 * MINUTE_MS)
+  await world.open(first)
+  open()
+  await settled()
+  assert.equal(world.storage.wallets.get(first)?.events, 2)
+  await world.wallets.stop()
+})

@@ -1,0 +1,391 @@
+// The owner of wallets over an invented venue: what is read, shown live, kept, made anew, resolved and valued. When the
+// venue is asked is wallets-asking.test.ts; figures are judged in wallets-random.test.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  HOUR_MS,
+  MINUTE_MS,
+  priceMicros,
+  sizeMicros,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import { listing } from '../../support/builders.ts'
+import { addressOf } from '../../support/stored-wallets.ts'
+import {
+  fillAt,
+  hourlyFills as fills,
+  settled,
+  sure,
+  tradesOf,
+  WalletWorld,
+} from '../../support/wallet-venue.ts'
+
+const SECOND_MS = 1_000
+const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const
+
+test('[WALLETS1] a wallet is read whole on its first request, and by one reading for all who ask at once', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 30))
+  const views = await Promise.all([1, 2, 3].map(() => world.open(wallet)))
+  assert.deepEqual(views.map(tradesOf), [30, 30, 30])
+  assert.equal(sure(views[0] ?? null).isComplete, true)
+  assert.deepEqual(world.venue.readFrom, [0])
+  assert.equal(world.venue.profileCount, 1)
+  assert.equal(tradesOf(await world.open(wallet)), 30)
+  assert.deepEqual(world.venue.readFrom, [0], 'what is young is not read again')
+  assert.equal(world.wallets.count, 1)
+  await world.wallets.stop()
+  assert.equal(world.clock.timerCount, 0)
+})
+
+test('[WALLETS2] an owner’s address leads to the wallet, and is asked for once', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 3))
+  const owner = addressOf(99)
+  const profile = { proxy: wallet, eoa: owner, handle: 'it', pseudonym: null, image: null }
+  world.venue.profiles.set(owner, profile)
+  const view = sure(await world.open(owner))
+  assert.deepEqual(view.profile, profile)
+  assert.equal(view.totals.trades, 3)
+  assert.equal(tradesOf(await world.open(wallet)), 3)
+  await world.restart()
+  assert.equal(sure(await world.open(owner)).profile.proxy, wallet)
+  assert.equal(world.wallets.count, 1)
+  await world.wallets.stop()
+})
+
+test('[WALLETS2] an address that the venue never saw is nobody, and is asked for again after a minute', async () => {
+  const world = new WalletWorld()
+  const nobody = addressOf(7)
+  assert.deepEqual([await world.open(nobody), await world.open(nobody)], [null, null])
+  assert.equal(world.venue.profileCount, 1)
+  world.wallet(7, fills(world, 2))
+  assert.equal(await world.open(nobody), null)
+  world.clock.advance(MINUTE_MS)
+  assert.equal(tradesOf(await world.open(nobody)), 2)
+  assert.equal(world.wallets.count, 1)
+  await world.wallets.stop()
+})
+
+test('[WALLETS3] a reading that breaks off is gone on with where it ended', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 3_000))
+  world.venue.failsAfter = 1_500
+  const part = sure(await world.open(wallet))
+  assert.equal(part.isComplete, false)
+  assert.ok(part.totals.trades >= 1_024 && part.totals.trades < 3_000, `${part.totals.trades}`)
+  world.venue.failsAfter = Number.POSITIVE_INFINITY
+  world.clock.advance(2 * SECOND_MS)
+  const whole = sure(await world.open(wallet))
+  assert.deepEqual([whole.totals.trades, whole.isComplete], [3_000, true])
+  const [first, second] = world.venue.readFrom
+  assert.equal(first, 0)
+  assert.ok((second ?? 0) > world.clock.nowMs() - 2_000 * HOUR_MS, 'not from the beginning')
+  await world.wallets.stop()
+})
+
+test('[WALLETS3] what came before a reading broke off is shown once, and nothing of it that is too young', async () => {
+  const world = new WalletWorld()
+  const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
+  const wallet = world.wallet(1, [first])
+  await world.open(wallet)
+  const live = fillAt(world.clock.nowMs(), { name: 'live' })
+  world.stream(wallet, live)
+  // Of three hundred and two the last hundred are not told; the one before them is young, and told otherwise later.
+  world.clock.advance(200 * SECOND_MS)
+  const nowMs = world.clock.nowMs()
+  const older = Array.from({ length: 199 }, (_, index) => fillAt(nowMs - 180_000 + index * 50))
+  const young = fillAt(nowMs - 30 * SECOND_MS)
+  const rest = Array.from({ length: 100 }, (_, index) => fillAt(nowMs - 20_000 + index * 100))
+  world.venue.events.set(wallet, [first, live, ...older, young, ...rest])
+  world.venue.failsAfter = 202
+  world.venue.pageEvents = 202
+  await world.open(wallet)
+  await settled()
+  assert.equal(tradesOf(await world.open(wallet)), 201)
+  world.stream(wallet, fillAt(nowMs, { name: 'later' }))
+  assert.equal(tradesOf(await world.open(wallet)), 202)
+  world.venue.events.set(wallet, [first, live, ...older, ...rest])
+  world.venue.failsAfter = Number.POSITIVE_INFINITY
+  world.clock.advance(2 * SECOND_MS)
+  await world.open(wallet)
+  await settled()
+  assert.equal(tradesOf(await world.open(wallet)), 302)
+  await world.wallets.stop()
+})
+
+test('[WALLETS4] a live fill is shown at once', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  await world.open(wallet)
+  assert.ok(world.venue.followed.has(wallet))
+  const fill = fillAt(world.clock.nowMs(), { name: 'other', size: sizeMicros(3_000_000) })
+  world.stream(wallet, fill)
+  const view = sure(await world.open(wallet))
+  assert.equal(view.totals.trades, 3)
+  assert.equal((await view.positions()).length, 2)
+  const newest = { ...EVER, order: 'desc', kinds: null, market: null } as const
+  assert.deepEqual(view.events(newest)[0]?.event, fill)
+  await world.wallets.stop()
+})
+
+test('[WALLETS5] a live fill that the history tells counts once, with what the history knows; of equal ones each', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  world.venue.lateMs = 20 * SECOND_MS
+  await world.open(wallet)
+  const fill = fillAt(world.clock.nowMs(), { fee: usdMicros(0), role: null })
+  const told = { ...fill, fee: usdMicros(777), role: 'taker' as const }
+  for (const one of [fill, fill, { ...fill, txHash: '0xother' }]) world.stream(wallet, one)
+  assert.equal(tradesOf(await world.open(wallet)), 4, 'the one told again may be a repeat')
+  // Two seconds later by the chain than by the stream; the third is never told.
+  const late = { ...told, timeMs: timeMs(told.timeMs + 2_000) }
+  world.venue.events.get(wallet)?.push(late, late)
+  world.clock.advance(31 * SECOND_MS)
+  await world.open(wallet)
+  await settled()
+  const view = sure(await world.open(wallet))
+  assert.deepEqual([view.totals.trades, view.totals.fees], [5, 1_554])
+  // What no history tells was told by the stream all the same: it stays, and is counted.
+  for (const minutes of [2, 10]) {
+    world.clock.advance(minutes * MINUTE_MS)
+    const lacked = sure(await world.open(wallet))
+    assert.deepEqual([lacked.totals.trades, lacked.isComplete, lacked.lacking], [5, false, 1])
+  }
+  assert.equal(world.storage.wallets.get(wallet)?.lacking, 1)
+  await world.wallets.stop()
+})
+
+test('[WALLETS20] a fill that the stream repeats counts once, until the history, read soon, tells it twice', async () => {
+  for (const count of [1, 2]) {
+    const world = new WalletWorld()
+    const wallet = world.wallet(1, fills(world, 2))
+    world.venue.lateMs = 20 * SECOND_MS
+    await world.open(wallet)
+    const fill = fillAt(world.clock.nowMs(), { role: null })
+    for (const one of [fill, { ...fill, role: 'maker' as const }]) world.stream(wallet, one)
+    const close = [{ usd: usdMicros(1) }, { txHash: '0xother' }, { kind: 'sell' as const }]
+    for (const set of close) world.stream(wallet, { ...fill, ...set })
+    assert.equal(tradesOf(await world.open(wallet)), 2 + 1 + close.length)
+    const told = [
+      ...Array.from({ length: count }, () => fill),
+      ...close.map((set) => ({ ...fill, ...set })),
+    ]
+    world.venue.events.get(wallet)?.push(...told)
+    // Nobody asks for it; only a settled reading ends the doubt.
+    for (let minute = 1; minute <= 5; minute += 1) {
+      world.clock.advance(MINUTE_MS)
+      await settled()
+      assert.equal(world.storage.wallets.get(wallet)?.events, minute < 2 ? 2 : 2 + told.length)
+    }
+    assert.equal(world.venue.readFrom.length, 4)
+    assert.equal(tradesOf(await world.open(wallet)), 2 + told.length)
+    await world.wallets.stop()
+  }
+})
+
+test('[WALLETS4] a followed wallet that trades is read now and then though nobody asks for it', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 2))
+  await world.open(wallet)
+  const fill = fillAt(world.clock.nowMs())
+  world.stream(wallet, fill)
+  world.venue.events.get(wallet)?.push(fill)
+  world.clock.advance(SECOND_MS)
+  await settled()
+  assert.equal(world.venue.readFrom.length, 2, 'a second after the fill')
+  assert.equal(world.storage.wallets.get(wallet)?.events, 2, 'not settled yet')
+  world.clock.advance(4 * MINUTE_MS)
+  await settled()
+  assert.equal(world.venue.readFrom.length, 2)
+  world.clock.advance(3 * MINUTE_MS)
+  await settled()
+  assert.equal(world.venue.readFrom.length, 3)
+  assert.equal(world.storage.wallets.get(wallet)?.events, 3)
+  assert.equal(world.storage.wallets.get(wallet)?.totals.trades, 3, 'as rankings show it')
+  world.clock.advance(HOUR_MS)
+  await settled()
+  assert.equal(world.venue.readFrom.length, 3)
+  await world.wallets.stop()
+})
+
+test('[WALLETS6] only what is settled is kept for good: the last minute may be told otherwise, and nothing of it goes', async () => {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
+  assert.equal(tradesOf(await world.open(wallet)), 2)
+  assert.equal(world.storage.wallets.get(wallet)?.events, 1)
+  const told = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 30 * SECOND_MS), fillAt(nowMs - 10_000)]
+  world.venue.events.set(wallet, told)
+  world.clock.advance(31 * SECOND_MS)
+  await world.open(wallet)
+  await settled()
+  const view = sure(await world.open(wallet))
+  assert.deepEqual([view.totals.trades, view.lacking, view.isComplete], [4, 1, false])
+  // The others of these minutes wait for the one that is not told, which may come late.
+  assert.equal(world.storage.wallets.get(wallet)?.events, 2)
+  world.venue.events.get(wallet)?.splice(1, 0, fillAt(nowMs - 20 * SECOND_MS))
+  world.venue.events.get(wallet)?.sort((one, other) => one.timeMs - other.timeMs)
+  world.clock.advance(2 * MINUTE_MS)
+  const whole = sure(await world.open(wallet))
+  assert.deepEqual([whole.totals.trades, whole.lacking, whole.isComplete], [4, 0, true])
+  assert.equal(world.storage.wallets.get(wallet)?.events, 4)
+  await world.wallets.stop()
+})
+
+test('[WALLETS7] a damaged account is made anew from the ledger, a damaged ledger is read anew', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 1_300))
+  const before = sure(await world.open(wallet)).totals
+  const { wallets } = world.storage
+  const all = { ...EVER, limit: 2_000, order: 'asc', kinds: null, market: null } as const
+  for (const damage of [
+    () => wallets.putAccount(wallet, new Uint8Array([1, 2, 3])),
+    () => wallets.putBlock(wallet, 1, new Uint8Array(100)),
+    () => wallets.putBlock(wallet, 2, new Uint8Array(100)),
+  ]) {
+    await world.wallets.stop()
+    damage()
+    await world.restart()
+    try {
+      sure(await world.open(wallet)).events(all)
+    } catch (error) {
+      assert.match(String(error), /UNAVAILABLE: .* read anew/)
+    }
+    const view = sure(await world.open(wallet))
+    assert.deepEqual([view.totals, view.isComplete], [before, true])
+    assert.equal(view.events(all).length, 1_300)
+    const row = wallets.get(wallet)
+    assert.deepEqual([row?.events, row?.accountEvents, row?.blocks], [1_300, 1_300, 3])
+  }
+  assert.equal(
+    world.venue.readFrom.filter((fromMs) => fromMs === 0).length,
+    3,
+    'the account was not',
+  )
+  await world.wallets.stop()
+})
+
+test('[WALLETS7] an account that was stored within a block is gone on with, by few events and by many', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 700))
+  assert.equal(tradesOf(await world.open(wallet)), 700)
+  for (const [count, known] of [
+    [40, 740],
+    [2_000, 2_740],
+    [1_100, 3_840],
+  ] as const) {
+    const nowMs = world.clock.nowMs()
+    const more = Array.from({ length: count }, (_, index) => fillAt(nowMs + (index + 1) * 1_000))
+    world.venue.events.get(wallet)?.push(...more)
+    world.clock.advance(count * SECOND_MS + 10 * MINUTE_MS)
+    const view = sure(await world.open(wallet))
+    assert.deepEqual([view.totals.trades, view.totals.volume], [known, known * 4_000_000])
+  }
+  await world.restart()
+  assert.equal(tradesOf(await world.open(wallet)), 3_840)
+  assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 1, 'never read anew')
+  await world.wallets.stop()
+})
+
+test('[WALLETS9] a resolution realises losers without any reading, and after a restart', async () => {
+  const world = new WalletWorld()
+  const market = world.list(listing('m'))
+  const nowMs = world.clock.nowMs()
+  const wallet = world.wallet(1, [
+    fillAt(nowMs - HOUR_MS, { outcome: 'yes' }),
+    fillAt(nowMs - HOUR_MS, { outcome: 'no', price: priceMicros(100_000) }),
+  ])
+  assert.equal(sure(await world.open(wallet)).totals.realized, 0)
+  const resolve = () => {
+    const settlement = { status: 'resolved', settlementPrice: priceMicros(0) } as const
+    market.summary = { ...market.summary, ...settlement }
+    world.wallets.onListed(market)
+  }
+  resolve()
+  const view = sure(await world.open(wallet))
+  assert.deepEqual([view.totals.realized, view.unrealized], [-4_000_000, 9_000_000])
+  assert.deepEqual([view.totals.wins, view.totals.losses], [0, 0], 'the winner is still held')
+  assert.equal(world.venue.readFrom.length, 1)
+  await world.restart()
+  assert.equal(sure(await world.open(wallet)).totals.realized, -4_000_000)
+  await world.wallets.stop()
+  // And when nobody heard of it.
+  const later = new WalletWorld()
+  const quiet = later.list(listing('m'))
+  const other = later.wallet(1, [fillAt(nowMs - HOUR_MS)])
+  await later.open(other)
+  await later.wallets.stop()
+  const settlement = { status: 'resolved', settlementPrice: priceMicros(0) } as const
+  quiet.summary = { ...quiet.summary, ...settlement }
+  await later.restart()
+  assert.equal(sure(await later.open(other)).totals.realized, -4_000_000)
+  await later.wallets.stop()
+})
+
+test('[WALLETS8] markets that the catalogue does not know are asked for once, and kept', async () => {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
+  const native = { closed: true, closedTime: '2026-11-20 11:30:00+00' }
+  const gone = listing('gone', { ...closed, native })
+  world.fetchable.set(gone.nativeId, gone)
+  const redeem = { kind: 'redeem', token: null, price: priceMicros(0) } as const
+  const wallet = world.wallet(1, [
+    fillAt(nowMs - HOUR_MS, { name: 'gone', outcome: 'no' }),
+    fillAt(nowMs - 40 * MINUTE_MS, { name: 'gone' }),
+    fillAt(nowMs - 5 * MINUTE_MS, { name: 'gone', ...redeem, usd: usdMicros(10_000_000) }),
+    fillAt(nowMs - 4 * MINUTE_MS, { name: 'nobody’s' }),
+  ])
+  const view = sure(await world.open(wallet))
+  assert.equal(view.totals.realized, 6_000_000 - 4_000_000)
+  const lost = view.pnl({ fromMs: timeMs(0), toMs: nowMs, granularity: 'all' }).series
+  assert.deepEqual(
+    lost.map(({ timeMs: atMs }) => atMs),
+    [Date.UTC(2026, 10, 20, 11, 30), nowMs - 5 * MINUTE_MS],
+    'the loser when it closed, the winner when it was redeemed',
+  )
+  assert.equal(world.storage.wallets.market(gone.nativeId)?.payout, 1_000_000)
+  assert.deepEqual(world.fetched.toSorted(), ['gone', 'nobody’s'])
+  await world.restart()
+  assert.equal(sure(await world.open(wallet)).totals.realized, 2_000_000)
+  assert.deepEqual(world.fetched.filter((id) => id === 'gone').length, 1)
+  await world.wallets.stop()
+})
+
+test('[WALLETS10] positions are valued at the payout, else at the present price, else at their cost', async () => {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  const [priced, paid, silent] = ['priced', 'paid', 'silent'].map((name) =>
+    world.list(listing(name)),
+  )
+  assert.ok(priced !== undefined && paid !== undefined && silent !== undefined)
+  const observedAtMs = nowMs
+  priced.now = { ...priced.now, price: priceMicros(300_000), source: 'midpoint', observedAtMs }
+  paid.summary = { ...paid.summary, status: 'resolved', settlementPrice: priceMicros(500_000) }
+  const names = [
+    ['priced', 'yes'],
+    ['priced', 'no'],
+    ['paid', 'no'],
+    ['silent', 'yes'],
+    ['lost', 'yes'],
+  ] as const
+  const events = names.map(([name, outcome]) => fillAt(nowMs - HOUR_MS, { name, outcome }))
+  const view = sure(await world.open(world.wallet(1, events)))
+  const told = new Map((await view.positions()).map((one) => [one.token, one]))
+  const figures = names.map(([name, outcome]) => {
+    const one = [...told.values()].find(({ token }) => token === `${name}-${outcome}`)
+    return [one?.price, one?.unrealized, one?.view?.ref.nativeId ?? null]
+  })
+  assert.deepEqual(figures, [
+    [300_000, -1_000_000, 'priced'],
+    [700_000, 3_000_000, 'priced'],
+    [500_000, 1_000_000, 'paid'],
+    [null, 0, 'silent'],
+    [null, 0, null],
+  ])
+  assert.equal(view.unrealized, 3_000_000)
+  await world.wallets.stop()
+})

@@ -1,0 +1,228 @@
+// Many endpoints at once (T16): those that hang or fail delay nobody else, and a long backlog of one
+// webhook costs neither the start nor a turn.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
+import { accountId } from '../../../engine/ids.ts'
+import { attemptsMax, attemptsOfFailingMax } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { type TimeMs, timeMs } from '../../../engine/units.ts'
+import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
+import type { StoredDelivery } from '../../../engine/webhooks/webhook.ts'
+import { MemoryOutbox } from '../../../storage/memory-outbox.ts'
+import { MemoryWebhooks } from '../../../storage/memory-webhooks.ts'
+import type { OutboxTable } from '../../../storage/webhook-contract.ts'
+import { FakeCaller } from '../../support/fake-caller.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import {
+  ALICE,
+  CountingBodies,
+  request,
+  settle,
+  WebhookWorld,
+} from '../../support/webhook-world.ts'
+
+const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
+
+async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: number }) {
+  const world = new WebhookWorld()
+  const { caller } = world
+  for (let number = 0; number < webhooks; number += 1) {
+    const url = `https://example.com/${number < hanging ? 'hangs' : 'well'}/${number}`
+    await world.create({ url }, accountId(`acc_${Math.floor(number / 25)}`))
+  }
+  let openMax = 0
+  caller.answer = ({ url }) => (url.includes('hangs') ? 'hang' : { outcome: OK, afterMs: 50 })
+  caller.onPost = () => {
+    openMax = Math.max(openMax, caller.openCount)
+  }
+  return { world, caller, openMax: () => openMax }
+}
+
+test('[DELIVER8] of 1,000 endpoints 100 that hang delay no other’s first attempt by a second', async () => {
+  const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
+  const madeAtMs = new Map<string, number>()
+  for (let round = 0; round < 12; round += 1) {
+    for (let count = 0; count < 2; count += 1) madeAtMs.set(world.trade(), world.clock.nowMs())
+    for (let step = 0; step < 30; step += 1) {
+      await settle()
+      world.clock.advance(50)
+    }
+  }
+  const delays: number[] = []
+  for (const { url, body, atMs } of caller.posts) {
+    if (url.includes('well')) delays.push(atMs - (madeAtMs.get(JSON.parse(body).data.id) ?? 0))
+  }
+  assert.equal(delays.length, 900 * 24)
+  assert.ok(Math.max(...delays.slice(0, 1_000)) < 1_000)
+  assert.ok(delays.reduce((most, delay) => Math.max(most, delay), 0) < 1_000)
+  assert.ok(openMax() <= attemptsMax)
+  world.webhooks.stop()
+})
+
+test('[DELIVER8] endpoints that only fail have a quarter of the places, and go on having them', async () => {
+  const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
+  for (let count = 0; count < 3; count += 1) world.trade()
+  // The first posts tell which endpoints hang.
+  for (let second = 0; second < 40; second += 1) await passASecond(world)
+  const isOpen = () => caller.openCount
+  assert.ok(isOpen() <= attemptsOfFailingMax, `${isOpen()} open`)
+  const before = caller.posts.length
+  const from = world.clock.nowMs()
+  for (let count = 0; count < 3; count += 1) world.trade()
+  for (let step = 0; step < 10; step += 1) {
+    await settle()
+    world.clock.advance(50)
+  }
+  const well = caller.posts.slice(before).filter(({ url }) => url.includes('well'))
+  assert.equal(well.length, 300)
+  assert.ok(well.every(({ atMs }) => atMs - from < 1_000))
+  const tried = new Set<string>()
+  caller.onPost = ({ url }) => tried.add(url)
+  for (let second = 0; second < 90; second += 1) await passASecond(world)
+  assert.ok([...tried].filter((url) => url.includes('hangs')).length === 500, 'each has its turn')
+  world.webhooks.stop()
+})
+
+async function passASecond({ clock }: WebhookWorld): Promise<void> {
+  clock.advance(1_000)
+  await settle()
+}
+
+/** An outbox of one webhook with many pending rows, counting what is asked of it. */
+class LongOutbox extends MemoryOutbox {
+  readonly pendingCount: number
+  readonly nowMs: TimeMs
+  rowsRead = 0
+  asked = 0
+  readonly #changed = new Map<number, StoredDelivery>()
+
+  constructor(pendingCount: number, nowMs: TimeMs) {
+    super()
+    this.pendingCount = pendingCount
+    this.nowMs = nowMs
+  }
+
+  override get(_: unknown, number: number): StoredDelivery {
+    this.rowsRead += 1
+    const made: StoredDelivery = {
+      ...{ number, eventId: `evt_${number}` },
+      eventType: 'trade.created',
+      status: 'pending',
+      ...{ createdAtMs: this.nowMs, dueAtMs: this.nowMs, attempts: 0, last: null },
+      body: Buffer.from(`{"number":${number}}`),
+    }
+    return this.#changed.get(number) ?? made
+  }
+
+  override update(
+    webhook: Parameters<OutboxTable['update']>[0],
+    delivery: StoredDelivery,
+  ): boolean {
+    this.#changed.set(delivery.number, { ...this.get(webhook, delivery.number), ...delivery })
+    return true
+  }
+
+  override due({ lane, limit }: Parameters<OutboxTable['due']>[0]) {
+    this.asked += 1
+    const rows: { dueAtMs: TimeMs; number: number }[] = []
+    if (lane === 'retry') return rows
+    for (let number = 1; rows.length < limit && number <= this.pendingCount; number += 1) {
+      const isPending = (this.#changed.get(number)?.status ?? 'pending') === 'pending'
+      if (isPending) rows.push({ dueAtMs: this.nowMs, number })
+    }
+    this.rowsRead += rows.length
+    return rows
+  }
+
+  override oldestPending() {
+    return null
+  }
+
+  override state() {
+    const ended = { delivered: 0, exhausted: 0, dropped: 0 }
+    const counts = { created: this.pendingCount, ...ended, pending: this.pendingCount }
+    return { counts, failingSinceMs: null }
+  }
+}
+
+test('[DELIVER9] of 100,000 pending deliveries a window is read, at the start and in every turn', async () => {
+  const clock = new ManualClock()
+  const outbox = new LongOutbox(100_000, clock.nowMs())
+  const webhooks = new MemoryWebhooks()
+  const box = new SecretBox('key')
+  const caller = new FakeCaller(clock)
+  caller.answer = () => ({ outcome: OK, afterMs: 10 })
+  const { id, ...view } = await storedWebhook(webhooks, box)
+  assert.equal(view.accountId, ALICE)
+  const actor = new Webhooks({
+    storage: { webhooks, outbox, committed: () => Promise.resolve() },
+    ...{ clock, caller, box, bodies: new CountingBodies(), log: silentLog, metrics: new Metrics() },
+    random: seededRandom('long'),
+    market: () => null,
+    isAccountActive: () => true,
+  })
+  actor.start()
+  assert.equal(caller.posts.length, 16)
+  assert.ok(outbox.rowsRead <= 100, `${outbox.rowsRead} rows at the start`)
+  for (let step = 0; step < 250; step += 1) {
+    await settle()
+    clock.advance(10)
+  }
+  const sent = caller.posts.length
+  assert.ok(sent >= 1_000)
+  assert.ok(outbox.rowsRead < 5 * sent, `${outbox.rowsRead} rows for ${sent} posts`)
+  assert.ok(outbox.asked < sent / 16, `the table was asked ${outbox.asked} times`)
+  assert.equal(new Set(caller.posts.map(({ body }) => body)).size, sent)
+  assert.equal(await actor.remove(ALICE, id), true)
+})
+
+async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
+  const made = new Webhooks({
+    storage: { webhooks, outbox: new MemoryOutbox(), committed: () => Promise.resolve() },
+    ...{ clock: new ManualClock(), caller: new FakeCaller(new ManualClock()), box },
+    ...{ bodies: new CountingBodies(), log: silentLog, metrics: new Metrics() },
+    random: seededRandom('made'),
+    market: () => null,
+    isAccountActive: () => true,
+  })
+  return (await made.create(ALICE, request())).webhook
+}
+
+test('[DELIVER9] a window keeps order, whatever comes before, into or behind it', async () => {
+  const { DeliveryWindow } = await import('../../../actors/webhooks/window.ts')
+  for (let seed = 0; seed < 100; seed += 1) {
+    const random = seededRandom('window', seed)
+    const lane = new Map<number, number>()
+    const taken = new Map<number, true>()
+    const sorted = () =>
+      [...lane]
+        .map(([number, due]) => ({ number, dueAtMs: timeMs(due) }))
+        .sort((one, other) => one.dueAtMs - other.dueAtMs || one.number - other.number)
+    const window = new DeliveryWindow((limit) => sorted().slice(0, limit))
+    let last = 0
+    for (let step = 0; step < 1_500; step += 1) {
+      const isGrowing = step % 600 < 300
+      if (random.below(isGrowing ? 3 : 6) > 0 === isGrowing) {
+        last += 1
+        const dueAtMs = timeMs(random.below(50))
+        lane.set(last, dueAtMs)
+        window.add({ number: last, dueAtMs })
+        continue
+      }
+      const [first] = sorted().filter(({ number }) => !taken.has(number))
+      const head = window.head(taken)
+      assert.deepEqual(head, first ?? null)
+      if (head === null) continue
+      window.shift()
+      // Some stay in the table while they are under way, and then come again.
+      taken.set(head.number, true)
+      if (taken.size < 4) continue
+      for (const number of taken.keys()) lane.delete(number)
+      taken.clear()
+    }
+  }
+})

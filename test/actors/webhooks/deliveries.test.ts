@@ -1,0 +1,462 @@
+// The dispatcher: commits before posts, the same bytes every time, the schedule and its exceptions,
+// bounds, crashes, precedence, windows, and the end of everything.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhook as Judge } from 'standardwebhooks'
+import { attemptsMax, finishedKeptMax } from '../../../engine/limits.ts'
+import { priceMicros } from '../../../engine/units.ts'
+import { ATTEMPTS_MAX } from '../../../engine/webhooks/schedule.ts'
+import { marketRef } from '../../support/builders.ts'
+import { answered } from '../../support/fake-caller.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/webhook-world.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const sum = ({ delivered, exhausted, dropped, pending }: ReturnType<WebhookWorld['counts']>) =>
+  delivered + exhausted + dropped + pending
+
+test('[DELIVER1] nothing is sent before it is committed, and then at once', async () => {
+  const world = new WebhookWorld()
+  await world.create()
+  world.isCommitting = false
+  world.trade()
+  world.trade()
+  await world.pass(HOUR)
+  assert.equal(world.caller.posts.length, 0)
+  world.commit()
+  await settle()
+  assert.equal(world.caller.posts.length, 2)
+})
+
+test('[DELIVER1] each turn of events waits for its own commit', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.isCommitting = false
+  world.trade()
+  await settle()
+  world.trade()
+  // The first turn's commit resolves; the second turn's was not asked for yet.
+  world.commit()
+  await settle()
+  assert.equal(world.caller.posts.length, 1)
+  world.commit()
+  await settle()
+  assert.equal(world.caller.posts.length, 2)
+  assert.equal(world.counts(view.id).delivered, 2)
+})
+
+test('[DELIVER1] what a crash forgets before its commit was never sent', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.isCommitting = false
+  world.trade()
+  await settle()
+  await world.crash()
+  await world.pass(HOUR)
+  assert.equal(world.caller.posts.length, 0)
+  assert.equal(world.counts(view.id).created, 0)
+})
+
+test('[DELIVER2] every attempt has the same bytes and id, and the time and signature of its moment', async () => {
+  // The judge compares with the machine's clock.
+  const world = new WebhookWorld({ clock: new ManualClock(Date.now()) })
+  const { secret } = await world.webhooks.create(ALICE, request())
+  const judge = new Judge(secret)
+  world.caller.onPost = ({ body, headers }) => judge.verify(body, headers)
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await world.pass(3 * MINUTE)
+  assert.equal(world.caller.posts.length, 4)
+  const [first] = world.caller.posts
+  for (const { body, headers, atMs } of world.caller.posts) {
+    assert.equal(body, first?.body)
+    assert.equal(headers['webhook-id'], first?.headers['webhook-id'])
+    assert.equal(headers['webhook-timestamp'], String(Math.floor(atMs / 1_000)))
+    assert.equal(headers['content-type'], 'application/json')
+  }
+})
+
+test('[DELIVER3] attempts come at once, then by the schedule within a fifth, eight in all', async () => {
+  const waits = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY]
+  const shares = new Set<number>()
+  for (let seed = 0; seed < 10; seed += 1) {
+    const world = new WebhookWorld({ seed })
+    const view = await world.create()
+    world.caller.answer = () => answered(503)
+    const madeAtMs = world.clock.nowMs()
+    world.trade()
+    await world.pass(3 * DAY)
+    const times = world.caller.posts.map(({ atMs }) => atMs)
+    assert.equal(times.length, ATTEMPTS_MAX)
+    assert.equal(times[0], madeAtMs)
+    waits.forEach((wait, place) => {
+      const share = ((times[place + 1] ?? 0) - (times[place] ?? 0)) / wait
+      assert.ok(share >= 0.799 && share <= 1.201, `wait ${place}: ${share}`)
+      shares.add(share)
+    })
+    const [delivery] = world.deliveries(view.id)
+    assert.deepEqual(
+      [delivery?.status, delivery?.attempts, delivery?.dueAtMs],
+      ['exhausted', 8, null],
+    )
+    assert.equal(delivery?.last?.status, 503)
+    assert.equal(delivery?.last?.error, 'answered 503')
+  }
+  assert.ok(shares.size > 60, 'the waits differ')
+})
+
+test('[DELIVER4] only a 2xx is a success; Retry-After makes the wait longer, never shorter', async () => {
+  const cases = [
+    { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
+    { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
+    { answer: answered(301), fromMs: 4_000, toMs: 6_000 },
+    { answer: answered(429, DAY), fromMs: DAY, toMs: DAY },
+  ]
+  for (const { answer, fromMs, toMs } of cases) {
+    const world = new WebhookWorld()
+    await world.create()
+    world.caller.answer = () => (world.caller.posts.length === 1 ? answer : answered(200))
+    world.trade()
+    await world.pass(2 * DAY)
+    const [first, second] = world.caller.posts
+    const waited = (second?.atMs ?? 0) - (first?.atMs ?? 0)
+    assert.ok(waited >= fromMs && waited <= toMs, `${waited}`)
+    assert.equal(world.caller.posts.length, 2)
+  }
+})
+
+test('[DELIVER4] 410 disables at once, with its reason, and that delivery is exhausted', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(410)
+  world.trade()
+  await settle()
+  world.trade()
+  await world.pass(HOUR)
+  assert.equal(world.caller.posts.length, 1)
+  const shown = world.webhooks.get(ALICE, view.id)
+  assert.deepEqual([shown?.isActive, shown?.disabledReason], [false, 'gone'])
+  assert.deepEqual([shown?.counts.exhausted, shown?.counts.created], [1, 1])
+  await world.crash()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.disabledReason, 'gone')
+  world.caller.answer = () => answered(200)
+  const active = await world.webhooks.change(ALICE, view.id, { isActive: true })
+  assert.deepEqual([active?.disabledReason, active?.failingSinceMs], [null, null])
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+})
+
+test('[DELIVER5] a price over 15 minutes old at its attempt is dropped and counted, unless asked for', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create({ eventTypes: ['price.changed'] })
+  world.caller.answer = () => answered(500)
+  for (const price of [400_000, 500_000]) tellPrice(world, price)
+  await world.pass(DAY)
+  // At once, after 5 s, 30 s, 2 min and 10 min: the sixth would be over an hour old.
+  assert.equal(world.caller.posts.length, 5)
+  const counts = { created: 1, delivered: 0, exhausted: 0, dropped: 1, pending: 0 }
+  assert.deepEqual(world.counts(view.id), counts)
+  world.caller.answer = () => answered(200)
+  await world.webhooks.retry(ALICE, view.id, 1)
+  await settle()
+  assert.deepEqual(world.counts(view.id), { ...counts, dropped: 0, delivered: 1 })
+})
+
+function tellPrice(world: WebhookWorld, price: number): void {
+  const atMs = world.clock.nowMs()
+  world.webhooks.watcher.onUpdate({
+    kind: 'price',
+    market: marketRef('m', 1),
+    ...{ offset: 1, seq: 1, venueTimeMs: atMs, receivedAtMs: atMs },
+    price: {
+      ...{ price: priceMicros(price), source: 'midpoint', bid: null, ask: null },
+      observedAtMs: atMs,
+    },
+  })
+}
+
+test('[DELIVER6] a crash loses nothing: pending deliveries go on where they were', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await world.pass(40_000)
+  assert.equal(world.deliveries(view.id)[0]?.attempts, 3)
+  world.caller.answer = () => 'hang'
+  world.trade()
+  world.trade()
+  await settle()
+  const [before] = world.deliveries(view.id)
+  await world.crash()
+  assert.deepEqual(world.deliveries(view.id)[0], before)
+  world.caller.answer = () => answered(200)
+  await world.pass(10 * MINUTE)
+  const counts = { created: 3, delivered: 3, exhausted: 0, dropped: 0, pending: 0 }
+  assert.deepEqual(world.counts(view.id), counts)
+})
+
+test('[DELIVER6] a success that was not noted is sent again, with the same id and bytes', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.isCommitting = false
+  world.trade()
+  await settle()
+  world.commit()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+  await world.crash()
+  assert.equal(world.counts(view.id).delivered, 1)
+  const [first, second] = world.caller.posts
+  assert.equal(second?.body, first?.body)
+  assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
+})
+
+test('[DELIVER7] a waiting retry holds back no newer event', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await world.pass(20 * MINUTE)
+  world.caller.answer = () => answered(200)
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+  assert.equal(world.deliveries(view.id)[0]?.status, 'pending')
+})
+
+test('[DELIVER7] one at once while it fails; new events and due retries take turns', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  for (let count = 0; count < 20; count += 1) world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).pending, 20)
+  world.caller.answer = () => 'hang'
+  // Twenty retries come due while twenty new events come in.
+  const retried = world.caller.posts.length
+  world.clock.advance(6_000)
+  await settle()
+  for (let count = 0; count < 20; count += 1) world.trade()
+  await settle()
+  assert.equal(world.caller.openCount, 1)
+  await world.pass(40 * 15_000)
+  const known = new Set(world.caller.posts.slice(0, retried).map(({ body }) => body))
+  const later = world.caller.posts
+    .slice(retried + 1, retried + 21)
+    .map(({ body }) => known.has(body))
+  assert.deepEqual(new Set(later.filter((_, place) => place % 2 === 0)).size, 1)
+  assert.deepEqual(new Set(later.filter((_, place) => place % 2 === 1)).size, 1)
+  assert.notEqual(later[0], later[1])
+  assert.ok(world.caller.posts.length > retried + 30)
+})
+
+test('[DELIVER7] a healthy webhook has at most 16 attempts at once, and four while half of all places are taken', async () => {
+  const world = new WebhookWorld()
+  await world.create()
+  world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
+  for (let count = 0; count < 40; count += 1) world.trade()
+  let openMax = 0
+  world.caller.onPost = () => {
+    openMax = Math.max(openMax, world.caller.openCount)
+  }
+  for (let step = 0; step < 10; step += 1) {
+    await settle()
+    world.clock.advance(100)
+  }
+  assert.equal(openMax, 16)
+  assert.equal(world.caller.posts.length, 40)
+  // Forty hang and take half of all places between them; one that comes later has four.
+  const crowd = new WebhookWorld()
+  for (let nth = 0; nth < 40; nth += 1) await crowd.create({}, nth < 20 ? ALICE : BOB)
+  crowd.caller.answer = () => 'hang'
+  for (let count = 0; count < 20; count += 1) crowd.trade()
+  await crowd.pass(100)
+  assert.equal(crowd.caller.openCount, attemptsMax / 2)
+  await crowd.create({}, BOB)
+  for (let count = 0; count < 20; count += 1) crowd.trade()
+  await crowd.pass(100)
+  assert.equal(crowd.caller.openCount, attemptsMax / 2 + 4)
+})
+
+const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
+
+test('[DELIVER10] beyond so many pending the oldest are dropped and counted', async () => {
+  const world = new WebhookWorld({ pendingMax: 10 })
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  for (let count = 0; count < 25; count += 1) {
+    world.trade()
+    await settle()
+  }
+  const counts = { created: 25, delivered: 0, exhausted: 0, dropped: 15, pending: 10 }
+  assert.deepEqual(world.counts(view.id), counts)
+  const statuses = world.deliveries(view.id).map(({ status }) => status)
+  assert.deepEqual(new Set(statuses.slice(0, 15)), new Set(['dropped']))
+  world.caller.answer = () => answered(200)
+  await world.pass(HOUR)
+  assert.deepEqual(world.counts(view.id), { ...counts, delivered: 10, pending: 0 })
+})
+
+test('[DELIVER10] one dropped while it was on its way stays dropped, and is counted once', async () => {
+  const world = new WebhookWorld({ pendingMax: 1 })
+  const view = await world.create()
+  world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
+  world.trade()
+  await settle()
+  world.trade()
+  await settle()
+  await world.pass(1_000)
+  const counts = { created: 2, delivered: 1, exhausted: 0, dropped: 1, pending: 0 }
+  assert.deepEqual(world.counts(view.id), counts)
+})
+
+test('[DELIVER10] deliveries of an inactive webhook are dropped after 72 hours', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await settle()
+  await world.webhooks.change(ALICE, view.id, { isActive: false })
+  await world.pass(71 * HOUR)
+  assert.equal(world.counts(view.id).pending, 1)
+  await world.crash()
+  await world.pass(HOUR + 2 * MINUTE)
+  const counts = { created: 1, delivered: 0, exhausted: 0, dropped: 1, pending: 0 }
+  assert.deepEqual(world.counts(view.id), counts)
+  assert.equal(world.caller.posts.length, 1)
+})
+
+test('[DELIVER11] nothing but failures for five days disables, with its reason; one success begins anew', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  const failAFor = async (days: number) => {
+    for (let hours = 0; hours < days * 24; hours += 12) {
+      world.trade()
+      await world.pass(12 * HOUR)
+    }
+  }
+  await failAFor(4)
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isActive, true)
+  world.caller.answer = () => answered(200)
+  world.trade()
+  await settle()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.failingSinceMs, null)
+  await world.pass(2 * DAY)
+  const failingFromMs = world.clock.nowMs()
+  world.caller.answer = () => answered(500)
+  await failAFor(4)
+  await world.crash()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.failingSinceMs, failingFromMs)
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isActive, true)
+  await failAFor(2)
+  const shown = world.webhooks.get(ALICE, view.id)
+  assert.deepEqual([shown?.isActive, shown?.disabledReason], [false, 'failing'])
+  assert.equal(sum(world.counts(view.id)), world.counts(view.id).created)
+  const attempts = world.caller.posts.length
+  await world.pass(4 * DAY)
+  assert.equal(world.caller.posts.length, attempts)
+  assert.equal(world.counts(view.id).pending, 0)
+})
+
+test('[DELIVER12] a secret that does not open is a failed attempt that says so', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  const [stored] = world.table.all()
+  assert.ok(stored !== undefined)
+  await world.table.put({ ...stored, secret: stored.secret.slice(0, -8) })
+  await world.crash()
+  world.trade()
+  await settle()
+  assert.equal(world.caller.posts.length, 0)
+  assert.match(world.deliveries(view.id)[0]?.last?.error ?? '', /secret/)
+  const rotated = await world.webhooks.rotateSecret(ALICE, view.id, null)
+  assert.equal(world.counts(view.id).pending, 1)
+  assert.equal(rotated?.webhook.previousSecretUntilMs, null, 'what cannot be read signs nothing')
+  await world.pass(6_001)
+  assert.equal(world.counts(view.id).delivered, 1, 'rotating it is the remedy')
+})
+
+test('[DELIVER12] a rotated-out secret that does not open holds the present one back from nothing', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  await world.webhooks.rotateSecret(ALICE, view.id, null)
+  const [stored] = world.table.all()
+  const [previous] = stored?.previousSecrets ?? []
+  assert.ok(stored !== undefined && previous !== undefined)
+  const damaged = { ...previous, secret: previous.secret.slice(0, -8) }
+  await world.table.put({ ...stored, previousSecrets: [damaged, previous] })
+  await world.crash()
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+  const signatures = world.caller.posts[0]?.headers['webhook-signature']?.split(' ')
+  assert.equal(signatures?.length, 2)
+})
+
+test('[DELIVER12] a caller that throws is a failed attempt, and the next one comes', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  const { caller } = world
+  const post = caller.post.bind(caller)
+  caller.post = () => Promise.reject(new Error('our bug'))
+  world.trade()
+  await settle()
+  caller.post = post
+  await world.pass(6_001)
+  assert.equal(world.counts(view.id).delivered, 1)
+})
+
+test('[DELIVER13] stopping aborts what is under way, leaves it pending and leaves no timer', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => 'hang'
+  for (let count = 0; count < 18; count += 1) world.trade()
+  await settle()
+  const before = world.deliveries(view.id)
+  world.webhooks.stop()
+  await settle()
+  assert.equal(world.caller.openCount, 0)
+  assert.equal(world.clock.timerCount, 0)
+  assert.deepEqual(world.deliveries(view.id), before)
+  world.trade()
+  await settle()
+  assert.equal(world.caller.posts.length, 16)
+  assert.equal(world.counts(view.id).pending, 19)
+  assert.equal(world.clock.timerCount, 0)
+})
+
+test('[DELIVER14] finished deliveries are removed beyond the newest thousand, or after a week', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  for (let count = 0; count < finishedKeptMax + 150; count += 1) {
+    world.trade()
+    if (count % 50 === 0) await settle()
+  }
+  await world.pass(5 * MINUTE)
+  assert.equal(world.deliveries(view.id).length, finishedKeptMax)
+  await world.pass(9 * DAY)
+  assert.equal(world.deliveries(view.id).length, 0)
+  assert.equal(world.counts(view.id).delivered, finishedKeptMax + 150)
+})
+
+test('[DELIVER16] everything is counted by type and outcome, without names', async () => {
+  const world = new WebhookWorld()
+  await world.create()
+  world.caller.answer = () => answered(world.caller.posts.length === 1 ? 500 : 200)
+  world.trade()
+  await world.pass(10_000)
+  const text = await world.metrics.registry.metrics()
+  assert.match(text, /webhook_deliveries_total\{type="trade.created",outcome="created"\} 1/)
+  assert.match(text, /webhook_deliveries_total\{type="trade.created",outcome="delivered"\} 1/)
+  assert.match(text, /webhook_attempts_total\{outcome="5xx"\} 1/)
+  assert.match(text, /webhook_attempts_total\{outcome="2xx"\} 1/)
+  assert.match(text, /webhook_deliveries_pending 0/)
+  assert.match(text, /webhook_event_to_send_ms_count 1/)
+  assert.ok(!text.includes('wh_'))
+})

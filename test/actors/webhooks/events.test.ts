@@ -1,0 +1,264 @@
+// Updates as events: who is told what, once; ages; prices against the price last told.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LifecycleUpdate, PriceUpdate, WhaleUpdate } from '../../../engine/events.ts'
+import { type PriceMicros, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { listing, marketRef } from '../../support/builders.ts'
+import { answered } from '../../support/fake-caller.ts'
+import {
+  ALICE,
+  NO_FILTERS,
+  settle,
+  tradeUpdate,
+  WebhookWorld,
+} from '../../support/webhook-world.ts'
+
+const MINUTE = 60_000
+const M = marketRef('Mixed-Case', 1)
+const OTHER = { ...marketRef('other', 2_500), venue: 'b' } as const
+
+function priceUpdate(
+  world: WebhookWorld,
+  price: number,
+  set: Partial<PriceUpdate['price']> & { market?: PriceUpdate['market'] } = {},
+): PriceUpdate {
+  const { market = M, ...rest } = set
+  const atMs = world.clock.nowMs()
+  return {
+    ...{ kind: 'price', market, offset: 1, seq: 1, venueTimeMs: atMs, receivedAtMs: atMs },
+    price: {
+      ...{ price: priceMicros(price * 10_000), source: 'midpoint', bid: null, ask: null },
+      observedAtMs: atMs,
+      ...rest,
+    },
+  }
+}
+
+function whaleUpdate(world: WebhookWorld, usd: number, ageMs = 150): WhaleUpdate {
+  const { trade, ...rest } = tradeUpdate({
+    market: M,
+    atMs: world.clock.nowMs() - ageMs,
+    nativeId: `w${usd}`,
+    usd: usdMicros(usd * 1e6),
+  })
+  const named = { outcome: 'Yes', question: 'Q', slug: 's', eventSlug: 'e', category: 'Politics' }
+  return { ...rest, kind: 'whale', whale: { ...trade, ...named, wallet: trade.taker, fills: 1 } }
+}
+
+function lifeUpdate(
+  world: WebhookWorld,
+  event: LifecycleUpdate['event'],
+  set: Partial<LifecycleUpdate> & { settlement?: PriceMicros | null } = {},
+): LifecycleUpdate {
+  const { settlement = null, ...rest } = set
+  const atMs = world.clock.nowMs()
+  return {
+    ...{ kind: 'lifecycle', market: M, offset: 1, seq: 1, venueTimeMs: atMs, receivedAtMs: atMs },
+    event,
+    facts: listing('m', { status: 'resolved', settlementPrice: settlement }),
+    twin: null,
+    ...rest,
+  }
+}
+
+test('[HOOKEVENT2] a body is written once for all who want it, and not at all for nobody', async () => {
+  const world = new WebhookWorld()
+  world.trade()
+  assert.equal(world.bodies.count, 0)
+  const rich = { ...NO_FILTERS, minUsd: usdMicros(1e9) }
+  await world.create({ filters: rich })
+  world.trade()
+  assert.equal(world.bodies.count, 0)
+  for (let count = 0; count < 5; count += 1) await world.create()
+  world.trade()
+  await settle()
+  assert.equal(world.bodies.count, 1)
+  assert.equal(world.caller.posts.length, 5)
+  assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
+})
+
+test('[HOOKEVENT2] filters ask for facts of trade, market and catalogue, without regard to an id’s case', async () => {
+  const world = new WebhookWorld()
+  world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
+  const told = async (filters: Partial<typeof NO_FILTERS>) => {
+    const view = await world.create({ filters: { ...NO_FILTERS, ...filters } })
+    const atMs = world.clock.nowMs()
+    const update = tradeUpdate({ market: M, atMs, nativeId: view.id, maker: '0xMaker' })
+    world.webhooks.watcher.onUpdate(update)
+    const { created } = world.counts(view.id)
+    await world.webhooks.remove(ALICE, view.id)
+    return created === 1
+  }
+  assert.equal(await told({ marketIds: ['venue_a_mixed-case'] }), true)
+  assert.equal(await told({ marketIds: ['venue_a_other'] }), false)
+  assert.equal(await told({ wallets: ['0xmaker'] }), true)
+  assert.equal(await told({ wallets: ['0xtaker'] }), true)
+  assert.equal(await told({ wallets: ['0xnobody'] }), false)
+  assert.equal(await told({ eventSlugs: ['the-event'], categories: ['Sports'] }), true)
+  assert.equal(await told({ eventSlugs: ['another'] }), false)
+  assert.equal(await told({ venue: 'a', side: 'buy', minUsd: usdMicros(20_000_000) }), true)
+  assert.equal(await told({ venue: 'b' }), false)
+  assert.equal(await told({ side: 'sell' }), false)
+})
+
+test('[HOOKEVENT3] the same thing told again, also after a restart, is no second event', async () => {
+  const world = new WebhookWorld()
+  const eventTypes = ['trade.created', 'market.resolved'] as const
+  const view = await world.create({ eventTypes })
+  const atMs = world.clock.nowMs()
+  const tell = () => {
+    world.webhooks.watcher.onUpdate(tradeUpdate({ market: M, atMs, nativeId: 'same' }))
+    world.webhooks.watcher.onUpdate(lifeUpdate(world, 'resolved', { settlement: priceMicros(1) }))
+  }
+  tell()
+  tell()
+  await settle()
+  await world.crash()
+  tell()
+  await settle()
+  assert.equal(world.caller.posts.length, 2)
+  assert.equal(world.counts(view.id).created, 2)
+})
+
+test('[HOOKEVENT4] trades and whales of 15 minutes ago are not told, and counted', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
+  world.trade({ ageMs: 15 * MINUTE })
+  world.webhooks.watcher.onUpdate(whaleUpdate(world, 9_000, 15 * MINUTE))
+  assert.equal(world.counts(view.id).created, 0)
+  world.trade({ ageMs: 15 * MINUTE - 1 })
+  world.webhooks.watcher.onUpdate(whaleUpdate(world, 9_000, 15 * MINUTE - 1))
+  assert.equal(world.counts(view.id).created, 2)
+  const old = world.metrics.counts('webhook_events_too_old_total')
+  assert.deepEqual(
+    [...old.values()].map(({ value }) => value),
+    [1, 1],
+  )
+})
+
+test('[HOOKEVENT5] a price is told against the one last told; the first is only kept', async () => {
+  const world = new WebhookWorld()
+  const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
+  const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
+  await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/f', filters: fine })
+  const tell = async (price: number, set = {}) => {
+    world.webhooks.watcher.onUpdate(priceUpdate(world, price, set))
+    await world.pass(1)
+  }
+  for (const price of [40, 41, 44, 45, 45, 49, 40]) await tell(price)
+  await world.crash()
+  for (const price of [44, 45]) await tell(price)
+  const changes = (url: string) =>
+    world.caller.to(url).map(({ body }) => {
+      const { data } = JSON.parse(body)
+      return `${data.base / 10_000} ${data.price / 10_000}`
+    })
+  assert.deepEqual(changes('https://example.com/u'), ['40 45', '45 40', '40 45'])
+  assert.deepEqual(changes('https://example.com/f'), [
+    '40 41',
+    '41 44',
+    '44 45',
+    '45 49',
+    '49 40',
+    '40 44',
+    '44 45',
+  ])
+  // Other markets have their own; where nothing is known there is no price.
+  await tell(90, { market: OTHER })
+  await tell(50, { source: 'none' })
+  assert.equal(world.counts(usual.id).created, 3)
+  await tell(80, { market: OTHER })
+  assert.equal(world.counts(usual.id).created, 4)
+})
+
+test('[HOOKEVENT5] webhooks with one base share a body; a forgotten market begins anew', async () => {
+  const world = new WebhookWorld()
+  for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
+  const { watcher } = world.webhooks
+  watcher.onUpdate(priceUpdate(world, 40))
+  watcher.onUpdate(priceUpdate(world, 60))
+  assert.equal(world.bodies.count, 1)
+  watcher.onForget?.(M.number)
+  watcher.onUpdate(priceUpdate(world, 90))
+  await settle()
+  assert.equal(world.caller.posts.length, 3)
+})
+
+test('[HOOKEVENT6] a market’s end is told once for each settlement', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create({ eventTypes: ['market.resolved'] })
+  const { watcher } = world.webhooks
+  watcher.onUpdate(lifeUpdate(world, 'closed'))
+  watcher.onUpdate(lifeUpdate(world, 'resolved'))
+  watcher.onUpdate(lifeUpdate(world, 'resolved'))
+  watcher.onUpdate(lifeUpdate(world, 'resolved', { settlement: priceMicros(0) }))
+  assert.equal(world.counts(view.id).created, 2)
+})
+
+test('[HOOKEVENT7] a pair is one event, told to whoever wants either market', async () => {
+  const world = new WebhookWorld()
+  const of = (id: string) =>
+    world.create({
+      eventTypes: ['match.created'],
+      filters: { ...NO_FILTERS, marketIds: [id.toLowerCase()] },
+    })
+  const any = await world.create({ eventTypes: ['match.created'] })
+  const views = [any, await of(M.id), await of(OTHER.id)]
+  const none = await of('venue_a_third')
+  const { watcher } = world.webhooks
+  watcher.onUpdate(lifeUpdate(world, 'matched', { twin: OTHER }))
+  watcher.onUpdate(lifeUpdate(world, 'matched', { market: OTHER, twin: M }))
+  watcher.onUpdate(lifeUpdate(world, 'unmatched', { twin: OTHER }))
+  await settle()
+  for (const { id } of views) assert.equal(world.counts(id).created, 1)
+  assert.equal(world.counts(none.id).created, 0)
+  assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
+})
+
+test('[HOOKEVENT8] whales are told from 5,000 dollars on, or from what was asked for', async () => {
+  const world = new WebhookWorld()
+  const usual = await world.create({ eventTypes: ['whale.alert'] })
+  const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
+  const choosy = await world.create({ eventTypes: ['whale.alert'], filters: rich })
+  for (const usd of [4_999, 5_000, 10_000]) {
+    world.webhooks.watcher.onUpdate(whaleUpdate(world, usd))
+  }
+  assert.equal(world.counts(usual.id).created, 2)
+  assert.equal(world.counts(choosy.id).created, 1)
+})
+
+test('[HOOKEVENT9] a whale too small for the stream, or grown since, is told once to whoever asked for so much', async () => {
+  const world = new WebhookWorld()
+  const of = (usd: number) =>
+    world.create({
+      eventTypes: ['whale.alert'],
+      filters: { ...NO_FILTERS, minUsd: usdMicros(usd * 1e6) },
+    })
+  const views = [await of(1_000), await of(5_000), await of(10_000)]
+  const counts = () => views.map(({ id }) => world.counts(id).created)
+  const grown = (usd: number) => {
+    const { whale, receivedAtMs } = whaleUpdate(world, usd)
+    const row = { run: null, offset: null, seq: null, receivedAtMs, ordinal: 0 }
+    world.webhooks.onWhaleRow(M, { ...whale, ...row, nativeId: 'first' })
+  }
+  grown(1_500)
+  assert.deepEqual(counts(), [1, 0, 0])
+  const { whale, ...update } = whaleUpdate(world, 6_000)
+  world.webhooks.watcher.onUpdate({ ...update, whale: { ...whale, nativeId: 'first' } })
+  assert.deepEqual(counts(), [1, 1, 0])
+  grown(12_000)
+  grown(13_000)
+  assert.deepEqual(counts(), [1, 1, 1])
+})
+
+test('[HOOKEVENT8] a whale’s way is measured from its closing', async () => {
+  const world = new WebhookWorld()
+  await world.create({ eventTypes: ['whale.alert'] })
+  world.caller.answer = () => answered(200)
+  world.webhooks.watcher.onUpdate(whaleUpdate(world, 9_000, 170))
+  await settle()
+  const text = await world.metrics.registry.metrics()
+  assert.match(text, /webhook_event_to_send_ms_sum 20\n/)
+  assert.equal(world.caller.posts[0]?.atMs, timeMs(world.clock.nowMs()))
+})

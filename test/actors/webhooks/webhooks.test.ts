@@ -1,0 +1,342 @@
+// The owner of webhooks: ownership, the bound of an account, secrets and their rotation, what happens
+// when the disk fails, removal, tests and retries by hand, and what inactive means.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhook as Judge } from 'standardwebhooks'
+import { previousSecretsMax, rotationMs } from '../../../actors/webhooks/webhooks.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { webhooksPerAccountMax } from '../../../engine/limits.ts'
+import { isSecret, makeSecret } from '../../../engine/webhooks/signature.ts'
+import { answered, type Post } from '../../support/fake-caller.ts'
+import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/webhook-world.ts'
+
+/** Whether the standard's own library accepts a post with a secret, whatever its age. */
+function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
+  // The judge compares with the machine's clock: its own signature of the same time is compared.
+  const sent = (headers['webhook-signature'] ?? '').split(' ')
+  return sent.includes(new Judge(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body))
+}
+
+test('[HOOK1] a webhook is its account’s alone; lists are in order of making', async () => {
+  const { webhooks } = new WebhookWorld()
+  const first = (await webhooks.create(ALICE, request())).webhook
+  const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
+  assert.deepEqual(
+    webhooks.list(ALICE).map(({ id }) => id),
+    [first.id, second.id],
+  )
+  assert.deepEqual(webhooks.list(BOB), [])
+  assert.equal(webhooks.get(BOB, first.id), null)
+  assert.equal(await webhooks.change(BOB, first.id, { isActive: false }), null)
+  assert.equal(await webhooks.rotateSecret(BOB, first.id, null), null)
+  assert.equal(await webhooks.test(BOB, first.id), null)
+  assert.equal(await webhooks.retry(BOB, first.id, 1), null)
+  assert.equal(webhooks.deliveries(BOB, first.id, { status: null, before: null, limit: 1 }), null)
+  assert.equal(await webhooks.remove(BOB, first.id), false)
+  assert.deepEqual(webhooks.get(ALICE, first.id), first)
+})
+
+test('[HOOK2] an account has at most 25, also when they are asked for at once', async () => {
+  const { webhooks } = new WebhookWorld()
+  const asked = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
+  const results = await Promise.allSettled(asked)
+  const refused = results.filter(({ status }) => status === 'rejected')
+  assert.equal(webhooks.list(ALICE).length, webhooksPerAccountMax)
+  assert.equal(refused.length, 40 - webhooksPerAccountMax)
+  await assert.rejects(webhooks.create(ALICE, request()), { code: 'BAD_REQUEST' })
+  await webhooks.create(BOB, request())
+  const [first] = webhooks.list(ALICE)
+  assert.equal(await webhooks.remove(ALICE, first?.id ?? ''), true)
+  await webhooks.create(ALICE, request())
+})
+
+test('[HOOK3] a secret is shown once and stored sealed; a given one is used', async () => {
+  const world = new WebhookWorld()
+  const made = await world.webhooks.create(ALICE, request())
+  assert.ok(isSecret(made.secret))
+  const given = makeSecret()
+  const taken = await world.webhooks.create(ALICE, request({ secret: given }))
+  assert.equal(taken.secret, given)
+  const rotated = await world.webhooks.rotateSecret(ALICE, made.webhook.id, null)
+  const texts = JSON.stringify([[...world.table.all()], world.webhooks.list(ALICE)])
+  for (const secret of [made.secret, given, rotated?.secret ?? '']) {
+    assert.ok(!texts.includes(secret.slice(6, 20)))
+  }
+  assert.ok(!JSON.stringify(world.webhooks.list(ALICE)).includes('ecret"'))
+})
+
+test('[HOOK4] after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+  const world = new WebhookWorld()
+  const { webhook, secret } = await world.webhooks.create(ALICE, request())
+  await world.pass(1_000)
+  const rotated = await world.webhooks.rotateSecret(ALICE, webhook.id, null)
+  assert.ok(rotated !== null)
+  assert.equal(rotated.webhook.previousSecretUntilMs, world.clock.nowMs() + rotationMs)
+  for (const [afterMs, isOldAccepted] of [
+    [0, true],
+    [rotationMs - 1, true],
+    [1, false],
+  ] as const) {
+    await world.pass(afterMs)
+    world.trade()
+    await settle()
+    const post = world.caller.posts.at(-1)
+    assert.ok(post !== undefined)
+    assert.equal(isSignedWith(post, secret), isOldAccepted, `after ${afterMs}`)
+    assert.ok(isSignedWith(post, rotated.secret))
+  }
+  assert.equal(world.webhooks.get(ALICE, webhook.id)?.previousSecretUntilMs, null)
+  assert.equal(world.caller.posts.length, 3)
+})
+
+test('[HOOK11] a second rotation in that time takes none of the first one’s day; the newest eight keep it', async () => {
+  const world = new WebhookWorld()
+  const { webhook, secret } = await world.webhooks.create(ALICE, request())
+  const secrets = [secret]
+  const rotate = async () => {
+    await world.pass(1_000)
+    const rotated = await world.webhooks.rotateSecret(ALICE, webhook.id, null)
+    assert.ok(rotated !== null)
+    secrets.push(rotated.secret)
+    return rotated.webhook.previousSecretUntilMs
+  }
+  /** Of all secrets so far, which the next post is signed with. */
+  const signing = async () => {
+    world.trade()
+    await settle()
+    const post = world.caller.posts.at(-1)
+    assert.ok(post !== undefined)
+    assert.equal(
+      post.headers['webhook-signature']?.split(' ').length,
+      secrets.filter((each) => isSignedWith(post, each)).length,
+    )
+    return secrets.map((each) => isSignedWith(post, each))
+  }
+  await rotate()
+  assert.equal(await rotate(), world.clock.nowMs() + rotationMs)
+  assert.deepEqual(await signing(), [true, true, true])
+  // The first one's day ends a second before the second one's.
+  await world.pass(rotationMs - 1_000)
+  assert.deepEqual(await signing(), [false, true, true])
+  await world.pass(1_000)
+  assert.deepEqual(await signing(), [false, false, true])
+  for (let times = 0; times < 10; times += 1) await rotate()
+  const newest = (await signing()).lastIndexOf(false)
+  assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
+})
+
+test('[HOOK5] what could not be stored is taken back, and said with an error of ours', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  const full = () => Promise.reject(new Error('disk full'))
+  const { table } = world
+  const { create, put, remove } = table
+  Object.assign(table, { create: full, put: full, remove: full })
+  const isOurs = (error: unknown) => error instanceof EngineError && error.code === 'INTERNAL'
+  await assert.rejects(world.webhooks.create(ALICE, request()), isOurs)
+  await assert.rejects(world.webhooks.change(ALICE, view.id, { description: 'new' }), isOurs)
+  await assert.rejects(world.webhooks.rotateSecret(ALICE, view.id, null), isOurs)
+  await assert.rejects(world.webhooks.remove(ALICE, view.id), isOurs)
+  assert.deepEqual(world.webhooks.list(ALICE), [view])
+  Object.assign(table, { create, put, remove })
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+  assert.equal(await world.webhooks.remove(ALICE, view.id), true)
+})
+
+test('[HOOK6] a removed webhook is sent nothing more: attempts are aborted, retries and rows are gone', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  const number = world.numberOf(view.id)
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await settle()
+  world.caller.answer = () => 'hang'
+  world.trade()
+  await settle()
+  assert.equal(world.caller.posts.length, 2)
+  const removed = world.webhooks.remove(ALICE, view.id)
+  assert.equal(world.caller.posts[1]?.isAborted, true)
+  world.trade()
+  assert.equal(await removed, true)
+  await world.pass(10 * 60_000)
+  assert.equal(world.caller.posts.length, 2)
+  assert.equal(world.caller.openCount, 0)
+  assert.deepEqual([...world.outbox.webhooks()], [])
+  assert.equal(world.outbox.get(number, 1), null)
+})
+
+test('[HOOK6] after a crash a removed webhook is sent nothing, and its rows go', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await settle()
+  await world.webhooks.remove(ALICE, view.id)
+  await world.crash()
+  await world.pass(3_600_000)
+  assert.equal(world.caller.posts.length, 1)
+  assert.deepEqual([...world.outbox.webhooks()], [])
+})
+
+test('[HOOK7] a test and a retry by hand go the way of every delivery', async () => {
+  const world = new WebhookWorld()
+  const { webhook, secret } = await world.webhooks.create(ALICE, request())
+  const tested = await world.webhooks.test(ALICE, webhook.id)
+  await settle()
+  assert.equal(tested?.eventType, 'webhook.test')
+  assert.equal(tested?.status, 'pending')
+  const [post] = world.caller.posts
+  assert.ok(post !== undefined && isSignedWith(post, secret))
+  assert.equal(post.headers['webhook-id'], tested?.eventId)
+  assert.deepEqual(
+    world.deliveries(webhook.id).map(({ status, attempts }) => [status, attempts]),
+    [['delivered', 1]],
+  )
+  const again = await world.webhooks.retry(ALICE, webhook.id, tested?.number ?? 0)
+  assert.deepEqual([again?.status, again?.attempts], ['pending', 0])
+  await settle()
+  const counts = { created: 1, delivered: 1, exhausted: 0, dropped: 0, pending: 0 }
+  assert.deepEqual(world.counts(webhook.id), counts)
+  assert.equal(world.caller.posts.length, 2)
+  assert.equal(world.caller.posts[1]?.body, post.body)
+  assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
+})
+
+test('[HOOK7] a retry makes a waiting delivery due now, with all its attempts before it', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await world.pass(60_000)
+  assert.equal(world.deliveries(view.id)[0]?.attempts, 3)
+  const before = world.caller.posts.length
+  await world.webhooks.retry(ALICE, view.id, 1)
+  await settle()
+  assert.equal(world.caller.posts.length, before + 1)
+  assert.equal(world.deliveries(view.id)[0]?.attempts, 1)
+  await world.pass(6_001)
+  assert.equal(world.caller.posts.length, before + 2)
+})
+
+test('[HOOK7] what is on its way is not sent twice at once', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => 'hang'
+  world.trade()
+  await settle()
+  assert.equal((await world.webhooks.retry(ALICE, view.id, 1))?.status, 'pending')
+  await settle()
+  assert.equal(world.caller.posts.length, 1)
+})
+
+test('[HOOK7] an inactive webhook is tested and retried all the same', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  await world.webhooks.change(ALICE, view.id, { isActive: false })
+  const tested = await world.webhooks.test(ALICE, view.id)
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+  await world.webhooks.retry(ALICE, view.id, tested?.number ?? 0)
+  await settle()
+  assert.equal(world.caller.posts.length, 2)
+})
+
+test('[HOOK8] an inactive webhook is told nothing new, and what it had waits until it is active', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await settle()
+  await world.webhooks.change(ALICE, view.id, { isActive: false })
+  world.trade()
+  await world.pass(3_600_000)
+  assert.equal(world.caller.posts.length, 1)
+  assert.equal(world.counts(view.id).created, 1)
+  assert.notEqual(world.webhooks.get(ALICE, view.id)?.failingSinceMs, null)
+  world.caller.answer = () => answered(204)
+  const active = await world.webhooks.change(ALICE, view.id, { isActive: true })
+  assert.equal(active?.failingSinceMs, null)
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 1)
+})
+
+test('[HOOK8] a change holds from the next event on, and after a restart', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create({ eventTypes: ['whale.alert'] })
+  world.trade()
+  const url = 'https://example.com/other'
+  await world.webhooks.change(ALICE, view.id, { eventTypes: ['trade.created'], url })
+  world.trade()
+  await settle()
+  await world.crash()
+  world.trade()
+  await settle()
+  assert.deepEqual(
+    world.caller.posts.map((post) => post.url),
+    [url, url],
+  )
+  const { disabledReason, description, isActive } = world.webhooks.list(ALICE)[0] ?? view
+  assert.deepEqual([disabledReason, description, isActive], [null, null, true])
+})
+
+test('[HOOK9] the webhooks of a disabled account are silent, also after a restart, until it is enabled; those of a deleted one go with it', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create()
+  world.caller.answer = () => answered(500)
+  world.trade()
+  await settle()
+  world.silentAccounts.add(ALICE)
+  world.webhooks.onAccountGone(ALICE, 'disabled')
+  world.trade()
+  await world.pass(3_600_000)
+  await world.crash()
+  world.trade()
+  await world.pass(3_600_000)
+  assert.equal(world.caller.posts.length, 1, 'neither new events nor retries')
+  assert.deepEqual([world.counts(view.id).created, world.counts(view.id).pending], [1, 1])
+  world.caller.answer = () => answered(204)
+  world.silentAccounts.delete(ALICE)
+  world.webhooks.onAccountBack(ALICE)
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).delivered, 2, 'what waited, and what is new')
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isActive, true, 'as its owner left it')
+  const sent = world.caller.posts.length
+  const other = await world.create({}, BOB)
+  world.silentAccounts.add(ALICE)
+  world.webhooks.onAccountGone(ALICE, 'deleted')
+  await settle()
+  world.trade()
+  await settle()
+  assert.deepEqual(
+    [...world.table.all()].map(({ id }) => id),
+    [other.id],
+  )
+  assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
+})
+
+test('[HOOK10] a webhook that was being made when its account was deleted goes with it', async () => {
+  const world = new WebhookWorld()
+  const making = world.webhooks.create(ALICE, request())
+  world.silentAccounts.add(ALICE)
+  world.webhooks.onAccountGone(ALICE, 'deleted')
+  await assert.rejects(making, { code: 'UNAUTHORIZED' })
+  assert.deepEqual([...world.table.all()], [])
+  assert.deepEqual(world.webhooks.list(ALICE), [])
+  // One that is made for a disabled account stays, and is silent.
+  const other = world.webhooks.create(BOB, request())
+  world.silentAccounts.add(BOB)
+  world.webhooks.onAccountGone(BOB, 'disabled')
+  await other
+  world.trade()
+  await world.pass(1)
+  assert.equal(world.caller.posts.length, 0)
+  world.silentAccounts.delete(BOB)
+  world.webhooks.onAccountBack(BOB)
+  world.trade()
+  await world.pass(1)
+  assert.equal(world.caller.posts.length, 1)
+})

@@ -1,0 +1,371 @@
+// The owner of whale rows: closing, thresholds, late fills, restarts, bounds; and all of it at random
+// against a naive twin that groups the stored fills (test/support/whale-world.ts).
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { mailboxMessagesMax } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openMemoryStorage } from '../../../storage/memory.ts'
+import type { Storage } from '../../../storage/storage.ts'
+import { NOON } from '../../support/builders.ts'
+import { CrashingStorage } from '../../support/crashing-storage.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import {
+  foundRows,
+  naiveRows,
+  rowsOf,
+  WhaleWorld,
+  type WorldFill,
+} from '../../support/whale-world.ts'
+
+function openWorld(set: { storage?: Storage; clock?: ManualClock; groupsMax?: number } = {}) {
+  const { storage = openMemoryStorage(), clock = new ManualClock(), ...rest } = set
+  return new WhaleWorld({ storage, clock, ...rest })
+}
+
+/** Rows as `id usd fills`, told ones with their offset. */
+function shown(world: WhaleWorld): string[] {
+  return world.rows().map(({ whale }) => {
+    const told = whale.offset === null ? '' : ` told ${whale.offset}`
+    return `${whale.nativeId} $${whale.usd / 1e6} of ${whale.fills}${told}`
+  })
+}
+
+const tellings = (world: WhaleWorld) =>
+  world.told.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
+
+test('[WHALE3] a group is closed 150 ms after its first fill, and told once', () => {
+  const world = openWorld()
+  world.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
+  world.clock.advance(100)
+  world.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
+  world.clock.advance(49)
+  assert.deepEqual(shown(world), [])
+  world.clock.advance(1)
+  assert.deepEqual(shown(world), ['a $6000 of 2 told 1'])
+  assert.deepEqual(tellings(world), ['1 a $6000'])
+})
+
+test('[WHALE3] later fills of the transaction update the row and send no second message', () => {
+  const world = openWorld()
+  world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
+  world.clock.advance(150)
+  world.deliver({ id: 'b', tx: '0x1', usd: 1_000 })
+  world.clock.advance(60_000)
+  world.deliver({ id: 'c', tx: '0x1', usd: 1_000 })
+  assert.deepEqual(shown(world), ['a $8000 of 3 told 1'])
+  assert.deepEqual(tellings(world), ['1 a $6000'])
+})
+
+test('[WHALE3] a fill without a transaction stands by itself and waits for nobody', () => {
+  const world = openWorld()
+  world.deliver({ id: 'a', usd: 5_000 })
+  world.deliver({ id: 'b', usd: 999 })
+  world.deliver({ id: 'c', usd: 4_999 })
+  assert.deepEqual(shown(world), ['a $5000 of 1 told 1', 'c $4999 of 1'])
+  assert.deepEqual(tellings(world), ['1 a $5000'])
+  assert.equal(world.clock.timerCount, 1, 'the start alone waits')
+})
+
+test('[WHALE4] a row begins at 1,000 dollars and is told at 5,000, also when late fills bring it there', () => {
+  const world = openWorld()
+  world.deliver({ id: 'a', tx: '0x1', usd: 999.999998 })
+  world.clock.advance(1_000)
+  assert.deepEqual(shown(world), [])
+  world.deliver({ id: 'b', tx: '0x1', usd: 0.000002 })
+  assert.deepEqual(shown(world), ['a $1000 of 2'])
+  world.deliver({ id: 'c', tx: '0x1', usd: 3_999.999998 })
+  assert.deepEqual(tellings(world), [])
+  world.deliver({ id: 'd', tx: '0x1', usd: 0.000002 })
+  world.deliver({ id: 'e', tx: '0x1', usd: 1 })
+  assert.deepEqual(tellings(world), ['1 a $5000'])
+  assert.deepEqual(shown(world), ['a $5001 of 5 told 1'])
+})
+
+test('[WHALE4] fills of a history make rows but no messages, until one is told live', () => {
+  const world = openWorld()
+  world.load({ id: 'a', tx: '0x1', usd: 6_000 })
+  world.load({ id: 'b', usd: 7_000, atMs: NOON - 86_400_000 })
+  world.clock.advance(150)
+  assert.deepEqual(shown(world), ['b $7000 of 1', 'a $6000 of 1'])
+  assert.deepEqual(tellings(world), [])
+  world.deliver({ id: 'c', tx: '0x1', usd: 10 })
+  assert.deepEqual(tellings(world), ['1 a $6010'])
+})
+
+test('[WHALE4] a row carries its market, what the taker paid for, and its place in the stream', () => {
+  const world = openWorld()
+  world.deliver({ id: 'a', tx: '0x1', usd: 6_000, outcomeIndex: 1, market: 2 })
+  world.clock.advance(150)
+  const [row] = world.rows()
+  assert.deepEqual([row?.market, row?.venue, row?.nativeMarket], [2, 'a', 'm2'])
+  const { outcome, question, slug, eventSlug, category, wallet } = row?.whale ?? {}
+  const facts = ['No', 'Will m2 happen?', 'slug-m2', 'event-m2', 'Politics', 'taker']
+  assert.deepEqual([outcome, question, slug, eventSlug, category, wallet], facts)
+  assert.deepEqual([row?.whale.run, row?.whale.offset, row?.whale.seq], [1, 1, 1])
+  assert.deepEqual(world.told[0]?.whale, row?.whale)
+  assert.equal(world.told[0]?.market.number, 2)
+  const found = world.storage.whales.rangeByOffset({ run: 1, offset: 0, limit: 10 })
+  assert.deepEqual(found, [row])
+})
+
+test('[WHALE5] a row cut off by a crash is closed and told at the next start, once', () => {
+  const [storage, clock] = [openMemoryStorage(), new ManualClock()]
+  const first = openWorld({ storage, clock })
+  first.deliver({ id: 'told', tx: '0x0', usd: 9_000 })
+  clock.advance(59_000)
+  first.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
+  first.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
+  first.whales.stop()
+  // Gone for an hour: the last minute is that of the run, not of the clock.
+  clock.advance(3_600_000)
+  const second = openWorld({ storage, clock })
+  clock.advance(100)
+  assert.deepEqual(tellings(second), ['1 a $6000'])
+  assert.deepEqual(shown(second), ['told $9000 of 1 told 1', 'a $6000 of 2 told 1'])
+  second.whales.stop()
+  const third = openWorld({ storage, clock })
+  clock.advance(1_000)
+  assert.deepEqual(tellings(third), [])
+  assert.equal(first.told.length + second.told.length, 2)
+})
+
+test('[WHALE5] a run that ends before it has grouped the last minute leaves that to the next', () => {
+  const [storage, clock] = [openMemoryStorage(), new ManualClock()]
+  const first = openWorld({ storage, clock })
+  first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
+  first.whales.stop()
+  for (let start = 0; start < 3; start += 1) openWorld({ storage, clock }).whales.stop()
+  clock.advance(120_000)
+  const cut = openWorld({ storage, clock })
+  cut.deliver({ id: 'b', tx: '0x2', usd: 10, atMs: NOON + 120_000 })
+  cut.whales.stop()
+  const last = openWorld({ storage, clock })
+  clock.advance(1_000)
+  assert.deepEqual(tellings(last), ['1 a $6000'])
+})
+
+test('[WHALE5] a restart closes at once what was open, lest a second kill hides it', () => {
+  const [storage, clock] = [openMemoryStorage(), new ManualClock()]
+  openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
+  const second = openWorld({ storage, clock })
+  clock.advance(2)
+  assert.deepEqual(tellings(second), ['1 a $6000'])
+})
+
+test('[WHALE5] a fill that comes after a restart joins the row of before', () => {
+  const [storage, clock] = [openMemoryStorage(), new ManualClock()]
+  const first = openWorld({ storage, clock })
+  first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
+  first.deliver({ id: 'x', tx: '0x2', usd: 4_000 })
+  clock.advance(150)
+  first.whales.stop()
+  clock.advance(600_000)
+  const second = openWorld({ storage, clock })
+  clock.advance(1_000)
+  second.deliver({ id: 'b', tx: '0x1', usd: 500 })
+  second.deliver({ id: 'y', tx: '0x2', usd: 1_000 })
+  clock.advance(150)
+  assert.deepEqual(shown(second), ['a $6500 of 2 told 1', 'x $5000 of 2 told 1'])
+  assert.deepEqual(tellings(second), ['1 x $5000'])
+})
+
+test('[WHALE6] nothing is stored or told in the turn of a trade while others wait; a full mailbox loses nothing', () => {
+  const world = openWorld()
+  world.clock.advance(100)
+  world.isHeld = true
+  const count = mailboxMessagesMax + 500
+  for (let each = 0; each < count; each += 1) {
+    world.deliver({ id: `t${each}`, tx: `0x${each % 2_000}`, usd: 2_500, atMs: NOON + each })
+  }
+  assert.deepEqual(shown(world), [])
+  world.isHeld = false
+  world.clock.advance(5_000)
+  assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
+  assert.equal(world.told.length, 2_000)
+  assert.equal(new Set(world.told.map(({ whale }) => whale.nativeId)).size, 2_000)
+})
+
+test('[WHALE7] a transaction that is no longer remembered is summed up from the stored trades', () => {
+  const world = openWorld({ groupsMax: 3 })
+  for (let each = 0; each < 10; each += 1) {
+    world.deliver({ id: `a${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + each })
+  }
+  world.clock.advance(1_000)
+  for (let each = 0; each < 10; each += 1) {
+    world.deliver({ id: `b${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + 3_000 + each })
+  }
+  world.clock.advance(1_000)
+  assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
+  assert.equal(world.told.length, 10)
+})
+
+test('[WHALE7] a forgotten market takes its open groups along; a stopped owner leaves no timer', () => {
+  const world = openWorld()
+  world.clock.advance(100)
+  world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
+  world.deliver({ id: 'b', tx: '0x2', usd: 6_000, market: 2 })
+  world.forget(1)
+  world.deliver({ id: 'c', tx: '0x3', usd: 6_000 })
+  world.clock.advance(1_000)
+  assert.deepEqual(tellings(world), ['1 b $6000'])
+  world.deliver({ id: 'd', tx: '0x4', usd: 6_000, market: 2 })
+  world.whales.stop()
+  assert.equal(world.clock.timerCount, 0)
+})
+
+test('[WHALE7] after a failed turn the open groups are read again, and a future time blinds nobody', () => {
+  const world = openWorld({ groupsMax: 2 })
+  world.clock.advance(100)
+  world.deliver({ id: 'future', tx: '0x0', usd: 6_000, atMs: NOON * 1.5 })
+  world.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
+  world.whales.restart()
+  world.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
+  world.clock.advance(1_000)
+  const told = world.told.map(({ whale }) => `${whale.nativeId} $${whale.usd / 1e6}`)
+  assert.deepEqual(told.sort(), ['a $6000', 'future $6000'])
+  assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
+})
+
+// At random
+
+type Step =
+  | { readonly kind: 'fill'; readonly fill: Omit<WorldFill, 'id'> }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'restart'; readonly lost: number }
+
+const anyFill = fc.record({
+  usd: fc.constantFrom(1, 400, 999.999999, 1_000, 2_500, 4_000, 5_000, 20_000),
+  market: fc.constantFrom(1, 2),
+  tx: fc.constantFrom(null, '0x1', '0x1', '0x2', '0x3', '0x4'),
+  taker: fc.constantFrom('one', 'one', 'two'),
+  outcomeIndex: fc.constantFrom(0, 0, 0, 1),
+  side: fc.constantFrom('buy' as const, 'buy' as const, 'sell' as const),
+  priceMicros: fc.integer({ min: 1_000, max: 1_000_000 }),
+  maker: fc.constantFrom(null, 'maker'),
+  atMs: fc.constantFrom(0, 1, 5_000, 10_000),
+})
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 10, arbitrary: anyFill.map((fill) => ({ kind: 'fill' as const, fill })) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .constantFrom(1, 40, 75, 149, 150, 1_000, 70_000)
+      .map((ms) => ({ kind: 'wait' as const, ms })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 0, max: 12 }).map((lost) => ({ kind: 'restart' as const, lost })),
+  },
+)
+const anySteps = fc.array(anyStep, { minLength: 1, maxLength: 60 })
+
+/** Fills of a transaction lie within ten seconds, transactions a minute apart. */
+function inItsTime(fill: Omit<WorldFill, 'id'>): Omit<WorldFill, 'id'> {
+  return { ...fill, atMs: NOON - Number(fill.tx ?? 9) * 60_000 + (fill.atMs ?? 0) }
+}
+
+/** What is the same after every history: rows as the twin's, one message a row, stamps without holes. */
+function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean): void {
+  assert.deepEqual(foundRows(storage), naiveRows(storage, [1, 2]))
+  const rows = rowsOf(storage)
+  const told = worlds.flatMap((world) => world.told.map(({ whale }) => whale.nativeId))
+  const ids = rows.filter(({ whale }) => whale.offset !== null).map(({ whale }) => whale.nativeId)
+  assert.deepEqual([...new Set(told)].sort(), ids.sort())
+  if (!isLossy) assert.equal(told.length, ids.length, 'no id is told twice')
+  for (const world of worlds) {
+    assert.deepEqual(
+      world.told.map(({ offset }) => offset),
+      world.told.map((_, index) => index + 1),
+    )
+  }
+  const places = rows.map(({ whale }) => `${whale.timeMs}.${whale.ordinal}`)
+  assert.equal(new Set(places).size, rows.length)
+}
+
+test('[WHALE5] whatever order, pauses and kills: rows are the stored fills’, told once, in memory', () => {
+  fc.assert(
+    fc.property(anySteps, fc.constantFrom(2, 1_000), (steps, groupsMax) => {
+      const clock = new ManualClock()
+      const disk = new CrashingStorage(() => clock.monotonicMs())
+      const worlds = [openWorld({ storage: disk.storage, clock, groupsMax })]
+      const fills: WorldFill[] = []
+      let isLossy = false
+      for (const step of steps) {
+        const world = worlds.at(-1)
+        assert.ok(world !== undefined)
+        if (step.kind === 'wait') clock.advance(step.ms)
+        else if (step.kind === 'fill') {
+          const fill = { ...inItsTime(step.fill), id: `f${fills.length}` }
+          fills.push(fill)
+          world.deliver(fill)
+        } else {
+          world.whales.stop()
+          isLossy ||= step.lost > 0
+          disk.crash(step.lost, 100)
+          const next = openWorld({ storage: disk.storage, clock, groupsMax })
+          worlds.push(next)
+          // The venue is asked again for what was lost.
+          for (const fill of fills) next.deliver(fill)
+        }
+      }
+      clock.advance(10_000)
+      judge(disk.storage, worlds, isLossy)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const folders: string[] = []
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+test('[WHALE5] the same on LMDB, closed and opened again', async () => {
+  await fc.assert(
+    fc.asyncProperty(anySteps, async (steps) => {
+      const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-whales-'))
+      folders.push(dataDir)
+      const clock = new ManualClock()
+      const open = () => openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+      let storage = await open()
+      const worlds = [openWorld({ storage, clock, groupsMax: 3 })]
+      for (const [index, step] of steps.entries()) {
+        const world = worlds.at(-1)
+        if (step.kind === 'wait') clock.advance(step.ms)
+        else if (step.kind === 'fill') world?.deliver({ ...inItsTime(step.fill), id: `f${index}` })
+        else {
+          world?.whales.stop()
+          await storage.close()
+          storage = await open()
+          worlds.push(openWorld({ storage, clock, groupsMax: 3 }))
+        }
+      }
+      clock.advance(10_000)
+      judge(storage, worlds, false)
+      await storage.close()
+    }),
+    { numRuns: 12 },
+  )
+})
+
+test('[WHALE11] a row of live fills that the stream is not told of is handed on, made or grown', () => {
+  const world = openWorld()
+  const untold = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
+  world.load({ id: 'h', usd: 2_000 })
+  world.deliver({ id: 'a', tx: '0x1', usd: 2_000 })
+  world.clock.advance(150)
+  assert.deepEqual(untold(), ['a $2000'])
+  world.deliver({ id: 'b', tx: '0x1', usd: 4_000 })
+  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(untold(), ['a $2000'])
+  world.deliver({ id: 'c', tx: '0x1', usd: 5_000 })
+  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(untold(), ['a $2000', 'a $11000'])
+})
