@@ -1,7 +1,7 @@
 // The log of trades as they were told, run after run, for streams that resume: a reader's view of the
 // table of trades. It also keeps every announced loss with its place, so that a client that was away
 // at that moment hears of it, and notes where the last run ended.
-// Not for: messages still in memory (http/ws/message-log.ts). Upholds LOG1 to LOG3.
+// Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds LOG1 to LOG3.
 
 import type { Update } from '../engine/events.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'

@@ -9,8 +9,8 @@ import { silentLog } from '../engine/log.ts'
 import { seededRandom } from '../engine/random.ts'
 import { priceMicros, sizeMicros } from '../engine/units.ts'
 import { createServer } from '../http/server.ts'
-import { JsonEncoder } from '../http/ws/encode-json.ts'
-import { MsgpackEncoder } from '../http/ws/encode-msgpack.ts'
+import { JsonEncoder } from '../http/ws/encode/json.ts'
+import { MsgpackEncoder } from '../http/ws/encode/msgpack.ts'
 import { FakeEngine } from '../test/support/fake-engine.ts'
 import {
   type Encoding,

@@ -1,7 +1,7 @@
 // Bars of trades: how a trade changes one, how small ones make a large one, and how a bar looks for
 // the second outcome. Pure; equal, whatever the order of arrival, to a recomputation from the sorted
 // trades. Not for: where bars are kept (storage/bars.ts), when (actors/market/bars.ts), or how they are
-// paged (http/candle-pages.ts).
+// paged (http/pages/candles.ts).
 // Upholds CANDLE1 to CANDLE4.
 
 import type { Trade } from './events.ts'

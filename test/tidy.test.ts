@@ -313,10 +313,10 @@ test('[TIDY18] no locked package asks for another Node than those of `engines`: 
 })
 
 test('[TIDY16] the handler of dropped messages only notes and defers: a call on a socket in it ends the process', () => {
-  const upgrade = codeOf(sources.get('http/ws/upgrade.ts') ?? '')
+  const upgrade = codeOf(sources.get('http/ws/session/upgrade.ts') ?? '')
   const handler = /^ *dropped: (.*),$/m.exec(upgrade)?.[1] ?? ''
   assert.equal(handler, '(ws) => ws.getUserData().session?.break()')
-  const session = codeOf(sources.get('http/ws/session.ts') ?? '')
+  const session = codeOf(sources.get('http/ws/session/session.ts') ?? '')
   const body = /^ {2}break\(\): void \{\n([\s\S]*?)^ {2}\}$/m.exec(session)?.[1] ?? ''
   assert.ok(body.includes('setImmediate('), 'the work is deferred')
   const before = body.slice(0, body.indexOf('setImmediate('))

@@ -1,6 +1,6 @@
 // The log of whales as they were told, run after run, for streams that resume: a reader's view of the
 // table of whales, in the shape of the log of trades. Whales never expire, so where a run ended is read
-// from the table itself. Not for: messages still in memory (http/ws/message-log.ts). Upholds WHALE10.
+// from the table itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
 
 import type { HistoryQuery, OffsetQuery, Storage } from '../../storage/storage.ts'
 import type { WhaleRow } from '../../storage/whale-contract.ts'

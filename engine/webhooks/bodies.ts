@@ -1,5 +1,5 @@
 // What the owner of webhooks asks of whoever writes bodies: one method for each event type. The face
-// implements it with the records of REST and stream (http/webhook-bodies.ts), so that an event says
+// implements it with the records of REST and stream (http/webhooks/bodies.ts), so that an event says
 // what they say; tests bring their own. Not for: who is told (actors/webhooks/events.ts).
 
 import type { LifecycleUpdate, PriceUpdate, TradeUpdate, WhaleUpdate } from '../events.ts'

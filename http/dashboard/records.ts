@@ -2,7 +2,7 @@
 // against, as types alone. Not for: messages of the stream (../client/messages.ts).
 
 import type { Static } from '@sinclair/typebox'
-import type { matchSchemas } from '../match-records.ts'
+import type { matchSchemas } from '../records/matches.ts'
 import type { statsSchema } from '../routes/status.ts'
 import type {
   CandleSchema,
@@ -24,16 +24,16 @@ import type {
   WalletPositionSchema,
   WalletTradeSchema,
 } from '../schemas.ts'
-import type { walletTradesSchema } from '../wallet-events.ts'
-import type { walletPositionsSchema } from '../wallet-positions.ts'
-import type { pnlRecord, profileRecord, rankedRecord } from '../wallet-records.ts'
+import type { walletTradesSchema } from '../wallets/events.ts'
+import type { walletPositionsSchema } from '../wallets/positions.ts'
+import type { pnlRecord, profileRecord, rankedRecord } from '../wallets/records.ts'
 import type {
   DeliveriesSchema,
   DeliverySchema,
   WebhookSchema,
   WebhooksSchema,
   WebhookWithSecretSchema,
-} from '../webhook-schemas.ts'
+} from '../webhooks/schemas.ts'
 
 export type Market = Static<typeof MarketSchema>
 export type MarketPage = Static<typeof MarketsSchema>

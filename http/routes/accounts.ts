@@ -8,12 +8,12 @@ import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, labelCharactersMax } from '../../engine/limits.ts'
 import { toSeconds } from '../../engine/units.ts'
-import { echo } from '../echo.ts'
-import type { Problem } from '../parameter.ts'
-import { json, nothing } from '../reply.ts'
-import { bodyRoute, type Route, type RouteDocument, route } from '../route.ts'
+import { json, nothing } from '../request/reply.ts'
+import { bodyRoute, type Route, type RouteDocument, route } from '../request/route.ts'
 import { CreatedKeySchema, choice, KeysSchema, MeSchema, SessionSchema } from '../schemas.ts'
-import { lengthProblem } from '../validate.ts'
+import { echo } from '../validation/echo.ts'
+import type { Problem } from '../validation/parameter.ts'
+import { lengthProblem } from '../validation/validate.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
 /** Half a surrogate pair would not come back from the disk as it was, so it is refused as well. */

@@ -3,7 +3,6 @@
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
-import { findMarket } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
@@ -11,12 +10,13 @@ import {
   historyParameters,
   historyRange,
   withDataStart,
-} from '../history.ts'
-import { type HistoryPage, readHistory } from '../history-scan.ts'
-import { writtenInSlices } from '../in-slices.ts'
-import { marketTexts, snapshotText } from '../render.ts'
-import { type Answer, jsonText } from '../reply.ts'
-import { type Route, type RouteParts, route } from '../route.ts'
+} from '../pages/history.ts'
+import { type HistoryPage, readHistory } from '../pages/scan.ts'
+import { marketTexts, snapshotText } from '../records/render.ts'
+import { findMarket } from '../request/find-market.ts'
+import { writtenInSlices } from '../request/in-slices.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import { type Route, type RouteParts, route } from '../request/route.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
 /** A row holds up to forty levels: so many are read in about a millisecond. */

@@ -13,8 +13,7 @@ import {
 } from '../../engine/candle.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
-import { type CandlePage, filledCandles, tradedCandles } from '../candle-pages.ts'
-import { findMarket, outcomeIndexOf } from '../find-market.ts'
+import { type CandlePage, filledCandles, tradedCandles } from '../pages/candles.ts'
 import {
   cursorText,
   DATA_START,
@@ -22,11 +21,12 @@ import {
   historyParameters,
   historyRange,
   withDataStart,
-} from '../history.ts'
-import { writtenInSlices } from '../in-slices.ts'
-import { candleText } from '../render.ts'
-import { type Answer, jsonText } from '../reply.ts'
-import { type Route, type RouteParts, route } from '../route.ts'
+} from '../pages/history.ts'
+import { candleText } from '../records/render.ts'
+import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
+import { writtenInSlices } from '../request/in-slices.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import { type Route, type RouteParts, route } from '../request/route.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
 /** Read and written well within one turn. */

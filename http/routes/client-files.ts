@@ -3,9 +3,9 @@
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { type ClientFile, readClientFiles } from '../client-files.ts'
-import { type Answer, file, fileRefusals, KEPT, REVALIDATED } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { type ClientFile, readClientFiles } from '../assets/client-files.ts'
+import { type Answer, file, fileRefusals, KEPT, REVALIDATED } from '../request/reply.ts'
+import { type Route, route } from '../request/route.ts'
 
 const SCRIPT = 'text/javascript; charset=utf-8'
 

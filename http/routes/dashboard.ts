@@ -3,8 +3,8 @@
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { readClientFiles } from '../client-files.ts'
-import { DASHBOARD_POLICY, readDashboard } from '../dashboard-files.ts'
+import { readClientFiles } from '../assets/client-files.ts'
+import { DASHBOARD_POLICY, readDashboard } from '../assets/dashboard-files.ts'
 import {
   type Answer,
   file,
@@ -13,8 +13,8 @@ import {
   REVALIDATED,
   redirect,
   withHeader,
-} from '../reply.ts'
-import { type Route, type RouteDocument, route } from '../route.ts'
+} from '../request/reply.ts'
+import { type Route, type RouteDocument, route } from '../request/route.ts'
 
 const HTML = 'text/html; charset=utf-8'
 const NoQuery = Type.Object({})

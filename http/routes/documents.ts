@@ -4,9 +4,9 @@
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { asyncapiText } from '../asyncapi.ts'
-import { PAGE_POLICY, type PageFile, readPage } from '../docs.ts'
-import { openapiText, type SpecificationFacts } from '../openapi.ts'
+import { asyncapiText } from '../documents/asyncapi.ts'
+import { PAGE_POLICY, type PageFile, readPage } from '../documents/docs-page.ts'
+import { openapiText, type SpecificationFacts } from '../documents/openapi.ts'
 import {
   type Answer,
   file,
@@ -15,8 +15,8 @@ import {
   KEPT,
   REVALIDATED,
   withHeader,
-} from '../reply.ts'
-import { type Route, route } from '../route.ts'
+} from '../request/reply.ts'
+import { type Route, route } from '../request/route.ts'
 import { clientFileRoutes } from './client-files.ts'
 
 const OPEN = { access: 'public', isCounted: false } as const

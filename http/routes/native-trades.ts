@@ -7,7 +7,6 @@ import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { listOf } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
@@ -16,22 +15,23 @@ import {
   historyParameters,
   historyRange,
   withDataStart,
-} from '../history.ts'
-import { type HistoryPage, type Place, type Reading, readHistory } from '../history-scan.ts'
-import { eachInSlices, writtenInSlices } from '../in-slices.ts'
-import { volumeMin } from '../lists.ts'
+} from '../pages/history.ts'
+import { volumeMin } from '../pages/lists.ts'
 import {
   type MarketTrade,
   MERGED_ORDINAL_MAX,
   MergedTrades,
   mergedPlace,
-} from '../merged-trades.ts'
-import { VenueATradeSchema, venueATrade } from '../native-venue-a.ts'
-import { VenueBTradeSchema, venueBTrade } from '../native-venue-b.ts'
-import { type Answer, jsonText } from '../reply.ts'
-import { type Route, type RouteGroup, type RouteParts, route } from '../route.ts'
+} from '../pages/merged-trades.ts'
+import { type HistoryPage, type Place, type Reading, readHistory } from '../pages/scan.ts'
+import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
+import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
+import { listOf } from '../request/find-market.ts'
+import { eachInSlices, writtenInSlices } from '../request/in-slices.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
+import { nextTurn } from '../request/sync-times.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
-import { nextTurn } from '../sync-times.ts'
 
 const SLICE_ROWS = 256
 /** Records of one market and one turn: reading and writing so many fit in one piece. */

@@ -5,15 +5,21 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import { partsAnswer, separated } from '../body-bytes.ts'
-import { ListCursors } from '../cursor.ts'
-import { findMarket, listOf } from '../find-market.ts'
-import { cursorText } from '../history.ts'
-import { answerPage, createdRange, type PageAsked, pageRefusals, volumeMin } from '../lists.ts'
-import { VenueAMarketSchema, venueAMarket } from '../native-venue-a.ts'
-import { VenueBMarketSchema, venueBMarket } from '../native-venue-b.ts'
-import { type Answer, namedJson } from '../reply.ts'
-import { type Route, type RouteGroup, type RouteParts, route } from '../route.ts'
+import { cursorText } from '../pages/history.ts'
+import {
+  answerPage,
+  createdRange,
+  type PageAsked,
+  pageRefusals,
+  volumeMin,
+} from '../pages/lists.ts'
+import { partsAnswer, separated } from '../records/body-bytes.ts'
+import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
+import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
+import { ListCursors } from '../request/cursor.ts'
+import { findMarket, listOf } from '../request/find-market.ts'
+import { type Answer, namedJson } from '../request/reply.ts'
+import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */

@@ -4,12 +4,12 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { cutBook, PLAIN_BOOK, pastedBook } from '../book-records.ts'
-import { bulkAnswer, MissingSchema, marketIds } from '../bulk.ts'
-import { findMarket, outcomeIndexOf } from '../find-market.ts'
-import type { HotAnswers } from '../hot-answers.ts'
-import { jsonText } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
+import { cutBook, PLAIN_BOOK, pastedBook } from '../records/books.ts'
+import type { HotAnswers } from '../records/hot-answers.ts'
+import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
+import { jsonText } from '../request/reply.ts'
+import { type Route, route } from '../request/route.ts'
 import { OrderbookSchema, parameters } from '../schemas.ts'
 
 export const OrderbooksSchema = Type.Object({

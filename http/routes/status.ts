@@ -6,8 +6,8 @@ import type { EngineView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { Metrics } from '../../engine/metrics.ts'
-import { json, plainText } from '../reply.ts'
-import { type Route, route } from '../route.ts'
+import { json, plainText } from '../request/reply.ts'
+import { type Route, route } from '../request/route.ts'
 import { HealthSchema, nullable } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })

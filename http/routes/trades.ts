@@ -4,7 +4,6 @@
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import { findMarket } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
@@ -12,11 +11,12 @@ import {
   historyParameters,
   historyRange,
   withDataStart,
-} from '../history.ts'
-import { type HistoryPage, readHistory } from '../history-scan.ts'
-import { marketTexts, tradeText } from '../render.ts'
-import { type Answer, jsonText } from '../reply.ts'
-import { type Route, type RouteParts, route } from '../route.ts'
+} from '../pages/history.ts'
+import { type HistoryPage, readHistory } from '../pages/scan.ts'
+import { marketTexts, tradeText } from '../records/render.ts'
+import { findMarket } from '../request/find-market.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, parameters, TradesSchema } from '../schemas.ts'
 
 const SLICE_ROWS = 512

@@ -6,10 +6,10 @@ import { type Static, type TObject, type TProperties, Type } from '@sinclair/typ
 import type { CatalogView } from '../../actors/views.ts'
 import { WALLET_WINDOWS } from '../../actors/wallets/views.ts'
 import { nativeMarketId, type WalletAddress, walletAddress } from '../../engine/ids.ts'
-import { ListCursors } from '../cursor.ts'
-import { historyParameters } from '../history.ts'
-import { type Answer, failure, json } from '../reply.ts'
-import { type Route, type RouteDocument, route, type ValidRequest } from '../route.ts'
+import { historyParameters } from '../pages/history.ts'
+import { ListCursors } from '../request/cursor.ts'
+import { type Answer, failure, json } from '../request/reply.ts'
+import { type Route, type RouteDocument, route, type ValidRequest } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import {
   type Asked,
@@ -20,10 +20,10 @@ import {
   profileAnswer,
   tradesAnswer,
   type WalletParts,
-} from '../wallet-answers.ts'
-import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallet-events.ts'
-import { WalletPins } from '../wallet-pins.ts'
-import { POSITION_ORDERS, POSITION_STATUSES, walletPositionsSchema } from '../wallet-positions.ts'
+} from '../wallets/answers.ts'
+import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
+import { WalletPins } from '../wallets/pins.ts'
+import { POSITION_ORDERS, POSITION_STATUSES, walletPositionsSchema } from '../wallets/positions.ts'
 import {
   GRANULARITIES,
   PNL_POINTS_MAX,
@@ -32,7 +32,7 @@ import {
   rankedRecord,
   rankingSchema,
   WALLET_ORDERS,
-} from '../wallet-records.ts'
+} from '../wallets/records.ts'
 
 const DATA_COMPLETE = {
   'X-Data-Complete':

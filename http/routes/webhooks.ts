@@ -10,17 +10,17 @@ import { EngineError } from '../../engine/errors.ts'
 import type { AccountId, VenueNames } from '../../engine/ids.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
-import { type Answer, json, nothing } from '../reply.ts'
-import { bodyRoute, type Method, type Route, type RouteDocument, route } from '../route.ts'
+import { type Answer, json, nothing } from '../request/reply.ts'
+import { bodyRoute, type Method, type Route, type RouteDocument, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
-import { webhookDocuments } from '../webhook-documents.ts'
+import { webhookDocuments } from '../webhooks/documents.ts'
 import {
   deliveryCursor,
   deliveryNumber,
   deliveryRecord,
   webhookRecord,
-} from '../webhook-records.ts'
-import { changeOf, requestOf, webhookBodies } from '../webhook-requests.ts'
+} from '../webhooks/records.ts'
+import { changeOf, requestOf, webhookBodies } from '../webhooks/requests.ts'
 
 const NoQuery = Type.Object({})
 

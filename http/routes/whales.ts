@@ -7,19 +7,19 @@ import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts
 import type { MarketId, VenueNames } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import { MICROS } from '../../engine/units.ts'
-import { findMarket } from '../find-market.ts'
 import {
   cursorText,
   DATA_START,
   historyParameters,
   historyRange,
   withDataStart,
-} from '../history.ts'
-import { readHistory } from '../history-scan.ts'
-import { writtenInSlices } from '../in-slices.ts'
-import { whaleText } from '../render.ts'
-import { type Answer, jsonText } from '../reply.ts'
-import { type Route, type RouteParts, route } from '../route.ts'
+} from '../pages/history.ts'
+import { readHistory } from '../pages/scan.ts'
+import { whaleText } from '../records/render.ts'
+import { findMarket } from '../request/find-market.ts'
+import { writtenInSlices } from '../request/in-slices.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/messages.ts'
 

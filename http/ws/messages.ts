@@ -22,7 +22,7 @@ import {
   INTERVALS,
   PRICE_CONFLATE_MS,
 } from './channels.ts'
-import type { ResyncReason } from './encoder.ts'
+import type { ResyncReason } from './encode/encoder.ts'
 import type { StreamErrorCode } from './protocol.ts'
 
 const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart', 'delayed']

@@ -8,7 +8,7 @@ import { isRecord } from '../../engine/json-record.ts'
 import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { decodeMessagePack, nestedLevelsMax } from '../client/msgpack.ts'
 import { CHANNEL_NAMES, type ChannelName, channelOf } from './channels.ts'
-import { type Lane, lanesOf } from './lanes.ts'
+import { type Lane, lanesOf } from './fan-out/lanes.ts'
 
 export type StreamErrorCode =
   | 'PARSE_ERROR'

@@ -13,7 +13,7 @@ import {
 } from '../../engine/msgpack-writer.ts'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
-import { MsgpackEncoder } from '../../http/ws/encode-msgpack.ts'
+import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
 import { FakeEngine } from '../support/fake-engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 

@@ -2,7 +2,7 @@
 // strict) from the document's text alone, and admit no property that it does not name.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Json, JsonObject } from '../../http/openapi-schemas.ts'
+import type { Json, JsonObject } from '../../http/documents/schemas-of.ts'
 
 const BASE = 'asyncapi://schemas/'
 

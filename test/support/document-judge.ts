@@ -4,7 +4,7 @@
 // read is what is judged.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Json, JsonObject } from '../../http/openapi-schemas.ts'
+import type { Json, JsonObject } from '../../http/documents/schemas-of.ts'
 
 /** What is judged: an answer, and the operation that gave it. */
 export interface Judged {

@@ -1,7 +1,7 @@
 // Judges the answer to any request: no 5xx, documented status and valid body where a route answered,
 // one of the plain refusals elsewhere, no secret said again, nothing of the request in a header.
 
-import { Router } from '../../http/router.ts'
+import { Router } from '../../http/request/router.ts'
 import { ACCOUNT, type DescribedFace } from './described-face.ts'
 import { DocumentJudge } from './document-judge.ts'
 import { type FuzzRequest, MARK, PASSWORD } from './fuzz-requests.ts'

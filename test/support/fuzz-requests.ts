@@ -3,7 +3,7 @@
 // request says of itself (`isBroken`): those the library may refuse in its own words.
 
 import { type Random, seededRandom } from '../../engine/random.ts'
-import type { Route } from '../../http/route.ts'
+import type { Route } from '../../http/request/route.ts'
 import { ACCOUNT } from './described-face.ts'
 import { type ParameterValues, valuesOf } from './parameter-values.ts'
 import { requestBytes } from './raw-http.ts'

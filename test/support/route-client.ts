@@ -4,7 +4,7 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { KindGuard } from '@sinclair/typebox'
-import type { Route } from '../../http/route.ts'
+import type { Route } from '../../http/request/route.ts'
 import { ACCOUNT, type DescribedFace, POOR_ACCOUNT } from './described-face.ts'
 import { DocumentJudge } from './document-judge.ts'
 import { type ParameterValues, valuesOf } from './parameter-values.ts'

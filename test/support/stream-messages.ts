@@ -13,7 +13,7 @@ import {
   usdMicros,
 } from '../../engine/units.ts'
 import { INTERVALS } from '../../http/ws/channels.ts'
-import type { Encoder, Frame } from '../../http/ws/encoder.ts'
+import type { Encoder, Frame } from '../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from './fake-market.ts'
 
 const WHOLE = [

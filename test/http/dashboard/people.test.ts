@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
-import { BodyProblems } from '../../../http/body-problems.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
 import { limitText } from '../../../http/dashboard/parts/account-limits.ts'
 import {
@@ -34,7 +33,8 @@ import {
   withOne,
 } from '../../../http/dashboard/parts/webhook-words.ts'
 import type { Deliveries, Delivery, Webhook } from '../../../http/dashboard/records.ts'
-import { createBody } from '../../../http/webhook-schemas.ts'
+import { BodyProblems } from '../../../http/validation/body-problems.ts'
+import { createBody } from '../../../http/webhooks/schemas.ts'
 import { NAMES } from '../../support/builders.ts'
 import { openFace } from '../../support/face.ts'
 

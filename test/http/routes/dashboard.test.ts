@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { readClientFiles } from '../../../http/client-files.ts'
-import { readDashboard } from '../../../http/dashboard-files.ts'
+import { readClientFiles } from '../../../http/assets/client-files.ts'
+import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { type Face, openFace } from '../../support/face.ts'
 import { RawConnection } from '../../support/raw-http.ts'
 

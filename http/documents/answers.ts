@@ -1,0 +1,167 @@
+// What a route can answer, by status: its own success and refusals, and those that the wrapper
+// (handle.ts) and the validation (route.ts) add. One list for the specification document and for the
+// conformance run, which demands that every status here is reached. Upholds OPENAPI4.
+
+import type { TSchema } from '@sinclair/typebox'
+import { bodyBytesMax } from '../../engine/limits.ts'
+import type { Route } from '../request/route.ts'
+import { DetailSchema, ProblemsSchema } from '../schemas.ts'
+import { shapeName } from './names.ts'
+import type { Components, JsonObject } from './schemas-of.ts'
+
+/** One documented status of a route. */
+export interface DocumentedAnswer {
+  readonly status: number
+  /** When it is given. */
+  readonly condition: string
+}
+
+/** Every status that a route can answer, ascending. */
+export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
+  const { document, access, isCounted, scope, hasBody } = route
+  const { refusals = {} } = document
+  const conditions = new Map<number, string[]>()
+  const add = (status: number, condition: string | undefined) => {
+    if (condition === undefined) return
+    conditions.set(status, [...(conditions.get(status) ?? []), condition])
+  }
+  const success = document.status ?? 200
+  add(success, success === 204 ? 'done' : document.summary)
+  if (document.isNamed === true) add(304, '`If-None-Match` names the answer: the client has it')
+  add(400, refusals[400])
+  add(400, badRequest(route))
+  add(401, unauthorized(access))
+  add(401, refusals[401])
+  if (scope !== 'read') add(403, `an API key without the scope \`${scope}\``)
+  add(404, refusals[404])
+  add(405, 'another method than the path has; `Allow` names them')
+  if (hasBody) add(413, `a body of more than ${bodyBytesMax} bytes`)
+  if (canBeInvalid(route)) add(422, 'parameters or fields that fail validation, all of them listed')
+  if (isCounted) add(429, 'a quota is used up; `Retry-After` says when to come back')
+  add(429, refusals[429])
+  add(500, 'our fault')
+  add(426, refusals[426])
+  add(503, refusals[503])
+  return [...conditions]
+    .sort(([one], [two]) => one - two)
+    .map(([status, texts]) => ({ status, condition: texts.join('; ') }))
+}
+
+function badRequest({ querySchema, hasBody }: Route): string {
+  const causes = ['malformed percent-encoding']
+  if (hasBody) causes.push('a body that is not UTF-8 or does not arrive')
+  const properties = Object.values(querySchema.properties)
+  if (properties.some(({ aliases }) => Array.isArray(aliases) && aliases.length > 0)) {
+    causes.push('an alias that contradicts its parameter')
+  }
+  return causes.join(', or ')
+}
+
+function unauthorized(access: Route['access']): string | undefined {
+  if (access === 'public') return undefined
+  return access === 'token'
+    ? 'no login token, or not a valid one'
+    : 'no API key, or not a valid one'
+}
+
+/** Whether any text can fail: a parameter of text without bounds never does. */
+function canBeInvalid({ querySchema, pathSchema, hasBody }: Route): boolean {
+  const parameters = [
+    ...Object.values(querySchema.properties),
+    ...Object.values(pathSchema.properties),
+  ]
+  return hasBody || parameters.some(isBounded)
+}
+
+function isBounded(schema: TSchema): boolean {
+  if (schema.type !== 'string') return true
+  return ['minLength', 'maxLength', 'pattern'].some((bound) => schema[bound] !== undefined)
+}
+
+/** The headers of every answer, and those that some carry, as shared parts. */
+export const HEADERS = {
+  'X-RateLimit-Limit': integer('Requests in a window of 60 s.'),
+  'X-RateLimit-Remaining': integer('Requests left in this window.'),
+  'X-RateLimit-Reset': integer('Unix seconds at which the window ends.'),
+  'Retry-After': integer('Seconds after which to come back, at least 1.'),
+  Upgrade: { description: 'The protocol that the path speaks.', schema: { type: 'string' } },
+  'Cache-Control': {
+    description: 'Who may keep the answer, and for how long.',
+    schema: { type: 'string' },
+  },
+  ETag: {
+    description: 'Names the answer; send it back as `If-None-Match`.',
+    schema: { type: 'string' },
+  },
+  Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
+  'X-Unknown-Parameters': {
+    description:
+      'Names of query parameters that were not known and ignored: comma-separated, percent-encoded, at most 16 and 48 characters of each; `+3` at the end stands for three more.',
+    schema: { type: 'string' },
+  },
+} satisfies Record<string, JsonObject>
+
+function integer(description: string) {
+  return { description, schema: { type: 'integer' } }
+}
+
+const ON_EVERY_ANSWER = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Cache-Control',
+] as const
+
+/** The `responses` of an operation. */
+export function responses(route: Route, operation: string, components: Components): JsonObject {
+  return Object.fromEntries(
+    documentedAnswers(route).map(({ status, condition }) => {
+      const content = contentOf(route, status, operation, components)
+      const headers = headersOf(route, status)
+      const response = { description: `${sentence(condition)}.`, headers }
+      return [String(status), content === null ? response : { ...response, content }]
+    }),
+  )
+}
+
+function contentOf(
+  { document }: Route,
+  status: number,
+  operation: string,
+  components: Components,
+): JsonObject | null {
+  if (status === 304) return null
+  if (status >= 400) {
+    const schema = status === 422 ? ProblemsSchema : DetailSchema
+    return { 'application/json': { schema: components.schema(schema) } }
+  }
+  if (document.answer !== null) {
+    const schema = components.named(document.answer, shapeName(operation, 'Answer'))
+    return { [document.contentType ?? 'application/json']: { schema } }
+  }
+  if (document.contentType === undefined) return null
+  return { [document.contentType]: { schema: { type: 'string' } } }
+}
+
+function headersOf({ document, hasBody }: Route, status: number): JsonObject {
+  const names: (keyof typeof HEADERS)[] = [...ON_EVERY_ANSWER]
+  if (status === 429 || status === 503) names.push('Retry-After')
+  if (status === 405) names.push('Allow')
+  if (status === 426) names.push('Upgrade')
+  // An upgraded connection answers no more in HTTP.
+  if (status === 101) return {}
+  const isSuccess = status < 400
+  if (isSuccess && document.isNamed === true) names.push('ETag')
+  // Of a route that has read its query.
+  if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
+  const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
+  const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {
+    return [name, { description: `${sentence(meaning)}.`, schema: { type: 'string' } }] as const
+  })
+  return Object.fromEntries([...shared, ...own])
+}
+
+/** With a capital, as descriptions begin; words in backticks stay. */
+export function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,142 @@
+// What the specification document calls things: operations by method and path, and the meaning of
+// parameters that several routes take. Not for: their types and bounds, which are the routes' own.
+// Upholds OPENAPI3.
+
+import type { VenueNames } from '../../engine/ids.ts'
+import type { Route, RouteGroup } from '../request/route.ts'
+
+/** Of each group of routes, for a reader who chooses one; `venue_a` and `venue_b` stand for names. */
+const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
+  Markets: 'Markets of both venues in one form: as lists, by text, one by one.',
+  'Market Data': 'Prices, books, trades and candles of a market, now and in the past.',
+  Events: 'Markets under the real-world event that they are about.',
+  'Cross-Platform': 'The same question on both venues.',
+  Sports: 'Games of a sport and date, with the markets of both venues.',
+  Wallets: 'Profiles, trades, positions and profits of wallets of venue_a.',
+  'Venue A Native': "Markets and trades of venue_a in that venue's own fields.",
+  'Venue B Native': "Markets and trades of venue_b in that venue's own fields.",
+  Whales: 'Large trades over all markets.',
+  Webhooks: 'Subscriptions to events by HTTP POST.',
+  WebSocket: 'The realtime stream.',
+  Auth: 'Accounts, login tokens and API keys.',
+  System: 'How the service is, what it holds, and this document.',
+}
+
+/** What a group is called where the venues have these names. */
+export function groupName(group: RouteGroup, names: VenueNames): string {
+  if (group === 'Venue A Native') return `${names.a} native`
+  return group === 'Venue B Native' ? `${names.b} native` : group
+}
+
+/** What a group is about. */
+export function groupMeaning(group: RouteGroup, names: VenueNames): string {
+  return GROUP_MEANINGS[group].replace('venue_a', names.a).replace('venue_b', names.b)
+}
+
+/** Names that the rule of `operationId` would make awkward. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  'POST /v1/auth/signup': 'signUp',
+  'POST /v1/auth/login': 'logIn',
+  'GET /v1/auth/me': 'getAccount',
+  'GET /v1/markets/search': 'searchMarkets',
+  'POST /v1/webhooks/{webhook_id}/test': 'testWebhook',
+  'POST /v1/webhooks/{webhook_id}/rotate-secret': 'rotateWebhookSecret',
+  'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': 'retryWebhookDelivery',
+  'GET /v1/ws': 'openStream',
+  'GET /openapi.json': 'getSpecification',
+  'GET /': 'getStart',
+  'GET /dashboard/{asset}': 'getDashboardAsset',
+  'GET /docs': 'getDocumentation',
+  'GET /docs/{asset}': 'getDocumentationAsset',
+}
+
+const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
+
+/**
+ * A route's name for generated clients: verb and nouns of the path, the noun before a parameter in
+ * the singular (`getMarketOrderbookHistory`). The same whatever the venues are called.
+ */
+export function operationId({ method, pattern }: Route, names: VenueNames): string {
+  const known = OPERATIONS[`${method} ${pattern}`]
+  if (known !== undefined) return known
+  const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== 'v1')
+  const nouns = segments.flatMap((segment, position) => {
+    if (segment.startsWith('{')) return []
+    if (segment === names.a) return ['VenueA']
+    if (segment === names.b) return ['VenueB']
+    const next = segments[position + 1]
+    const isOne = next?.startsWith('{') === true || (method === 'POST' && next === undefined)
+    return [pascalCase(isOne ? singular(segment) : segment)]
+  })
+  return VERBS[method] + nouns.join('')
+}
+
+function singular(noun: string): string {
+  return noun.replace(/ies$/, 'y').replace(/([^s])s$/, '$1')
+}
+
+function pascalCase(text: string): string {
+  return text.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) =>
+    first.toUpperCase(),
+  )
+}
+
+/** The same with a capital, for the shapes that belong to one operation alone. */
+export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
+  return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
+}
+
+/** What a parameter means wherever it stands; a schema's own description comes first. */
+export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
+  address: "Proxy or owner's address, `0x` and 40 hex digits in any case.",
+  asset: 'File name.',
+  at_time: 'Unix seconds; the newest price at or before. Not in the future.',
+  category: 'Only this category.',
+  condition_id: "The venue's id of a market, `0x` and 64 hex digits.",
+  confidence: 'Only matches of this confidence.',
+  consolidated: 'Add the levels of the same market on the other venue, when it is known.',
+  cursor: 'Where the next page begins: the `cursor` of the previous answer.',
+  date: 'Date in US Eastern time, YYYY-MM-DD; today unless given.',
+  delivery_id: 'Id of the delivery, `dlv_` and its number.',
+  depth: 'Levels a side; all unless given.',
+  end_time: 'Unix seconds, inclusive.',
+  end_ts: 'Created at or before, Unix seconds.',
+  event_slug: 'Only markets of this event.',
+  event_ticker: "The venue's id of an event.",
+  gap_fill: 'Fill spans without trades with flat bars of no volume.',
+  include_markets: 'Give the markets of each event.',
+  granularity: 'Length of a step: UTC days, ISO weeks, months, or each moment by itself.',
+  interval: 'Length of a bar.',
+  key_id: 'Id of the API key.',
+  limit: 'Rows of a page, at most.',
+  market_id: 'Unified market id: venue name, underscore, native id.',
+  market_ids: 'Unified market ids.',
+  market_slug: 'Slug of the market.',
+  min_balance: 'Only positions of at least so many shares.',
+  min_count: 'Only trades of at least so many contracts.',
+  min_score: 'Only matches of at least this score, 0 to 100.',
+  min_usd: 'Only trades of at least so many US dollars.',
+  min_volume: 'At least so many US dollars of volume.',
+  offset: 'Rows to leave out; instead of `cursor`.',
+  order: 'Direction: `desc` newest or largest first.',
+  outcome: "Whose side to quote: an outcome's label, or `yes` or `no`; the first unless given.",
+  platform: 'Only this venue.',
+  relation: 'Only matches of this relation.',
+  search: 'Words to find, without regard to case.',
+  series_ticker: "The venue's id of a series of events.",
+  side: 'Only trades whose taker did this.',
+  slug: 'The readable name in addresses, as `slug` of a record.',
+  sort_by: 'What to sort by.',
+  sport: 'Which sport; `cfb` and `cbb` are college football and basketball, `pga` is golf.',
+  start_time: 'Unix seconds, inclusive.',
+  start_ts: 'Created at or after, Unix seconds.',
+  status: 'Only this status.',
+  tags: 'Only rows with one of these tags.',
+  taker_side: 'Only trades whose taker bought this side.',
+  ticker: "The venue's id of a market.",
+  token_id: "The venue's id of an outcome, decimal digits.",
+  type: 'Only activities of these types; all unless given.',
+  wallet: 'Only trades of this wallet.',
+  webhook_id: 'Id of the webhook.',
+  window: 'How far back from now.',
+}

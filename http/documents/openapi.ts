@@ -1,0 +1,170 @@
+// The routes as an OpenAPI 3.1 document: what it says is what validation and the wrapper do, since
+// both are read from the same routes. Not for: serving it (routes/documents.ts), schemas
+// (openapi-schemas.ts), statuses (openapi-answers.ts), names (openapi-names.ts).
+// Upholds OPENAPI1 to OPENAPI5.
+
+import { KindGuard, type TSchema } from '@sinclair/typebox'
+import type { VenueNames } from '../../engine/ids.ts'
+import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
+import { HEADERS, responses, sentence } from './answers.ts'
+import { groupMeaning, groupName, operationId, PARAMETER_MEANINGS, shapeName } from './names.ts'
+import { Components, type Json, type JsonObject } from './schemas-of.ts'
+import { webhookOperations } from './webhooks.ts'
+
+/** What the document needs besides the routes. */
+export interface SpecificationFacts {
+  /** Of the software; the interface's own is in the paths. */
+  readonly version: string
+  readonly names: VenueNames
+}
+
+/** Of the interface; it moves only with its paths (service.md section 9). */
+const INTERFACE_VERSION = '1.0.0'
+
+const DESCRIPTION = `One interface over two prediction-market venues.
+
+Prices are numbers from 0 to 1, sizes are contracts, money is US dollars. A name that ends in \`_ms\` is
+Unix milliseconds; every other time is Unix seconds. Parameters that are not known are ignored and
+named in \`X-Unknown-Parameters\`; a scalar given twice counts with its last value; a list takes
+repeated names and commas. Every GET answers HEAD, every path OPTIONS. A path that is none answers 404.
+Within v1 there are only additions.`
+
+/** The document as a value; the same routes and facts give the same. */
+export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
+  const components = new Components()
+  const paths: Record<string, JsonObject> = {}
+  const operations = new Set<string>()
+  for (const route of routes) {
+    const operation = operationId(route, facts.names)
+    if (operations.has(operation)) throw new Error(`two operations are named ${operation}`)
+    operations.add(operation)
+    const method = route.method.toLowerCase()
+    const written = operationOf(route, operation, components, facts)
+    paths[route.pattern] = { ...paths[route.pattern], [method]: written }
+  }
+  const webhooks = webhookOperations(components, facts.names)
+  const groups = new Set(routes.map(({ document }) => document.group))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Twinbook',
+      version: INTERFACE_VERSION,
+      'x-service-version': facts.version,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service.' }],
+    tags: ROUTE_GROUPS.filter((group) => groups.has(group)).map((group) => {
+      const { names } = facts
+      return { name: groupName(group, names), description: groupMeaning(group, names) }
+    }),
+    paths,
+    webhooks,
+    components: { schemas: components.all, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+/** The document as it is served. */
+export function openapiText(routes: readonly Route[], facts: SpecificationFacts): string {
+  return JSON.stringify(openapi(routes, facts))
+}
+
+const SECURITY_SCHEMES: JsonObject = {
+  ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of `/v1/keys`.' },
+  Bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The `access_token` of `/v1/auth/login` or `/v1/auth/signup`. Where `X-API-Key` is taken, a key is taken here as well.',
+  },
+}
+
+const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
+  public: [],
+  caller: [{ ApiKey: [] }, { Bearer: [] }],
+  token: [{ Bearer: [] }],
+  upgrade: [{ ApiKey: [] }, { Bearer: [] }],
+}
+
+function operationOf(
+  route: Route,
+  operation: string,
+  components: Components,
+  facts: SpecificationFacts,
+): JsonObject {
+  const { document, bodySchema } = route
+  const { description, summary, group } = document
+  const parameters = [
+    ...parametersOf('path', route.pathSchema, components, facts.names),
+    ...parametersOf('query', route.querySchema, components, facts.names),
+  ]
+  return {
+    operationId: operation,
+    tags: [groupName(group, facts.names)],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: SECURITY[route.access],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(bodySchema === null
+      ? {}
+      : { requestBody: bodyOf(route, bodySchema, operation, components) }),
+    responses: responses(route, operation, components),
+  }
+}
+
+function bodyOf(
+  { isBodyOptional, document }: Route,
+  schema: TSchema,
+  operation: string,
+  components: Components,
+): JsonObject {
+  const shape = components.named(schema, shapeName(operation, 'Body'))
+  const named = Object.entries(document.bodyExamples ?? {})
+  const examples = Object.fromEntries(named.map(([name, value]) => [name, { value }]))
+  const media = { schema: shape, ...(named.length === 0 ? {} : { examples }) }
+  return { required: !isBodyOptional, content: { 'application/json': media } }
+}
+
+function parametersOf(
+  place: 'path' | 'query',
+  { properties }: Parameters,
+  components: Components,
+  names: VenueNames,
+): readonly JsonObject[] {
+  return Object.entries(properties).map(([name, property]) => {
+    const { description: own, ...schema } = components.schema(property)
+    const isOptional = KindGuard.IsOptional(property) || property.default !== undefined
+    const example = place === 'path' ? exampleOf(name, names) : undefined
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !isOptional,
+      description: described(name, typeof own === 'string' ? own : undefined, property),
+      schema,
+      ...(example === undefined ? {} : { example }),
+    }
+  })
+}
+
+/** The meaning, then what the schema cannot say: commas and aliases. */
+function described(name: string, own: string | undefined, schema: TSchema): string {
+  const meaning = own ?? PARAMETER_MEANINGS[name] ?? name.replaceAll('_', ' ')
+  const parts = [sentence(meaning.endsWith('.') ? meaning : `${meaning}.`)]
+  if (schema.type === 'array') parts.push('Separated by commas, or repeated.')
+  const aliases: unknown = schema.aliases
+  if (Array.isArray(aliases) && aliases.length > 0) {
+    const quoted = aliases.map((alias) => `\`${String(alias)}\``).join(', ')
+    parts.push(`${aliases.length === 1 ? 'Alias' : 'Aliases'}: ${quoted}.`)
+  }
+  return parts.join(' ')
+}
+
+function exampleOf(name: string, names: VenueNames): Json | undefined {
+  const examples: Readonly<Record<string, string>> = {
+    market_id: `${names.b}_KXNFLGAME-25NOV02DENHOU-DEN`,
+    ticker: 'KXNFLGAME-25NOV02DENHOU-DEN',
+    sport: 'nfl',
+  }
+  return examples[name]
+}

@@ -1,0 +1,138 @@
+// TypeBox schemas as the specification document has them: JSON Schema 2020-12, with each named shape
+// once under `components` and a reference wherever it is used, unions of texts as `enum`, and null as
+// a second type, so that generated clients have readable types.
+// Not for: validation (validate.ts). Upholds OPENAPI2.
+
+import type { TSchema } from '@sinclair/typebox'
+import { VenueAMarketSchema, VenueATradeSchema } from '../records/native-venue-a.ts'
+import { VenueBMarketSchema, VenueBTradeSchema } from '../records/native-venue-b.ts'
+import * as shapes from '../schemas.ts'
+import * as webhookShapes from '../webhooks/schemas.ts'
+
+/** What JSON can carry. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [name: string]: Json
+}
+
+const EXPORTED: Readonly<Record<string, unknown>> = {
+  ...shapes,
+  ...webhookShapes,
+  VenueAMarketSchema,
+  VenueATradeSchema,
+  VenueBMarketSchema,
+  VenueBTradeSchema,
+}
+
+/** Keywords of ours that mean nothing outside. */
+const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', '$id']
+
+/** Shapes by name, filled as schemas refer to them; one per document. */
+export class Components {
+  readonly #names = new Map<string, string>()
+  readonly #schemas = new Map<string, JsonObject>()
+
+  constructor(exported: Readonly<Record<string, unknown>> = EXPORTED) {
+    for (const [name, schema] of Object.entries(exported)) {
+      if (!name.endsWith('Schema') || !isObject(schema) || !isRecord(schema)) continue
+      // By their text and not by identity: Type.Optional and others copy what they are given.
+      this.#names.set(JSON.stringify(schema), name.slice(0, -'Schema'.length))
+    }
+  }
+
+  /** The schema, or a reference to it when it is a named shape. */
+  schema(schema: TSchema): JsonObject {
+    return this.#convert(JSON.parse(JSON.stringify(schema)))
+  }
+
+  /** Like `schema`, but an object without a name gets the one given. Throws when it is taken. */
+  named(schema: TSchema, name: string): JsonObject {
+    const text = JSON.stringify(schema)
+    if (isRecord(schema) && !this.#names.has(text)) {
+      if ([...this.#names.values()].includes(name)) throw new Error(`two shapes named ${name}`)
+      this.#names.set(text, name)
+    }
+    return this.schema(schema)
+  }
+
+  /** Everything referred to so far, by name. */
+  get all(): JsonObject {
+    return Object.fromEntries([...this.#schemas].sort(([one], [two]) => (one < two ? -1 : 1)))
+  }
+
+  #convert(schema: JsonObject): JsonObject {
+    const name = this.#names.get(JSON.stringify(schema))
+    if (name === undefined) return this.#written(schema)
+    if (!this.#schemas.has(name)) {
+      // Taken before its parts are written, so that a shape may contain itself.
+      this.#schemas.set(name, {})
+      this.#schemas.set(name, this.#written(schema))
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  #written(schema: JsonObject): JsonObject {
+    const { anyOf, patternProperties, ...rest } = schema
+    const out: Record<string, Json> = {}
+    for (const [keyword, value] of Object.entries(rest)) {
+      if (OURS.includes(keyword)) continue
+      if (keyword === 'properties' && isObject(value)) {
+        out[keyword] = mapValues(value, (property) => this.#convert(property))
+      } else if (keyword === 'allOf' && Array.isArray(value)) {
+        out[keyword] = value.filter(isObject).map((part) => this.#convert(part))
+      } else if (SINGLE.includes(keyword) && isObject(value)) {
+        out[keyword] = this.#convert(value)
+      } else out[keyword] = value
+    }
+    // TypeBox writes a record of any names as one pattern that matches all.
+    if (isObject(patternProperties)) {
+      const [value] = Object.values(patternProperties)
+      out.additionalProperties = isObject(value) ? this.#convert(value) : true
+    }
+    return Array.isArray(anyOf) ? { ...out, ...this.#union(anyOf.filter(isObject)) } : out
+  }
+
+  /** `enum` for texts, `type: [x, null]` where null joins one type, else `anyOf`. */
+  #union(options: readonly JsonObject[]): JsonObject {
+    const isNullable = options.some(({ type }) => type === 'null')
+    const others = options.filter(({ type }) => type !== 'null')
+    const texts = others.map((option) => option.const)
+    if (texts.length > 0 && texts.every((text) => typeof text === 'string')) {
+      if (!isNullable) return { type: 'string', enum: texts }
+      return { type: ['string', 'null'], enum: [...texts, null] }
+    }
+    const written = others.map((option) => this.#convert(option))
+    const [only] = written
+    if (written.length !== 1 || only === undefined) {
+      return { anyOf: isNullable ? [...written, { type: 'null' }] : written }
+    }
+    if (!isNullable) return only
+    if (only.enum === undefined && only.const === undefined && typeof only.type === 'string') {
+      return { ...only, type: [only.type, 'null'] }
+    }
+    if (Array.isArray(only.enum) && typeof only.type === 'string') {
+      return { ...only, type: [only.type, 'null'], enum: [...only.enum, null] }
+    }
+    return { anyOf: [only, { type: 'null' }] }
+  }
+}
+
+/** Keywords whose value is one schema. */
+const SINGLE: readonly string[] = ['items', 'additionalProperties', 'not', 'unevaluatedProperties']
+
+function mapValues(from: JsonObject, change: (value: JsonObject) => JsonObject): JsonObject {
+  const changed = Object.entries(from).map(([name, value]) => {
+    return [name, isObject(value) ? change(value) : value] as const
+  })
+  return Object.fromEntries(changed)
+}
+
+/** An object with known fields, alone or put together from several: what deserves a name. */
+function isRecord(schema: JsonObject | TSchema): boolean {
+  if (schema.type === 'object' && schema.properties !== undefined) return true
+  return Array.isArray(schema.allOf)
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

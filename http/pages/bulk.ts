@@ -1,0 +1,45 @@
+// Several markets in one request: their ids, and the answer in the order asked for, with the ids
+// that nobody knows beside it. Not for: what is said of each market (routes/). Upholds BULK1 to
+// BULK3.
+
+import { Type } from '@sinclair/typebox'
+import type { MarketView } from '../../actors/views.ts'
+import type { MarketNumber } from '../../engine/market.ts'
+import { inSlices } from '../request/in-slices.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import type { RouteParts } from '../request/route.ts'
+
+const IDS_MAX = 100
+
+/** The parameter: 1 to 100 ids, repeated or separated by commas. */
+export const marketIds = () =>
+  Type.Array(Type.String({ maxLength: 256 }), {
+    minItems: 1,
+    maxItems: IDS_MAX,
+  })
+
+/** For the shapes of answers. */
+export const MissingSchema = Type.Array(Type.String(), {
+  description: 'ids that no market has, as they were given',
+})
+
+/** `{"<name>":[…],"missing":[…]}`; a market or a missing id that is named twice is answered once. */
+export function bulkAnswer(
+  parts: RouteParts,
+  name: 'prices' | 'orderbooks',
+  ids: readonly string[],
+  text: (view: MarketView) => string,
+): Answer | Promise<Answer> {
+  const found = new Map<MarketNumber, MarketView>()
+  const missing = new Map<string, string>()
+  for (const id of ids) {
+    const view = parts.catalog.find(id)
+    if (view !== null) found.set(view.ref.number, view)
+    else if (!missing.has(id.toLowerCase())) missing.set(id.toLowerCase(), id)
+  }
+  const unknown = JSON.stringify([...missing.values()])
+  const answer = (texts: readonly string[]) =>
+    jsonText(`{"${name}":[${texts.join(',')}],"missing":${unknown}}`)
+  const texts = inSlices(parts.clock, [...found.values()], text)
+  return texts instanceof Promise ? texts.then(answer) : answer(texts)
+}

@@ -1,0 +1,118 @@
+// Pages of candles: the newest of a range, joined from the bars that owners keep, read in slices so
+// that years of hours never hold the loop; with the gaps between trades filled when asked to.
+// Not for: parameters and records (routes/candles.ts), or what a bar is (engine/candle.ts).
+// Upholds CANDLE7 to CANDLE10.
+//
+//   fromMs                        pageMs                       lastMs
+//     |  older pages  ............  |  candle  candle  candle  |
+//                                   newest `limit`, each `lengthMs` long, by where they open
+
+import type { MarketView } from '../../actors/views.ts'
+import {
+  BAR_MS,
+  type Bar,
+  barSizeOf,
+  barStart,
+  flatBar,
+  joined,
+  lengthened,
+} from '../../engine/candle.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { TIME_ZERO, timeMs } from '../../engine/units.ts'
+import { nextTurn } from '../request/sync-times.ts'
+
+/** Bars read at once, in some tenths of a millisecond; several times within a slice. */
+const READ_BARS = 64
+/** A fifth of what a handler may take in one piece. */
+const SLICE_MS = 1.5
+
+/** Which candles are wanted: those that open in [fromMs, lastMs], both multiples of `lengthMs`. */
+export interface CandleRange {
+  readonly lengthMs: number
+  readonly fromMs: number
+  readonly lastMs: number
+  readonly limit: number
+}
+
+/** Ascending, and whether older candles of the range follow. */
+export interface CandlePage {
+  readonly candles: readonly Bar[]
+  readonly hasMore: boolean
+}
+
+type BarSource = Pick<MarketView, 'bars'>
+
+/** Only candles with trades. */
+export async function tradedCandles(
+  source: BarSource,
+  range: CandleRange,
+  clock: Clock,
+): Promise<CandlePage> {
+  // One candle more than asked for says exactly whether there are more.
+  const found = await readCandles(source, { ...range, limit: range.limit + 1 }, clock)
+  const hasMore = found.length > range.limit
+  return { candles: found.slice(0, range.limit).reverse(), hasMore }
+}
+
+/**
+ * Every candle from the market's first on: one without trades repeats the close before it. `lastMs`
+ * should not lie in the future.
+ */
+export async function filledCandles(
+  source: BarSource,
+  range: CandleRange,
+  clock: Clock,
+): Promise<CandlePage> {
+  const { lengthMs, fromMs, lastMs, limit } = range
+  const pageMs = Math.max(fromMs, lastMs - (limit - 1) * lengthMs)
+  const traded = (await readCandles(source, { ...range, fromMs: pageMs }, clock)).reverse()
+  const before = barBefore(source, pageMs, lengthMs)
+  const candles: Bar[] = []
+  let close = before?.close ?? null
+  let next = 0
+  for (let startMs = pageMs; startMs <= lastMs; startMs += lengthMs) {
+    const candle = traded[next]
+    if (candle?.startMs === startMs) {
+      next += 1
+      close = candle.close
+      candles.push(candle)
+    } else if (close !== null) candles.push(flatBar(timeMs(startMs), close))
+  }
+  return { candles, hasMore: before !== null && pageMs > fromMs }
+}
+
+/** The newest bar before a time. */
+function barBefore(source: BarSource, atMs: number, lengthMs: number): Bar | null {
+  if (atMs <= 0) return null
+  const toMs = timeMs(atMs - 1)
+  const size = barSizeOf(lengthMs)
+  return source.bars({ size, fromMs: TIME_ZERO, toMs, order: 'desc', limit: 1 })[0] ?? null
+}
+
+/** The newest `limit` candles with trades that open in the range, newest first. */
+async function readCandles(source: BarSource, range: CandleRange, clock: Clock): Promise<Bar[]> {
+  const { lengthMs, limit } = range
+  const size = barSizeOf(lengthMs)
+  const candles: Bar[] = []
+  const fromMs = timeMs(range.fromMs)
+  let toMs = range.lastMs + lengthMs - BAR_MS[size]
+  let sliceEndsAtMs = clock.monotonicMs() + SLICE_MS
+  while (toMs >= fromMs) {
+    const asked = { size, fromMs, toMs: timeMs(toMs), order: 'desc', limit: READ_BARS } as const
+    const bars = source.bars(asked)
+    for (const bar of bars) {
+      const newest = candles[candles.length - 1]
+      if (newest?.startMs === barStart(bar.startMs, lengthMs)) {
+        candles[candles.length - 1] = joined(newest, bar)
+      } else if (candles.length === limit) return candles
+      else candles.push(lengthened(bar, lengthMs))
+    }
+    const last = bars[bars.length - 1]
+    if (last === undefined || bars.length < READ_BARS) return candles
+    toMs = last.startMs - BAR_MS[size]
+    if (clock.monotonicMs() < sliceEndsAtMs) continue
+    await nextTurn(clock)
+    sliceEndsAtMs = clock.monotonicMs() + SLICE_MS
+  }
+  return candles
+}

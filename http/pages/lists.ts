@@ -1,0 +1,82 @@
+// What all pinned lists share: cursor or offset, the binding of a cursor to its filters, and ranges
+// of creation times. Not for: histories (history.ts) or which rows pass (actors/).
+// Upholds PAGE1, MARKETS9.
+
+import { EngineError } from '../../engine/errors.ts'
+import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
+import type { ListCursors, ListPosition } from '../request/cursor.ts'
+import type { Answer } from '../request/reply.ts'
+import { seconds } from './history.ts'
+
+/** For the specification document. */
+export const pageRefusals = {
+  400: 'start after end, cursor with offset, a cursor of another list or an expired one',
+  503: 'too many searches are waiting',
+}
+
+/** The paging parameters of a list. */
+export interface PageAsked {
+  readonly limit: number
+  readonly offset: number
+  readonly cursor?: string
+}
+
+/** Where a page begins. */
+export interface PagePlace {
+  readonly pin: number | null
+  readonly offset: number
+}
+
+/**
+ * Reads a page and answers it. `binding` is the canonical text of everything the list was asked for
+ * but page and size: a cursor cannot continue another list. Throws BAD_REQUEST as decisions.md
+ * sections 3 and 4 say.
+ */
+export function answerPage<Page extends { readonly next: ListPosition | null }>(parts: {
+  cursors: ListCursors
+  asked: PageAsked
+  binding: string
+  read: (place: PagePlace) => Page | 'expired' | Promise<Page | 'expired'>
+  answer: (page: Page, cursor: string | null) => Answer | Promise<Answer>
+}): Answer | Promise<Answer> {
+  const { cursors, asked, binding, read, answer } = parts
+  const finish = (page: Page | 'expired') => {
+    if (page === 'expired') {
+      throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
+    }
+    return answer(page, page.next === null ? null : cursors.encode(page.next, binding))
+  }
+  const page = read(placeOf(cursors, asked, binding))
+  return page instanceof Promise ? page.then(finish) : finish(page)
+}
+
+function placeOf(cursors: ListCursors, asked: PageAsked, binding: string): PagePlace {
+  const { cursor, offset } = asked
+  if (cursor === undefined) return { pin: null, offset }
+  if (offset > 0) throw new EngineError('BAD_REQUEST', 'give cursor or offset, not both')
+  const known = cursors.decode(cursor, binding)
+  if (known !== null) return known
+  throw new EngineError('BAD_REQUEST', 'the cursor was not issued for this query')
+}
+
+/** Creation times of a filter; both seconds belong to the range. Throws BAD_REQUEST when turned. */
+export function createdRange(range: {
+  start: number | undefined
+  end: number | undefined
+  names: readonly [start: string, end: string]
+}): { createdFromMs: TimeMs | null; createdToMs: TimeMs | null } {
+  const { start, end, names } = range
+  if (start !== undefined && end !== undefined && start > end) {
+    throw new EngineError('BAD_REQUEST', `${names[0]} is after ${names[1]}`)
+  }
+  return {
+    createdFromMs: start === undefined ? null : timeMs(seconds(start)),
+    createdToMs: end === undefined ? null : timeMs(seconds(end) + 999),
+  }
+}
+
+/** A least volume; a sum beyond what we can count is one that no market reaches. */
+export function volumeMin(dollars: number | undefined): UsdMicros | null {
+  if (dollars === undefined) return null
+  return roundUsd(dollars) ?? usdMicros(Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,224 @@
+// The trades of several markets of one venue as one history. The place of a row is its millisecond,
+// then its market's number, then its ordinal there: a total order that nothing stored later changes,
+// so that pages lose and repeat nothing. An event may have thousands of markets: each is opened once a
+// request, in slices of time like everything here, and the next row is chosen by a heap.
+// Not for: a whole venue (CatalogView.venueTrades) or a single market (MarketView.trades).
+// Upholds NATIVE6, NATIVE8.
+
+import type { HistoryQuery, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import type { HistoryRange } from './history.ts'
+import type { Place, Slice } from './scan.ts'
+
+/** More ordinals than a market has trades in one millisecond. */
+const ORDINALS = 1_000_000
+/** Beyond it no place was ever issued: market numbers have 32 bits. */
+export const MERGED_ORDINAL_MAX = 2 ** 32 * ORDINALS
+
+/** Rows read of one market at a time: few at first, since of many markets most give none. */
+const CHUNK_ROWS_FIRST = 4
+const CHUNK_ROWS_MAX = 64
+const CHUNK_GROWTH = 4
+
+type Trade = ReturnType<MarketView['trades']>[number]
+
+/** A trade with its market. */
+export interface MarketTrade {
+  readonly view: MarketView
+  readonly trade: Trade
+}
+
+/** Where a row stands among those of all markets. */
+export function mergedPlace({ view, trade }: MarketTrade): Place {
+  return { timeMs: trade.timeMs, ordinal: view.ref.number * ORDINALS + trade.ordinal }
+}
+
+/** The trades of the markets in a range, read once through. */
+export class MergedTrades {
+  readonly #views: readonly MarketView[]
+  readonly #range: HistoryRange
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #heap: SourceHeap
+  #openedCount = 0
+
+  constructor(
+    views: readonly MarketView[],
+    range: HistoryRange,
+    clock: Pick<Clock, 'monotonicMs'>,
+  ) {
+    this.#views = views
+    this.#range = range
+    this.#clock = clock
+    this.#heap = new SourceHeap(range.order)
+  }
+
+  /** The next `limit` rows; fewer, even none, when the monotonic clock shows `untilMs` before. */
+  next(limit: number, untilMs: number): Slice<MarketTrade> {
+    const rows: MarketTrade[] = []
+    let isOver = !this.#open(untilMs)
+    while (!isOver && rows.length < limit) {
+      const { first } = this.#heap
+      if (first === null) return { rows, isEnd: true }
+      const trade = first.row
+      if (trade !== null) rows.push({ view: first.view, trade })
+      const hasRead = first.advance()
+      this.#heap.restore()
+      // Only a read takes time enough to look at the clock for.
+      isOver = hasRead && this.#clock.monotonicMs() >= untilMs
+    }
+    return { rows, isEnd: false }
+  }
+
+  /** Opens markets while there is time, one at least; true once all are. */
+  #open(untilMs: number): boolean {
+    for (;;) {
+      const view = this.#views[this.#openedCount]
+      if (view === undefined) return true
+      this.#openedCount += 1
+      this.#heap.add(new Source(view, this.#range))
+      if (this.#clock.monotonicMs() >= untilMs) return false
+    }
+  }
+}
+
+/** Sources with rows, the one whose row comes first on top. */
+class SourceHeap {
+  readonly #isAscending: boolean
+  readonly #sources: Source[] = []
+
+  constructor(order: 'asc' | 'desc') {
+    this.#isAscending = order === 'asc'
+  }
+
+  /** Null when no source has a row. */
+  get first(): Source | null {
+    return this.#sources[0] ?? null
+  }
+
+  /** A source without rows is left out. */
+  add(source: Source): void {
+    if (source.headMs === null) return
+    let at = this.#sources.length
+    this.#sources.push(source)
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (!this.#isBefore(source, this.#sources[above])) break
+      this.#move(above, at)
+      at = above
+    }
+    this.#sources[at] = source
+  }
+
+  /** After the first has advanced. */
+  restore(): void {
+    let source = this.#sources[0]
+    if (source?.headMs === null) {
+      const last = this.#sources.pop()
+      source = last === source ? undefined : last
+    }
+    if (source === undefined) return
+    let at = 0
+    for (;;) {
+      const left = 2 * at + 1
+      const isRight = this.#isBefore(this.#sources[left + 1], this.#sources[left])
+      const below = isRight ? left + 1 : left
+      if (!this.#isBefore(this.#sources[below], source)) break
+      this.#move(below, at)
+      at = below
+    }
+    this.#sources[at] = source
+  }
+
+  #move(from: number, to: number): void {
+    const source = this.#sources[from]
+    if (source !== undefined) this.#sources[to] = source
+  }
+
+  /** None comes before none. */
+  #isBefore(one: Source | undefined, other: Source | undefined): boolean {
+    if (one === undefined || other === undefined) return false
+    const left = one.headMs ?? 0
+    const right = other.headMs ?? 0
+    const difference = left === right ? one.view.ref.number - other.view.ref.number : left - right
+    return this.#isAscending ? difference < 0 : difference > 0
+  }
+}
+
+/**
+ * One market's rows, read a few at a time. Until it comes first only the time of its first row is
+ * kept: rows of thousands of markets would outlive the collector's first look, at milliseconds each.
+ */
+class Source {
+  readonly view: MarketView
+  /** Of the next row; null behind the last. */
+  headMs: TimeMs | null
+  readonly #range: HistoryRange
+  #after: HistoryQuery['after'] = null
+  #chunk: readonly Trade[] | null = null
+  #chunkRows = 0
+  #position = 0
+
+  constructor(view: MarketView, range: HistoryRange) {
+    this.view = view
+    this.#range = range
+    const [head] = view.trades({ ...range, after: ownPlace(view, range), limit: 1 })
+    this.headMs = head?.timeMs ?? null
+  }
+
+  /** The next row; null when it is not read yet. */
+  get row(): Trade | null {
+    return this.#chunk?.[this.#position] ?? null
+  }
+
+  /** Whether it had to read. */
+  advance(): boolean {
+    if (this.#chunk === null) {
+      this.#chunkRows = CHUNK_ROWS_FIRST
+      this.#after = ownPlace(this.view, this.#range)
+      this.#read()
+      return true
+    }
+    this.#position += 1
+    const isReading =
+      this.#position === this.#chunk.length && this.#chunk.length === this.#chunkRows
+    if (isReading) {
+      this.#chunkRows = Math.min(this.#chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX)
+      this.#read()
+    } else {
+      this.headMs = this.row?.timeMs ?? null
+    }
+    return isReading
+  }
+
+  /** From the head on: what came before it meanwhile is too late for this page. */
+  #read(): void {
+    const { order } = this.#range
+    const { headMs } = this
+    const fromMs = order === 'asc' && headMs !== null ? headMs : this.#range.fromMs
+    const toMs = order === 'desc' && headMs !== null ? headMs : this.#range.toMs
+    const limit = this.#chunkRows
+    this.#chunk = this.view.trades({ fromMs, toMs, order, after: this.#after, limit })
+    this.#position = 0
+    this.headMs = this.row?.timeMs ?? null
+    const last = this.#chunk[this.#chunk.length - 1]
+    if (last !== undefined) this.#after = { timeMs: last.timeMs, ordinal: last.ordinal }
+  }
+}
+
+/** The place in one market's own history that a place among all markets means. */
+function ownPlace(view: MarketView, { after, order, toMs }: HistoryRange): HistoryQuery['after'] {
+  // Behind a place a market reads its table; without one it would fill its ring, for a row or two.
+  if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
+  if (after.ordinal === null) return after
+  const { number } = view.ref
+  const market = Math.floor(after.ordinal / ORDINALS)
+  if (number === market) return { timeMs: after.timeMs, ordinal: after.ordinal % ORDINALS }
+  const isPassed = order === 'asc' ? number < market : number > market
+  return { timeMs: isPassed ? after.timeMs : beside(after.timeMs, order), ordinal: null }
+}
+
+/** The whole millisecond before in the order of reading, so that this one is still to come. */
+function beside(atMs: TimeMs, order: 'asc' | 'desc'): TimeMs {
+  return timeMs(order === 'asc' ? Math.max(0, atMs - 1) : atMs + 1)
+}

@@ -1,0 +1,229 @@
+// One page of a history, read in slices of rows and of time with a turn of the loop after each, so that
+// a rare filter over a long past never holds the loop; and only so many such scans at once, in the
+// order of asking, since twenty that share the time all come too late.
+// Not for: ranges and what histories look like (history.ts). Upholds PAGE6, PAGE7, PAGE9, PAGE10.
+
+import { Slots } from '../../actors/slots.ts'
+import type { HistoryQuery } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { historyScanMsMax, requestDeadlineMs } from '../../engine/limits.ts'
+import { type TimeMs, toSeconds } from '../../engine/units.ts'
+import { historyCursor } from '../request/cursor.ts'
+import { nextTurn } from '../request/sync-times.ts'
+import type { HistoryRange } from './history.ts'
+
+/** A quarter of what a handler may take in one piece. */
+const SLICE_MS = 2.5
+/** Rows read for a filter between two looks at the clock: half a millisecond's worth. */
+const CHUNK_ROWS = 128
+/** A scan that waits longer would have too little time left to run in. */
+const WAIT_MS_MAX = 2_000
+/** An answer is on its way so long before its request times out. */
+const ANSWER_MS = 500
+const RETRY_SECONDS = 2
+
+/**
+ * What goes on behind its first slice. The bounds are the process's, since all share one loop; when
+ * they are reached, further ones are refused at once. Pages that read many markets end soon, and are
+ * not kept waiting by scans for what is rare.
+ */
+const scans = new Slots({ runningMax: 2, waitingMax: 16 })
+const mergedPages = new Slots({ runningMax: 2, waitingMax: 64 })
+/** Filtered pages of which the first slice had a good part. */
+const densePages = new Slots({ runningMax: 2, waitingMax: 64 })
+/** Of so many rows read at least one passed: such a page ends soon. */
+const DENSE_ROWS = 8
+
+/** Where a row stands in its history. */
+export interface Place {
+  readonly timeMs: TimeMs
+  readonly ordinal: number
+}
+
+/** Rows behind those read before; fewer than asked for, even none, where time ran out. */
+export interface Slice<Row> {
+  readonly rows: readonly Row[]
+  /** No rows follow. */
+  readonly isEnd: boolean
+}
+
+/** How rows are read. */
+export interface Reading<Row> {
+  readonly range: HistoryRange
+  readonly limit: number
+  /**
+   * Rows behind `after`: fewer than `limit` only at the end. A reader that knows where it stands
+   * may stop when the monotonic clock shows `untilMs`, and then says whether it came to the end.
+   */
+  read(query: HistoryQuery, untilMs: number): readonly Row[] | Slice<Row>
+  place(row: Row): Place
+  /** Rows that the filters admit; null: all. */
+  readonly accepts: ((row: Row) => boolean) | null
+  /** Rows read in one turn of the loop at most: some two milliseconds' worth. */
+  readonly sliceRows: number
+  readonly clock: Clock
+  /** When the request began, by the monotonic clock, where there was something to wait for first; else now. */
+  readonly begunAtMs?: number
+  /** Aborts when the client has gone: a scan under way or waiting ends. */
+  readonly signal?: AbortSignal
+}
+
+/** One page, with the cursor to the next; null on the last. */
+export interface HistoryPage<Row> {
+  readonly rows: readonly Row[]
+  readonly cursor: string | null
+}
+
+/**
+ * Reads a page: at once when a first slice suffices, else in slices with a turn of the loop after
+ * each. Rejects with UNAVAILABLE when the filters admit so little that the scan takes too long, and
+ * when too many such scans run already.
+ */
+export function readHistory<Row>(
+  reading: Reading<Row>,
+): HistoryPage<Row> | Promise<HistoryPage<Row>> {
+  const scan = new Scan(reading)
+  return scan.step() ? scan.page() : scan.rest()
+}
+
+/** A page that is being read. */
+class Scan<Row> {
+  readonly #reading: Reading<Row>
+  readonly #askedAtMs: number
+  readonly #rows: Row[] = []
+  #after: HistoryRange['after']
+  #isPaced = false
+  #readCount = 0
+
+  constructor(reading: Reading<Row>) {
+    this.#reading = reading
+    this.#after = reading.range.after
+    this.#askedAtMs = reading.begunAtMs ?? reading.clock.monotonicMs()
+  }
+
+  /** Reads for one turn of the loop; true when the page is whole. */
+  step(): boolean {
+    const { accepts, sliceRows, limit, clock } = this.#reading
+    const untilMs = clock.monotonicMs() + SLICE_MS
+    let left = sliceRows
+    do {
+      // One row more than asked for: it says exactly whether there are more, and where the page cuts.
+      const wanted = limit + 1 - this.#rows.length
+      const count = Math.min(left, accepts === null ? wanted : CHUNK_ROWS)
+      const { rows, isEnd } = this.#read(count, untilMs)
+      if (this.#take(rows) || isEnd) return true
+      left -= count
+    } while (left > 0 && clock.monotonicMs() < untilMs)
+    return false
+  }
+
+  #read(count: number, untilMs: number): Slice<Row> {
+    const { range, read } = this.#reading
+    const found = read({ ...range, after: this.#after, limit: count }, untilMs)
+    if (!('isEnd' in found)) return { rows: found, isEnd: found.length < count }
+    this.#isPaced = true
+    return found
+  }
+
+  /** True when the page is whole. */
+  #take(rows: readonly Row[]): boolean {
+    const { accepts, limit, place } = this.#reading
+    this.#readCount += rows.length
+    for (const row of rows) {
+      if (accepts !== null && !accepts(row)) continue
+      this.#rows.push(row)
+      if (this.#rows.length > limit) return true
+    }
+    const last = rows[rows.length - 1]
+    if (last !== undefined) {
+      const { timeMs, ordinal } = place(last)
+      this.#after = { timeMs, ordinal }
+    }
+    return false
+  }
+
+  /** What the first step left. */
+  async rest(): Promise<HistoryPage<Row>> {
+    const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
+    if (this.#reading.accepts !== null) await this.#runInTurn(isDense ? densePages : scans)
+    else if (this.#isPaced) await this.#runInTurn(mergedPages)
+    // The rows of one table, no more of them than the page has.
+    else await this.#run()
+    return this.page()
+  }
+
+  async #runInTurn(slots: Slots): Promise<void> {
+    const { clock, signal } = this.#reading
+    if (slots.isFull) throw busy()
+    const waiting = new AbortController()
+    const giveUp = () => waiting.abort()
+    signal?.addEventListener('abort', giveUp, { once: true })
+    const leftMs = Math.max(0, this.#lastMs - clock.monotonicMs())
+    const stop = clock.after(Math.min(WAIT_MS_MAX, leftMs), giveUp)
+    try {
+      await slots.run(waiting.signal, () => {
+        stop()
+        return this.#run()
+      })
+    } catch (error) {
+      if (error instanceof EngineError || !waiting.signal.aborted) throw error
+      throw busy()
+    } finally {
+      stop()
+    }
+  }
+
+  /** Behind it no answer would come in time. */
+  get #lastMs(): number {
+    return this.#askedAtMs + requestDeadlineMs - ANSWER_MS
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal } = this.#reading
+    const endsAtMs = Math.min(clock.monotonicMs() + historyScanMsMax, this.#lastMs)
+    do {
+      if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
+      await nextTurn(clock)
+      // Nobody reads the answer.
+      if (signal?.aborted === true) throw busy()
+    } while (!this.step())
+  }
+
+  /** Says how far a filtered scan came, in whole seconds as the range has them, so that nothing is lost. */
+  #tooFew(): EngineError {
+    const { range, place, accepts } = this.#reading
+    if (accepts === null) return unavailable('the page was not read in time, ask again soon')
+    const found = this.#rows[this.#rows.length - 1]
+    const isDown = range.order === 'desc'
+    const [near, far] = isDown ? ['start_time', 'end_time'] : ['end_time', 'start_time']
+    const what = 'too few rows pass these filters to find a page in time: narrow the range'
+    if (found !== undefined) {
+      const second = toSeconds(place(found).timeMs)
+      return unavailable(
+        `${what}: ${this.#rows.length} do as far as ${near}=${second}; ` +
+          `go on with ${far}=${isDown ? second - 1 : second + 1}`,
+      )
+    }
+    const atMs = this.#after?.timeMs
+    if (atMs === undefined) return unavailable(what)
+    return unavailable(`${what}: none does before ${far}=${toSeconds(atMs)}; go on from there`)
+  }
+
+  page(): HistoryPage<Row> {
+    const { limit, place } = this.#reading
+    const next = this.#rows[limit]
+    const rows = next === undefined ? this.#rows : this.#rows.slice(0, limit)
+    const last = rows[rows.length - 1]
+    const isLast = next === undefined || last === undefined
+    return { rows, cursor: isLast ? null : historyCursor(place(last), place(next)) }
+  }
+}
+
+function busy(): EngineError {
+  return unavailable('too many histories are searched through at once, try again soon')
+}
+
+function unavailable(detail: string): EngineError {
+  return new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: RETRY_SECONDS })
+}

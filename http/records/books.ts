@@ -1,0 +1,149 @@
+// The Orderbook record as JSON text: of one market, or of a market and its twin on the other venue
+// together. It is cut where its live figures go, so that the rest can be kept (hot-answers.ts).
+// Not for: the stream's books (ws/). Upholds MARKETS7, MARKETS8, MARKETS11, HOT1.
+
+import type { BookView, MarketView } from '../../actors/views.ts'
+import type { Level } from '../../engine/events.ts'
+import { invertedBook, levelsText, levelText, marketTexts, spreadText } from './render.ts'
+
+/** A book, cut where `timestamp_ms` and `age_ms` go. */
+export interface BookCut {
+  readonly head: string
+  /** Null before the first snapshot: the present time is shown. */
+  readonly venueTimeMs: number | null
+  readonly middle: string
+  /** Null before the first snapshot: it has no age. */
+  readonly receivedAtMs: number | null
+}
+
+/** How a book is asked for. */
+export interface BookAsked {
+  /** 0, or 1 for the second outcome: sides change places, prices become complements. */
+  readonly outcomeIndex: number
+  /** Levels a side at most; undefined: all. */
+  readonly depth: number | undefined
+  /** The same question on the other venue, its first outcome meaning ours; null: ours alone. */
+  readonly twin: MarketView | null
+}
+
+export const PLAIN_BOOK: BookAsked = { outcomeIndex: 0, depth: undefined, twin: null }
+
+/** The market's book as asked for; `epoch` is the run's, quoted. */
+export function cutBook(view: MarketView, epoch: string, asked: BookAsked): BookCut {
+  const { outcomeIndex, depth, twin } = asked
+  const { id, platform, labels } = marketTexts(view)
+  const book = shown(view)
+  const outcome = labels[outcomeIndex] ?? '""'
+  const ours = { book: outcomeIndex === 0 ? book : invertedBook(book), platform }
+  if (twin === null) {
+    const { bids, asks } = ours.book
+    const sides = `"bids":${levelsText(bids, platform, depth)},"asks":${levelsText(asks, platform, depth)}`
+    const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
+    return cut({ id, outcome, sides, spread, epoch, book })
+  }
+  const other = shown(twin)
+  const theirs = {
+    book: outcomeIndex === 0 ? other : invertedBook(other),
+    platform: marketTexts(twin).platform,
+  }
+  const [bids, asks] = [merged('bids', ours, theirs), merged('asks', ours, theirs)]
+  const sides = `"bids":${sideText(bids, depth)},"asks":${sideText(asks, depth)}`
+  const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
+  return cut({ id, outcome, sides, spread, epoch, book: together(book, other) })
+}
+
+/** The book, stale also while what its venue sends lies unread. */
+function shown(view: MarketView): BookView {
+  const book = view.book()
+  return view.isBehind ? { ...book, isStale: true } : book
+}
+
+/** The record as of now. */
+export function pastedBook(cut: BookCut, nowMs: number): string {
+  const { head, venueTimeMs, middle, receivedAtMs } = cut
+  const age = receivedAtMs === null ? 'null' : String(Math.max(0, nowMs - receivedAtMs))
+  return `${head}${venueTimeMs ?? nowMs}${middle}${age}}`
+}
+
+type BookFacts = Pick<BookView, 'isStale' | 'venueTimeMs' | 'receivedAtMs'> & {
+  /** Null for two books as one: a sequence is one stream's. */
+  readonly seq: number | null
+}
+
+function cut(parts: {
+  id: string
+  outcome: string
+  sides: string
+  spread: string
+  epoch: string
+  book: BookFacts
+}): BookCut {
+  const { id, outcome, sides, spread, epoch, book } = parts
+  return {
+    head: `{"market_id":${id},"outcome":${outcome},${sides},${spread},"timestamp_ms":`,
+    venueTimeMs: book.venueTimeMs,
+    middle: `,"seq":${book.seq},"epoch":${epoch},"stale":${book.isStale},"age_ms":`,
+    receivedAtMs: book.receivedAtMs,
+  }
+}
+
+/**
+ * What is said of two books as one: no sequence, the newest change of both, the age of the older,
+ * and stale when either is.
+ */
+function together(ours: BookFacts, theirs: BookFacts): BookFacts {
+  return {
+    seq: null,
+    isStale: ours.isStale || theirs.isStale,
+    venueTimeMs: ofKnown(ours.venueTimeMs, theirs.venueTimeMs, (one, two) => one > two),
+    receivedAtMs: ofKnown(ours.receivedAtMs, theirs.receivedAtMs, (one, two) => one < two),
+  }
+}
+
+function ofKnown<Time>(
+  one: Time | null,
+  two: Time | null,
+  isWanted: (one: Time, two: Time) => boolean,
+): Time | null {
+  if (one === null || two === null) return one ?? two
+  return isWanted(one, two) ? one : two
+}
+
+/** A book and whose it is, quoted. */
+interface Source {
+  readonly book: BookView
+  readonly platform: string
+}
+
+interface PlacedLevel extends Level {
+  readonly platform: string
+}
+
+/**
+ * A side of two books as one, best first. Two levels of one price stay two, the asked market's
+ * first.
+ */
+function merged(side: 'bids' | 'asks', ours: Source, theirs: Source): PlacedLevel[] {
+  const sign = side === 'bids' ? -1 : 1
+  const levels: PlacedLevel[] = []
+  const own = ours.book[side]
+  const other = theirs.book[side]
+  let ownIndex = 0
+  let otherIndex = 0
+  for (;;) {
+    const first = own[ownIndex]
+    const second = other[otherIndex]
+    if (first !== undefined && (second === undefined || sign * (first.price - second.price) <= 0)) {
+      levels.push({ price: first.price, size: first.size, platform: ours.platform })
+      ownIndex += 1
+    } else if (second !== undefined) {
+      levels.push({ price: second.price, size: second.size, platform: theirs.platform })
+      otherIndex += 1
+    } else return levels
+  }
+}
+
+function sideText(levels: readonly PlacedLevel[], depth = levels.length): string {
+  const shown = levels.slice(0, depth)
+  return `[${shown.map(({ price, size, platform }) => levelText(price, size, platform)).join(',')}]`
+}

@@ -1,0 +1,65 @@
+// What is kept for the markets asked for last, within bounds. When full, whatever was put first
+// goes and is made anew when it is asked for again; something larger than its share is not kept at
+// all. Not for: whether what is kept still holds (hot-answers.ts, market-records.ts). Upholds HOT2.
+
+import type { MarketNumber } from '../../engine/market.ts'
+
+/** A single market may take this share of the bytes, so that one cannot push out all the others. */
+const SHARE_MAX = 1 / 64
+
+/** Something kept; `bytes` is what it weighs, about. */
+export interface Weighed {
+  readonly bytes: number
+}
+
+/** Values by market, at most `countMax` of them and `bytesMax` altogether. */
+export class KeptByMarket<Value extends Weighed> {
+  readonly #values = new Map<MarketNumber, Value>()
+  readonly #countMax: number
+  readonly #bytesMax: number
+  #bytes = 0
+
+  constructor(bounds: { readonly countMax: number; readonly bytesMax: number }) {
+    this.#countMax = bounds.countMax
+    this.#bytesMax = bounds.bytesMax
+  }
+
+  get count(): number {
+    return this.#values.size
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(market: MarketNumber): Value | undefined {
+    return this.#values.get(market)
+  }
+
+  /** Keeps a value, as the newest. */
+  put(market: MarketNumber, value: Value): void {
+    this.#drop(market)
+    if (value.bytes > this.#bytesMax * SHARE_MAX) return
+    this.#values.set(market, value)
+    this.#bytes += value.bytes
+    while (this.#values.size > this.#countMax || this.#bytes > this.#bytesMax) {
+      const oldest = this.#values.keys().next().value
+      if (oldest === undefined) break
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(market: MarketNumber): void {
+    const value = this.#values.get(market)
+    if (value === undefined) return
+    this.#values.delete(market)
+    this.#bytes -= value.bytes
+  }
+}
+
+/** Bytes of a text in memory: at most two a character. */
+export function weightOf(...texts: readonly string[]): number {
+  let length = 0
+  for (const text of texts) length += text.length
+  return 2 * length
+}

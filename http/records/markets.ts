@@ -1,0 +1,150 @@
+// UnifiedMarkets as JSON text. Two things are kept of the markets asked for last: what only a
+// listing can change, without which a page of 200 markets reads 200 descriptions from disk, and the
+// whole record, given again until the market or its twin changes. When full, those written longest
+// ago go, and are written anew. Not for: books, trades, prices (render.ts).
+// Upholds MARKETS2, MARKETS4, MARKETS10, MARKETS12, HOT1, HOT2.
+
+import type { MarketView, MatchesView } from '../../actors/views.ts'
+import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
+import { etagOf } from '../request/etag.ts'
+import { KeptByMarket, weightOf } from './kept-by-market.ts'
+import { outcomePrice } from './render.ts'
+
+const KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
+/** A description alone may change without a new summary; it is read again after this long. */
+const KEPT_MS = 60_000
+
+/** A market's record, cut where the live numbers go. */
+interface Listing {
+  readonly summary: MarketView['summary']
+  readonly readAtMs: number
+  /** Up to the outcomes. */
+  readonly head: string
+  /** Each outcome up to its price. */
+  readonly outcomes: readonly string[]
+  /** From behind the last outcome to `best_bid`. */
+  readonly platform: string
+  /** From behind `volume_total` to the end. */
+  readonly rest: string
+}
+
+/** A whole record, and what it was written from. */
+interface Written {
+  readonly listing: Listing
+  readonly version: number
+  readonly twin: MarketView | null
+  readonly twinVersion: number
+  readonly text: string
+  /** Of the text, once it was asked for. */
+  etag: string | null
+  readonly bytes: number
+}
+
+/** Writes the records of markets. */
+export class MarketRecords {
+  readonly #matches: Pick<MatchesView, 'twinOf'>
+  readonly #kept: KeptByMarket<Written>
+
+  constructor(matches: Pick<MatchesView, 'twinOf'>, bounds = KEPT) {
+    this.#matches = matches
+    this.#kept = new KeptByMarket(bounds)
+  }
+
+  /** The record as JSON text. */
+  text(view: MarketView, nowMs: number): string {
+    return this.#written(view, nowMs).text
+  }
+
+  /** The record, and its name (etag.ts). */
+  named(view: MarketView, nowMs: number): { readonly text: string; readonly etag: string } {
+    const written = this.#written(view, nowMs)
+    written.etag ??= etagOf(written.text)
+    return { text: written.text, etag: written.etag }
+  }
+
+  #written(view: MarketView, nowMs: number): Written {
+    const { number } = view.ref
+    const kept = this.#kept.get(number)
+    const twin = this.#matches.twinOf(view.ref)
+    const isCurrent =
+      kept?.listing.summary === view.summary && nowMs - kept.listing.readAtMs < KEPT_MS
+    if (
+      isCurrent &&
+      kept.version === view.version &&
+      kept.twin === twin &&
+      (twin === null || kept.twinVersion === twin.version)
+    ) {
+      return kept
+    }
+    const listing = isCurrent ? kept.listing : readListing(view, nowMs)
+    const text = recordText(view, listing, twin)
+    const twinVersion = twin?.version ?? 0
+    const bytes = weightOf(text, listing.head, listing.platform, listing.rest)
+    const written = { listing, version: view.version, twin, twinVersion, text, etag: null, bytes }
+    this.#kept.put(number, written)
+    return written
+  }
+}
+
+function recordText(view: MarketView, listing: Listing, twin: MarketView | null): string {
+  const { head, outcomes, platform, rest } = listing
+  const first = view.price().price
+  let text = head
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const price = outcomePrice(first, index)
+    if (index > 0) text += ','
+    text += `${outcomes[index]}${price / MICROS},"price_cents":${priceCents(price)}}`
+  }
+  const volume24h = toNumber(view.volume24h)
+  const total = view.volumeTotal === null ? null : toNumber(view.volumeTotal)
+  const other = twin === null ? '' : `,{${placeText(twin)},${quoteText(twin)}}`
+  return `${text}${platform}${quoteText(view)}}${other}],"volume_24h":${volume24h},"volume_total":${total}${rest}`
+}
+
+/** The live part of a market's listing on its platform. */
+function quoteText(view: MarketView): string {
+  const { bid, ask } = view.price()
+  return `"best_bid":${number(bid)},"best_ask":${number(ask)},"volume_24h":${toNumber(view.volume24h)}`
+}
+
+function placeText({ ref, summary }: MarketView): string {
+  return fields({ platform: ref.platform, native_id: ref.nativeId, url: summary.url })
+}
+
+function readListing(view: MarketView, nowMs: number): Listing {
+  const { ref, summary } = view
+  const head = fields({
+    id: ref.id,
+    slug: summary.slug,
+    question: summary.question,
+    description: view.details().description,
+    status: summary.status,
+  })
+  const outcomes = summary.outcomes.map(({ label }) => `{${fields({ label })},"price":`)
+  const rest = fields({
+    open_interest: summary.openInterest === null ? null : toNumber(summary.openInterest),
+    created_at: summary.createdAtMs === null ? null : toSeconds(summary.createdAtMs),
+    close_time: summary.closeAtMs === null ? null : toSeconds(summary.closeAtMs),
+    tags: summary.tags,
+    category: summary.category,
+    event_slug: summary.eventSlug,
+    image: summary.image,
+  })
+  return {
+    summary,
+    readAtMs: nowMs,
+    head: `{${head},"outcomes":[`,
+    outcomes,
+    platform: `],"platforms":[{${placeText(view)},`,
+    rest: `,${rest}}`,
+  }
+}
+
+/** The inside of an object. */
+function fields(values: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(values).slice(1, -1)
+}
+
+function number(micros: number | null): number | null {
+  return micros === null ? null : micros / MICROS
+}

@@ -1,0 +1,138 @@
+// Venue a's markets and trades in the venue's own words (service.md, native views): each field as the
+// venue sent it, derived where it sends it no more, and live where the stream knows better.
+// Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4.
+
+import { Type } from '@sinclair/typebox'
+import type { MarketView } from '../../actors/views.ts'
+import type { Trade } from '../../engine/events.ts'
+import { complement, formatTime, MICROS, type TimeMs, toDecimal } from '../../engine/units.ts'
+import { choice } from '../schemas.ts'
+import { outcomePrice } from './render.ts'
+
+/** A native market of venue a. Lists inside are JSON text, as there. */
+export const VenueAMarketSchema = Type.Object({
+  id: Type.String({ description: "Gamma's own number" }),
+  question: Type.String(),
+  conditionId: Type.String(),
+  slug: Type.String(),
+  outcomes: Type.String({ description: 'a JSON-encoded array of labels' }),
+  outcomePrices: Type.String({ description: 'a JSON-encoded array of decimal strings' }),
+  volume: Type.String(),
+  liquidity: Type.String(),
+  active: Type.Boolean(),
+  closed: Type.Boolean(),
+  startDate: Type.String(),
+  endDate: Type.String(),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+  new: Type.Boolean(),
+  featured: Type.Boolean(),
+  archived: Type.Boolean(),
+  clobTokenIds: Type.String({ description: 'a JSON-encoded array of token ids' }),
+  tokens: Type.Array(
+    Type.Object({ token_id: Type.String(), outcome: Type.String(), price: Type.Number() }),
+  ),
+  neg_risk: Type.Boolean(),
+})
+
+/** A native trade of venue a, in the token traded. */
+export const VenueATradeSchema = Type.Object({
+  id: Type.String(),
+  condition_id: Type.String(),
+  token_id: Type.String(),
+  market_slug: Type.String(),
+  question: Type.String(),
+  outcome: Type.String(),
+  outcome_index: Type.Integer(),
+  side: choice(['buy', 'sell'] as const),
+  price: Type.Number(),
+  size: Type.Number(),
+  size_usd: Type.Number(),
+  timestamp: Type.Integer({ description: 'Unix seconds' }),
+  timestamp_ms: Type.Integer(),
+  maker: Type.Union([Type.String(), Type.Null()]),
+  taker: Type.Union([Type.String(), Type.Null()]),
+  tx_hash: Type.Union([Type.String(), Type.Null()]),
+})
+
+/** The native record of a market. */
+export function venueAMarket(view: MarketView) {
+  const { native } = view.details()
+  const { summary, volumeTotal } = view
+  const first = view.price().price
+  const prices = summary.outcomes.map((_, index) => outcomePrice(first, index))
+  const labels = summary.outcomes.map(({ label }) => label)
+  const tokens = summary.outcomes.map(({ id }) => String(id))
+  const isOver = summary.status !== 'open' && !summary.isUnopened
+  const created = text(native.createdAt, iso(summary.createdAtMs))
+  return {
+    id: text(native.id, ''),
+    question: summary.question,
+    conditionId: String(summary.nativeId),
+    slug: summary.slug,
+    outcomes: text(native.outcomes, JSON.stringify(labels)),
+    outcomePrices: JSON.stringify(prices.map((price) => toDecimal(price))),
+    volume: volumeTotal === null ? text(native.volume, '0') : toDecimal(volumeTotal),
+    liquidity: text(native.liquidity, decimalOf(native.liquidityNum)),
+    active: flag(native.active, !summary.isUnopened),
+    closed: native.closed === true || isOver,
+    startDate: text(native.startDate, iso(summary.openAtMs)),
+    endDate: text(native.endDate, iso(summary.closeAtMs)),
+    createdAt: created,
+    updatedAt: text(native.updatedAt, created),
+    new: flag(native.new, false),
+    featured: flag(native.featured, false),
+    archived: flag(native.archived, false),
+    clobTokenIds: text(native.clobTokenIds, JSON.stringify(tokens)),
+    tokens: summary.outcomes.map(({ id, label }, index) => ({
+      token_id: String(id),
+      outcome: label,
+      price: (prices[index] ?? first) / MICROS,
+    })),
+    neg_risk: flag(native.negRisk, false),
+  }
+}
+
+/** The native record of a trade: price and side are those of the token traded. */
+export function venueATrade(view: MarketView, trade: Trade) {
+  const { summary } = view
+  const { outcomeIndex, side, price, timeMs } = trade
+  const isFirst = outcomeIndex === 0
+  const outcome = summary.outcomes[outcomeIndex]
+  return {
+    id: trade.nativeId,
+    condition_id: String(summary.nativeId),
+    token_id: outcome === undefined ? '' : String(outcome.id),
+    market_slug: summary.slug,
+    question: summary.question,
+    outcome: outcome?.label ?? '',
+    outcome_index: outcomeIndex,
+    side: isFirst === (side === 'buy') ? 'buy' : 'sell',
+    price: (isFirst ? price : complement(price)) / MICROS,
+    size: trade.size / MICROS,
+    size_usd: trade.usd / MICROS,
+    timestamp: Math.floor(timeMs / 1000),
+    timestamp_ms: timeMs,
+    maker: trade.maker,
+    taker: trade.taker,
+    tx_hash: trade.txHash,
+  }
+}
+
+function text(value: unknown, otherwise: string): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' ? String(value) : otherwise
+}
+
+function decimalOf(value: unknown): string {
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : '0'
+}
+
+function flag(value: unknown, otherwise: boolean): boolean {
+  return typeof value === 'boolean' ? value : otherwise
+}
+
+/** Year 1 stands for "unknown", as the venues themselves write it. */
+export function iso(time: TimeMs | null): string {
+  return time === null ? '0001-01-01T00:00:00Z' : formatTime(time)
+}

@@ -1,0 +1,159 @@
+// Venue b's markets and trades in the venue's own words (service.md, native views): each field as the
+// venue sent it, best prices and status as the stream has them now, and what the venue removed since
+// (`tick_size`, `response_price_units`, `liquidity_dollars`) derived.
+// Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4.
+
+import { Type } from '@sinclair/typebox'
+import type { CatalogView, MarketView } from '../../actors/views.ts'
+import type { Trade } from '../../engine/events.ts'
+import {
+  complement,
+  formatTime,
+  MICROS,
+  PRICE_ONE,
+  type PriceMicros,
+  priceMicros,
+  SIZE_ZERO,
+  toDecimal,
+} from '../../engine/units.ts'
+import { choice } from '../schemas.ts'
+import { iso } from './native-venue-a.ts'
+
+/** A native market of venue b; prices and counts are decimal strings, as there. */
+export const VenueBMarketSchema = Type.Object({
+  ticker: Type.String(),
+  event_ticker: Type.String(),
+  series_ticker: Type.String(),
+  title: Type.String(),
+  status: Type.String(),
+  market_type: Type.String(),
+  response_price_units: Type.String(),
+  yes_bid_dollars: Type.String(),
+  yes_ask_dollars: Type.String(),
+  no_bid_dollars: Type.String(),
+  no_ask_dollars: Type.String(),
+  last_price_dollars: Type.String(),
+  previous_price_dollars: Type.String(),
+  liquidity_dollars: Type.String(),
+  notional_value_dollars: Type.String(),
+  tick_size: Type.String(),
+  volume_fp: Type.String(),
+  volume_24h_fp: Type.String(),
+  open_interest_fp: Type.String(),
+  open_time: Type.String(),
+  close_time: Type.String(),
+  expiration_time: Type.String(),
+  created_time: Type.String(),
+  can_close_early: Type.Boolean(),
+})
+
+/** A native trade of venue b. */
+export const VenueBTradeSchema = Type.Object({
+  trade_id: Type.String(),
+  ticker: Type.String(),
+  taker_side: choice(['yes', 'no'] as const),
+  yes_price: Type.Integer({ description: 'cents, rounded' }),
+  no_price: Type.Integer({ description: 'cents, rounded' }),
+  count: Type.Integer({ description: 'contracts, rounded' }),
+  created_time: Type.String(),
+  is_taker_side_yes: Type.Boolean(),
+  yes_price_dollars: Type.String({ description: 'exact' }),
+  no_price_dollars: Type.String({ description: 'exact' }),
+  count_fp: Type.String({ description: 'exact' }),
+})
+
+type Native = ReturnType<MarketView['details']>['native']
+
+/** The native record of a market. */
+export function venueBMarket(view: MarketView, catalog: CatalogView) {
+  const { native } = view.details()
+  const { summary } = view
+  const { bid, ask } = view.price()
+  const eventTicker = summary.event === null ? '' : String(summary.event)
+  const series = summary.event === null ? null : catalog.event('b', summary.event)?.series
+  const closed = text(native.close_time) ?? iso(summary.closeAtMs)
+  const expires = native.expiration_time ?? native.latest_expiration_time
+  return {
+    ticker: String(summary.nativeId),
+    event_ticker: text(native.event_ticker) ?? eventTicker,
+    series_ticker: text(native.series_ticker) ?? series ?? eventTicker.replace(/-.*$/, ''),
+    title: text(native.title) ?? summary.question,
+    status: statusWord(view, text(native.status)),
+    market_type: text(native.market_type) ?? 'binary',
+    response_price_units: text(native.response_price_units) ?? 'usd_cent',
+    yes_bid_dollars: dollars(bid ?? priceMicros(0)),
+    yes_ask_dollars: dollars(ask ?? PRICE_ONE),
+    no_bid_dollars: dollars(complement(ask ?? PRICE_ONE)),
+    no_ask_dollars: dollars(complement(bid ?? priceMicros(0))),
+    last_price_dollars: priceText(native, 'last_price', summary.lastPrice),
+    previous_price_dollars: priceText(native, 'previous_price', null),
+    liquidity_dollars: priceText(native, 'liquidity', null),
+    notional_value_dollars: priceText(native, 'notional_value', PRICE_ONE),
+    tick_size: dollars(summary.tickMicros ?? priceMicros(10_000)),
+    volume_fp: countText(native, 'volume'),
+    volume_24h_fp: countText(native, 'volume_24h'),
+    open_interest_fp:
+      text(native.open_interest_fp) ?? toDecimal(summary.openInterest ?? SIZE_ZERO, 2),
+    open_time: text(native.open_time) ?? iso(summary.openAtMs),
+    close_time: closed,
+    expiration_time: text(expires) ?? closed,
+    created_time: text(native.created_time) ?? iso(summary.createdAtMs),
+    can_close_early: native.can_close_early === true,
+  }
+}
+
+/** What the venue said, unless the stream has moved the market on since. */
+function statusWord({ summary }: MarketView, stated: string | null): string {
+  const { status, isUnopened } = summary
+  if (isUnopened) return 'initialized'
+  if (status === 'open') return 'active'
+  if (status === 'resolved') return 'finalized'
+  const isMoved = stated === null || ['active', 'initialized', 'finalized'].includes(stated)
+  return isMoved ? 'closed' : stated
+}
+
+/** The native record of a trade; `side` is the taker's in Yes, whichever outcome was traded. */
+export function venueBTrade(view: MarketView, trade: Trade) {
+  const { price, size, side, timeMs } = trade
+  const isYes = side === 'buy'
+  const other = complement(price)
+  return {
+    trade_id: trade.nativeId,
+    ticker: String(view.summary.nativeId),
+    taker_side: isYes ? 'yes' : 'no',
+    yes_price: Math.round(price / CENT),
+    no_price: Math.round(other / CENT),
+    count: Math.round(size / MICROS),
+    created_time: formatTime(timeMs),
+    is_taker_side_yes: isYes,
+    yes_price_dollars: dollars(price),
+    no_price_dollars: dollars(other),
+    count_fp: toDecimal(size, 2),
+  }
+}
+
+const CENT = MICROS / 100
+
+function dollars(price: PriceMicros): string {
+  return toDecimal(price, 4)
+}
+
+/** `name_dollars`, or whole cents in `name` as recordings from before 2026 have them. */
+function priceText(native: Native, name: string, otherwise: PriceMicros | null): string {
+  const stated = text(native[`${name}_dollars`])
+  if (stated !== null) return stated
+  const cents = native[name]
+  if (typeof cents === 'number' && Number.isFinite(cents)) return (cents / 100).toFixed(4)
+  return dollars(otherwise ?? priceMicros(0))
+}
+
+function countText(native: Native, name: string): string {
+  const stated = text(native[`${name}_fp`])
+  if (stated !== null) return stated
+  const count = native[name]
+  return typeof count === 'number' && Number.isFinite(count) ? count.toFixed(2) : '0.00'
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

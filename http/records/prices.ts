@@ -1,0 +1,45 @@
+// The Price record as JSON text. The present price is cut where its live figures go, so that the
+// rest can be kept (hot-answers.ts). Not for: the stream's prices (render.ts). Upholds MARKETS5, HOT1.
+
+import type { MarketView, PricePoint } from '../../actors/views.ts'
+import { MICROS } from '../../engine/units.ts'
+import { marketTexts, outcomePrice } from './render.ts'
+
+/** A present price, cut where `at_time` and `timestamp_ms` go. */
+export interface PriceCut {
+  readonly head: string
+  readonly observedAtMs: number
+  readonly tail: string
+}
+
+/** The market's present price, quoted for one of its outcomes. */
+export function cutPrice(view: MarketView, outcomeIndex = 0): PriceCut {
+  const { price, observedAtMs, source } = view.price()
+  const head = headText(view, outcomeIndex, outcomePrice(price, outcomeIndex))
+  return { head, observedAtMs, tail: `,"source":"${source}"}` }
+}
+
+/** The record as of now. */
+export function pastedPrice({ head, observedAtMs, tail }: PriceCut, nowMs: number): string {
+  // Rounded up, so that the present price was never observed after its own `at_time`.
+  const atSeconds = Math.ceil(nowMs / 1000)
+  const shownMs = Math.min(observedAtMs, atSeconds * 1000)
+  return `${head}${atSeconds},"timestamp_ms":${shownMs}${tail}`
+}
+
+/** The record of a past price. */
+export function pastPriceText(
+  view: MarketView,
+  outcomeIndex: number,
+  past: { readonly point: PricePoint; readonly atSeconds: number },
+): string {
+  const { point, atSeconds } = past
+  const head = headText(view, outcomeIndex, outcomePrice(point.price, outcomeIndex))
+  return `${head}${atSeconds},"timestamp_ms":${point.timeMs},"source":"history"}`
+}
+
+function headText(view: MarketView, outcomeIndex: number, price: number): string {
+  const { id, platform, labels } = marketTexts(view)
+  const outcome = labels[outcomeIndex] ?? '""'
+  return `{"market_id":${id},"outcome":${outcome},"platform":${platform},"price":${price / MICROS},"at_time":`
+}

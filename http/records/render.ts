@@ -1,0 +1,179 @@
+// What the owners show → our JSON. Books, trades and prices are written as text directly, because
+// they are the hot answers and the stream's messages as well. Not for: markets (market-records.ts).
+// Prices and sizes become numbers only here. Upholds MARKETS4 to MARKETS8, TRADES1, CANDLE11,
+// HISTORY1.
+
+import type { BookView, MarketView } from '../../actors/views.ts'
+import { type Bar, vwapOf } from '../../engine/candle.ts'
+import type {
+  Level,
+  LifecycleUpdate,
+  MarketPrice,
+  Trade,
+  TradeSide,
+  Whale,
+} from '../../engine/events.ts'
+import {
+  complement,
+  MICROS,
+  midPrice,
+  type PriceMicros,
+  priceCents,
+  toSeconds,
+} from '../../engine/units.ts'
+
+/** The price of an outcome: the first's own, any other's complement. */
+export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
+  return outcomeIndex === 0 ? first : complement(first)
+}
+
+/** A book as quoted for the second outcome: sides change places, prices become complements. */
+export function invertedBook(book: BookView): BookView {
+  const turn = (level: Level): Level => ({ price: complement(level.price), size: level.size })
+  return { ...book, bids: book.asks.map(turn), asks: book.bids.map(turn) }
+}
+
+/** A list of levels as JSON text; `platform` is already quoted. */
+export function levelsText(
+  levels: readonly Level[],
+  platform: string,
+  depth = levels.length,
+): string {
+  let text = '['
+  const count = Math.min(depth, levels.length)
+  for (let index = 0; index < count; index += 1) {
+    const level = levels[index]
+    if (level === undefined) break
+    if (index > 0) text += ','
+    text += levelText(level.price, level.size, platform)
+  }
+  return `${text}]`
+}
+
+/** One level as JSON text. */
+export function levelText(price: number, size: number, platform: string): string {
+  return `{"price":${unitText(price)},"size":${unitText(size)},"platform":${platform}}`
+}
+
+/** '' and '.001' to '.999': what stands behind the point of whole thousandths. */
+const THOUSANDTHS = Array.from({ length: 1_000 }, (_, count) => String(count / 1_000).slice(1))
+/** Beyond it a double no longer has six digits behind its point. */
+const EXACT_MICROS_MAX = 1e15
+
+/**
+ * Millionths as the JSON number of their units, as `JSON.stringify(micros / 1e6)` writes it. Venues
+ * quote in thousandths, for which two integers are written several times faster than a double.
+ */
+export function unitText(micros: number): string {
+  const whole = Math.floor(micros / MICROS)
+  const rest = (micros - whole * MICROS) / 1_000
+  const fraction = THOUSANDTHS[rest]
+  const isQuick = fraction !== undefined && micros >= 0 && micros < EXACT_MICROS_MAX
+  return isQuick ? whole + fraction : String(micros / MICROS)
+}
+
+/** `"spread":…,"mid_price":…` of a bid and an ask; null where a side is empty. */
+export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
+  if (bid === null || ask === null) return '"spread":null,"mid_price":null'
+  return `"spread":${unitText(ask - bid)},"mid_price":${unitText(midPrice(bid, ask))}`
+}
+
+/** What a trade's record needs of its market, quoted once. */
+export interface MarketTexts {
+  /** The unified id as JSON text. */
+  readonly id: string
+  /** The platform as JSON text. */
+  readonly platform: string
+  /** The outcomes' labels as JSON texts. */
+  readonly labels: readonly string[]
+}
+
+/** The quoted texts of a market. */
+export function marketTexts(view: MarketView): MarketTexts {
+  return {
+    id: JSON.stringify(view.ref.id),
+    platform: JSON.stringify(view.ref.platform),
+    labels: view.summary.outcomes.map(({ label }) => JSON.stringify(label)),
+  }
+}
+
+/** The unified Trade as JSON text. */
+export function tradeText(trade: Trade, market: MarketTexts): string {
+  const id = quoted(trade.nativeId)
+  return `{"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${unitText(
+    trade.price,
+  )},"size":${unitText(trade.size)},"side":"${trade.side satisfies TradeSide}","outcome":${
+    market.labels[trade.outcomeIndex] ?? 'null'
+  },"size_usd":${unitText(trade.usd)},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
+    trade.maker,
+  )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)}}`
+}
+
+/** A whale row as JSON text. */
+export function whaleText(whale: Whale, market: MarketTexts): string {
+  const trade = tradeText(whale, { ...market, labels: [] })
+  const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
+  // The label is the row's own: the market may be called otherwise by now.
+  const labelled = trade.replace('"outcome":null', () => `"outcome":${JSON.stringify(outcome)}`)
+  const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
+  return `${labelled.slice(0, -1)},${rest.slice(1)}`
+}
+
+/** What happened to a market itself, and the market right after it, as JSON text. */
+export function lifecycleText({ market, event, facts, twin }: LifecycleUpdate): string {
+  return JSON.stringify({
+    event,
+    platform: market.platform,
+    status: facts.status,
+    question: facts.question,
+    slug: facts.slug,
+    event_slug: facts.eventSlug,
+    outcomes: facts.outcomes.map(({ label }) => label),
+    close_time: facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs),
+    settlement_price: facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
+    twin_market_id: twin?.id ?? null,
+  })
+}
+
+/** A kept book as JSON text, at most `depth` levels a side. */
+export function snapshotText(
+  snapshot: ReturnType<MarketView['snapshots']>[number],
+  { id, platform, labels }: MarketTexts,
+  depth?: number,
+): string {
+  const { bids, asks, bidDepth, askDepth, timeMs } = snapshot
+  const sides = `"bids":${levelsText(bids, platform, depth)},"asks":${levelsText(asks, platform, depth)}`
+  const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
+  const depths = `"bid_depth":${bidDepth / MICROS},"ask_depth":${askDepth / MICROS}`
+  return `{"market_id":${id},"outcome":${labels[0] ?? '""'},${sides},${spread},"timestamp_ms":${timeMs},${depths}}`
+}
+
+/** A bar of `lengthMs` as JSON text; it is closed once its end is past. */
+export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
+  const { startMs, open, high, low, close, usd, count } = bar
+  const endMs = startMs + lengthMs
+  return `{"timestamp_ms":${startMs},"end_period_ts":${endMs / 1000},"open":${open / MICROS},"high":${
+    high / MICROS
+  },"low":${low / MICROS},"close":${close / MICROS},"volume":${
+    usd / MICROS
+  },"trades_count":${count},"vwap":${vwapOf(bar) / MICROS},"closed":${endMs <= nowMs}}`
+}
+
+/** The body of a `price` message as JSON text. */
+export function priceText(price: MarketPrice): string {
+  return `{"price":${unitText(price.price)},"price_cents":${priceCents(price.price)},"best_bid":${textOrNull(
+    price.bid,
+  )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
+}
+
+/** Printable ASCII without quote and backslash, as ids and hashes are: nothing to escape. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
+function quoted(text: string | null): string {
+  if (text === null) return 'null'
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+function textOrNull(micros: PriceMicros | null): string {
+  return micros === null ? 'null' : unitText(micros)
+}

@@ -1,0 +1,47 @@
+// Credentials of a request → who is asking. Every route takes a key (`X-API-Key`, or `Authorization:
+// Bearer` as clients of other interfaces send theirs) or a login token (`Authorization: Bearer`); routes
+// about keys and the account take the login token only. Not for: quotas (handle.ts).
+// Upholds AUTH1, AUTH2 (no credential reaches a log line or an error body), AUTH9.
+
+import type { AccountsView, Caller } from '../../actors/views.ts'
+import { isKeyLike } from '../../engine/account.ts'
+
+/** What a request carried; '' where it carried nothing. */
+export interface Credentials {
+  readonly key: string
+  readonly authorization: string
+}
+
+/** Who is asking: by API key, by login token, or nobody we know. */
+export interface Identity {
+  /** Whom the request counts against; null: its address. */
+  readonly caller: Caller | null
+  /** The caller was proven by a login token. */
+  readonly isTokenHolder: boolean
+}
+
+const NOBODY: Identity = { caller: null, isTokenHolder: false }
+
+/** The identity; `prefersToken`: look at the token even when the key is good. */
+export function identify(
+  accounts: AccountsView,
+  credentials: Credentials,
+  prefersToken: boolean,
+): Identity {
+  const byKey = credentials.key === '' ? null : accounts.callerOfKey(credentials.key)
+  if (byKey !== null && !prefersToken) return { caller: byKey, isTokenHolder: false }
+  const bearer = bearerToken(credentials.authorization)
+  if (bearer === null || isKeyLike(bearer)) {
+    const caller = byKey ?? (bearer === null ? null : accounts.callerOfKey(bearer))
+    return caller === null ? NOBODY : { caller, isTokenHolder: false }
+  }
+  const byToken = accounts.callerOfToken(bearer)
+  if (byToken !== null) return { caller: byToken, isTokenHolder: true }
+  return byKey === null ? NOBODY : { caller: byKey, isTokenHolder: false }
+}
+
+/** The token of an `Authorization: Bearer` header; null when it has another form. */
+export function bearerToken(authorization: string): string | null {
+  const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
+  return parts?.[1] ?? null
+}

@@ -1,0 +1,130 @@
+// In which coding an answer is sent: brotli or gzip for files, gzip for long JSON, as the request admits
+// (RFC 9110, 12.5.3). zlib's own threads do the work. A file is coded when it is first asked for so, and
+// kept; JSON each time, a few at once, and beyond those it is sent as it is. What belongs to an account is
+// never coded: its length would tell of secrets beside text that somebody else chose.
+// Not for: the stream. Upholds CODING1 to CODING3.
+
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { codedJsonBytesMin, codingsMax } from '../../engine/limits.ts'
+import { type Answer, JSON_TYPE } from './reply.ts'
+
+export type Coding = 'br' | 'gzip' | 'identity'
+
+const FILE_CODINGS: readonly Coding[] = ['br', 'gzip']
+const JSON_CODINGS: readonly Coding[] = ['gzip']
+/** Files that are shorter gain nothing. */
+const FILE_BYTES_MIN = 1_024
+
+const gzipped = promisify(gzip)
+const brotlied = promisify(brotliCompress)
+
+/**
+ * The coding that the header likes best of those offered, which are in our order, or `identity`. Without a weight a
+ * coding has 1; what the header does not name is only acceptable by `*`, and identity always, unless it has 0.
+ */
+export function preferred(acceptEncoding: string, offered: readonly Coding[]): Coding {
+  if (acceptEncoding === '') return 'identity'
+  const weights = weightsOf(acceptEncoding)
+  const any = weights.get('*')
+  let best: Coding = 'identity'
+  // Named by nobody, it comes after everything that is wanted at all.
+  let most = weights.get('identity') ?? any ?? 0
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? any ?? 0
+    if (weight === 0 || weight < most || (weight === most && best !== 'identity')) continue
+    best = coding
+    most = weight
+  }
+  return best
+}
+
+const MEMBER = /^([!#$%&'*+.^`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
+
+/** Members that are none are ignored; of a coding named twice the last counts. */
+function weightsOf(acceptEncoding: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const member of acceptEncoding.split(',')) {
+    const [, name, weight = '1'] = MEMBER.exec(member.trim()) ?? []
+    if (name === undefined) continue
+    const coding = name.toLowerCase()
+    weights.set(coding === 'x-gzip' ? 'gzip' : coding, Number(weight))
+  }
+  return weights
+}
+
+/** Codes the answers of a server. */
+export class Codings {
+  /** Each file by its bytes; a promise while it is being coded. */
+  readonly #files = new WeakMap<Uint8Array, Map<Coding, Uint8Array | Promise<Uint8Array>>>()
+  readonly #runningMax: number
+  #runningCount = 0
+
+  constructor(runningMax = codingsMax) {
+    this.#runningMax = runningMax
+  }
+
+  /** The answer as it is sent to who accepts this; one that is not `isCodable` as it is. */
+  coded(answer: Answer, acceptEncoding: string): Answer | Promise<Answer> {
+    const { body, isFile = false, varies = false } = answer
+    if (!varies || body === null) return answer
+    const coding = preferred(acceptEncoding, isFile ? FILE_CODINGS : JSON_CODINGS)
+    if (coding === 'identity') return answer
+    return isFile && typeof body !== 'string'
+      ? this.#codedFile(answer, body, coding)
+      : this.#codedJson(answer, body)
+  }
+
+  #codedFile(answer: Answer, bytes: Uint8Array, coding: Coding): Answer | Promise<Answer> {
+    const kept = this.#files.get(bytes) ?? new Map<Coding, Uint8Array | Promise<Uint8Array>>()
+    this.#files.set(bytes, kept)
+    let body = kept.get(coding)
+    if (body === undefined) {
+      const coded: Promise<Uint8Array> = coding === 'br' ? brotli(bytes) : gzipped(bytes)
+      body = coded.then((done) => {
+        kept.set(coding, done)
+        return done
+      })
+      kept.set(coding, body)
+    }
+    if (!(body instanceof Promise)) return { ...answer, body, coding }
+    return body.then((done) => ({ ...answer, body: done, coding }))
+  }
+
+  #codedJson(answer: Answer, body: string | Uint8Array): Answer | Promise<Answer> {
+    if (this.#runningCount >= this.#runningMax) return answer
+    this.#runningCount += 1
+    return this.#zip(answer, body)
+  }
+
+  async #zip(answer: Answer, body: string | Uint8Array): Promise<Answer> {
+    try {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      // In one piece mostly: each further one is a way to the thread and back.
+      const chunkSize = Math.max(16_384, Math.ceil(bytes.length / 4))
+      const coded = await gzipped(bytes, { level: 4, chunkSize })
+      const { whenTaken, ...rest } = answer
+      whenTaken?.()
+      return { ...rest, body: coded, coding: 'gzip' }
+    } finally {
+      this.#runningCount -= 1
+    }
+  }
+}
+
+/** Whether the answer may be sent in another coding than it is. */
+export function isCodable({ status, body, contentType, isFile = false }: Answer): boolean {
+  if (status !== 200 || body === null) return false
+  if (isFile) return body.length >= FILE_BYTES_MIN
+  return body.length > codedJsonBytesMin && contentType === JSON_TYPE
+}
+
+/** The best that takes a blink for the largest file; one more level takes eight times as long for 3 % less. */
+function brotli(bytes: Uint8Array): Promise<Uint8Array> {
+  return brotlied(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 9,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  })
+}

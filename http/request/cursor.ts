@@ -1,0 +1,68 @@
+// Cursors of pages. A list's cursor is opaque, names a pinned ranking, and is bound to its filters by
+// a keyed hash, so that a foreign or edited one is noticed. The key lives as long as this process,
+// as the pins do. A history's cursor is the millisecond of the last row, with the row's ordinal where
+// a page cuts through several rows of one millisecond. Upholds PAGE1 to PAGE3.
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+
+const CURSOR_BYTES_MAX = 512
+const TAG_BYTES = 12
+
+/** Where a list's next page begins. */
+export interface ListPosition {
+  readonly pin: number
+  readonly offset: number
+}
+
+/** Makes and checks the cursors of lists. */
+export class ListCursors {
+  readonly #key = randomBytes(32)
+
+  /** `filters` is the canonical text of everything the list was asked for, except page and size. */
+  encode(position: ListPosition, filters: string): string {
+    const text = `${position.pin}.${position.offset}`
+    return Buffer.concat([this.#tag(text, filters), Buffer.from(text)]).toString('base64url')
+  }
+
+  /** Null for a cursor that we did not issue for these filters. */
+  decode(cursor: string, filters: string): ListPosition | null {
+    if (cursor.length > CURSOR_BYTES_MAX) return null
+    const bytes = Buffer.from(cursor, 'base64url')
+    // Node skips characters outside the alphabet; a cursor must be exactly what we wrote.
+    if (bytes.toString('base64url') !== cursor || bytes.length <= TAG_BYTES) return null
+    const text = bytes.subarray(TAG_BYTES).toString()
+    if (!timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(text, filters))) return null
+    const parts = /^(\d+)\.(\d+)$/.exec(text)
+    return parts === null ? null : { pin: Number(parts[1]), offset: Number(parts[2]) }
+  }
+
+  #tag(text: string, filters: string): Buffer {
+    const hash = createHmac('sha256', this.#key).update(text).update('\n').update(filters).digest()
+    return hash.subarray(0, TAG_BYTES)
+  }
+}
+
+/** A place between the rows of a history; a null ordinal: the whole millisecond has been read. */
+export interface HistoryPosition {
+  readonly timeMs: TimeMs
+  readonly ordinal: number | null
+}
+
+interface Row {
+  readonly timeMs: number
+  readonly ordinal: number
+}
+
+/** The cursor behind `last`; `next` is the first row of the following page. */
+export function historyCursor(last: Row, next: Row): string {
+  return last.timeMs === next.timeMs ? `${last.timeMs}.${last.ordinal}` : String(last.timeMs)
+}
+
+/** Null for text that is no cursor of a history. */
+export function parseHistoryCursor(text: string): HistoryPosition | null {
+  const parts = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text)
+  if (parts === null) return null
+  const ordinal = parts[2] === undefined ? null : Number(parts[2])
+  return { timeMs: timeMs(Number(parts[1])), ordinal }
+}

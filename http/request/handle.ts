@@ -1,0 +1,514 @@
+// The life of a request, in order: route, credential, quota, validation, handler, reply or, until it comes, abort guard.
+// This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws, or ends without an
+// answer or an abort handler, aborts the process, a rejected promise leaves the socket open for ever, and a response
+// touched after its abort throws (reliability.md 1.2). Upholds HTTP1, HTTP4 to HTTP8.
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { bodyBytesMax, requestDeadlineMs } from '../../engine/limits.ts'
+import { type Log, LogSampler } from '../../engine/log.ts'
+import type { Count, Metrics } from '../../engine/metrics.ts'
+import { toSeconds } from '../../engine/units.ts'
+import { type Identity, identify } from './auth.ts'
+import { collectBody } from './body.ts'
+import { Bursts } from './bursts.ts'
+import { Codings, isCodable } from './coding.ts'
+import { knows } from './etag.ts'
+import type { RequestHead } from './head.ts'
+import type { PeerAddresses } from './peer-address.ts'
+import { parseQuery } from './query.ts'
+import {
+  type Answer,
+  failure,
+  nothing,
+  notModified,
+  refusal,
+  retryAfter,
+  withHeader,
+  writeAnswer,
+} from './reply.ts'
+import type { Access, RequestFacts, Route } from './route.ts'
+import type { Match, Router } from './router.ts'
+import { SyncTimes } from './sync-times.ts'
+import type { UnsentAnswers } from './unsent.ts'
+
+/** What the wrapper needs of the house. */
+export interface HandlerParts {
+  readonly router: Router
+  readonly accounts: AccountsView
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly corsOrigins: readonly string[]
+  readonly peers: PeerAddresses
+  /** Read anew for every request; one for the whole server. */
+  readonly head: RequestHead
+  readonly unsent: UnsentAnswers
+}
+
+/** All HTTP requests of a server. */
+export class RequestHandler {
+  readonly parts: HandlerParts
+  readonly samples = new LogSampler()
+  readonly #times: SyncTimes
+  readonly #bursts = new Bursts()
+  readonly codings = new Codings()
+  readonly #answered = new Map<number, Count>()
+  /** Requests without an answer yet. */
+  inFlightCount = 0
+  /** Answers end their connections, so that no later request runs into a closed one. */
+  isDraining = false
+  /** When the last answer was given; some connection may be kept alive for 11 s more. */
+  answeredAtMs: number = Number.NEGATIVE_INFINITY
+
+  constructor(parts: HandlerParts) {
+    this.parts = parts
+    this.#times = new SyncTimes(parts)
+    parts.metrics.gauge(
+      'http_requests_in_flight',
+      'Requests not yet answered.',
+      () => this.inFlightCount,
+    )
+  }
+
+  /** For `app.any`: never throws. */
+  readonly handle = (res: HttpResponse, req: HttpRequest): void => {
+    if (!this.#bursts.admits(() => this.#addressOf(res, req))) {
+      res.close()
+      return
+    }
+    this.#times.begin()
+    const exchange = new Exchange(this, res)
+    try {
+      exchange.begin(req)
+    } catch (error) {
+      exchange.fail(error)
+    }
+    exchange.leaveHandler()
+    this.#times.end()
+  }
+
+  #addressOf(res: HttpResponse, req: HttpRequest): string {
+    const { head, peers } = this.parts
+    head.read(req)
+    return peers.of(res, head)
+  }
+
+  /** Runs what comes after a wait, and counts how long it held the loop. */
+  resume(work: () => void): void {
+    if (this.#times.isInTurn) return work()
+    this.#times.begin()
+    try {
+      work()
+    } finally {
+      this.#times.end()
+    }
+  }
+
+  /** Counts an answer by status. */
+  countAnswer(status: number): void {
+    let count = this.#answered.get(status)
+    if (count === undefined) {
+      const labels = { status: String(status) }
+      count = this.parts.metrics.count('http_answers_total', 'HTTP answers by status.', labels)
+      this.#answered.set(status, count)
+    }
+    count.inc()
+  }
+}
+
+/** The `Access-Control-Allow-Origin` value for a request's origin; null: none. */
+export function allowedOrigin(corsOrigins: readonly string[], origin: string): string | null {
+  if (corsOrigins.length === 0) return null
+  if (corsOrigins.includes('*')) return '*'
+  return origin !== '' && corsOrigins.includes(origin) ? origin : null
+}
+
+/** Whether anybody asks for the address: of a known caller who only reads, nobody does. */
+function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
+  if (caller === null || match.kind !== 'route' || fault !== null) return true
+  return match.route.access === 'public' || !match.route.isCounted
+}
+
+/** One request and its response. */
+class Exchange {
+  readonly #owner: RequestHandler
+  readonly #res: HttpResponse
+  /** The library's, gone with its call of the handler. */
+  #req: HttpRequest | null = null
+  /** Answered or aborted: the response may not be touched any more. */
+  #isOver = false
+  #isInHandler = true
+  #isHead = false
+  /** HEAD or OPTIONS. */
+  #isBodiless = false
+  #isPrivate = false
+  /** Of a request that is not answered at once: its head is gone then. */
+  acceptEncoding = ''
+  ifNoneMatch = ''
+  #closes = false
+  /** Against whom a request without a caller counts; read only where somebody asks for it. */
+  address = ''
+  /** Asked from this machine; read with the address. */
+  isLocal = false
+  #allowedOrigin: string | null = null
+  #quota: Quota | null = null
+  /** Its budget is looked at when it is answered, since its owner takes from it. */
+  #isSignIn = false
+  #path = ''
+  #stopDeadline: StopTimer | null = null
+  #gone: AbortController | null = null
+  #awaitsBody = false
+
+  constructor(owner: RequestHandler, res: HttpResponse) {
+    this.#owner = owner
+    this.#res = res
+    owner.inFlightCount += 1
+  }
+
+  /** The library's call ends: whoever was not answered in it needs a guard, or the library aborts the process. */
+  leaveHandler(): void {
+    this.#isInHandler = false
+    this.#req = null
+    if (this.#isOver) return
+    const { acceptEncoding, ifNoneMatch } = this.#owner.parts.head
+    this.acceptEncoding = acceptEncoding
+    this.ifNoneMatch = ifNoneMatch
+    this.#res.onAborted(() => this.#finish())
+  }
+
+  /** Reads all that is needed of `req`, which is gone after the first await. */
+  begin(req: HttpRequest): void {
+    const { router, accounts, corsOrigins, peers, head } = this.#owner.parts
+    const method = req.getCaseSensitiveMethod()
+    this.#path = req.getUrl()
+    const queryText: string | undefined = req.getQuery()
+    this.#isHead = method === 'HEAD'
+    this.#isBodiless = this.#isHead || method === 'OPTIONS'
+    head.read(req)
+    const match = router.match(method, this.#path)
+    if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
+    const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
+    const identity = identify(accounts, head, prefersToken(match))
+    if (this.#isBodiless || needsAddress(match, identity, head)) {
+      this.address = peers.of(this.#res, head)
+      this.isLocal = peers.isLocal(this.#res, head)
+    }
+    if (head.fault !== null) return this.#refuse(head.fault)
+    this.#req = req
+    const early = this.#admit(match, identity)
+    if (early !== null) this.answer(early)
+    else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
+    else {
+      this.#startDeadline()
+      this.#afterBody(match, queryText, identity, body)
+    }
+  }
+
+  async #afterBody(
+    match: Match,
+    queryText: string | undefined,
+    identity: Identity,
+    body: Promise<Uint8Array | 'tooLarge'>,
+  ): Promise<void> {
+    try {
+      const bytes = await this.#read(body)
+      if (bytes === 'tooLarge') {
+        this.#closes = true
+        return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
+      }
+      this.#owner.resume(() => {
+        // A head and its body may be seconds apart: what the head named may have been revoked since.
+        if (this.#isStillGood(match, identity)) {
+          this.#settle(this.#run(match, queryText, identity, bytes))
+        } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
+      })
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #isStillGood(match: Match, { caller }: Identity): boolean {
+    if (caller === null || (match.kind === 'route' && match.route.access === 'public')) return true
+    return this.#owner.parts.accounts.isGood(caller)
+  }
+
+  /** The work behind the body has a deadline of its own. */
+  async #read(body: Promise<Uint8Array | 'tooLarge'>): Promise<Uint8Array | 'tooLarge'> {
+    this.#awaitsBody = true
+    const bytes = await body
+    this.#awaitsBody = false
+    this.#stopDeadline?.()
+    this.#stopDeadline = null
+    this.#startDeadline()
+    return bytes
+  }
+
+  /**
+   * Refuses a request that others may read differently: what follows it on the connection may be somebody else's, so the
+   * connection ends. Answered in this turn, the library would still call us for what came in one piece with it; behind an
+   * answer that is pending it closes the connection instead. Counts against the address: the credential may be anybody's.
+   */
+  #refuse(fault: string): void {
+    this.#closes = true
+    const quota = this.#owner.parts.accounts.takeAddressRequest(this.address)
+    this.#quota = quota
+    setImmediate(() => {
+      // Behind an answer without a body the library would read on, whatever the answer says.
+      if (this.#isHead) this.#cut()
+      else this.answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota))
+    })
+  }
+
+  /**
+   * Takes the request from its quota and answers what needs no handler, in the order of
+   * decisions.md section 4: the address's 429, 404 and 405, 401, 403, the account's 429.
+   */
+  #admit(match: Match, identity: Identity): Answer | null {
+    const { accounts } = this.#owner.parts
+    const { caller } = identity
+    if (match.kind === 'route' && !match.route.isCounted) {
+      this.#quota = accounts.peekAddress(this.address)
+      return null
+    }
+    if (match.kind === 'route' && match.route.budget === 'signIn') {
+      this.#isSignIn = true
+      return null
+    }
+    const quota = this.#take(match, identity)
+    this.#quota = quota
+    if (caller === null && !quota.isAllowed) return tooMany(quota)
+    if (match.kind === 'missing') return failure('NOT_FOUND', 'no such path')
+    if (match.kind === 'malformed') {
+      return failure('BAD_REQUEST', 'the path has malformed percent-encoding')
+    }
+    if (match.kind === 'wrongMethod') {
+      const detail = `this path takes ${match.allow}`
+      return withHeader(failure('METHOD_NOT_ALLOWED', detail), 'Allow', match.allow)
+    }
+    if (match.kind === 'options') return preflight(match.allow)
+    this.#isPrivate = match.route.isPrivate
+    const refused = unauthorized(match.route.access, identity) ?? forbidden(match.route, identity)
+    if (refused !== null) return refused
+    return quota.isAllowed ? null : tooMany(quota)
+  }
+
+  /** Takes the request from the budget that it belongs to. */
+  #take(match: Match, { caller, isTokenHolder }: Identity): Quota {
+    const { accounts } = this.#owner.parts
+    if (caller === null) return accounts.takeAddressRequest(this.address)
+    const isManagement = match.kind === 'route' && match.route.budget === 'management'
+    return isManagement && isTokenHolder
+      ? accounts.takeManagementRequest(caller.accountId)
+      : accounts.takeAccountRequest(caller.accountId)
+  }
+
+  #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
+    if (match.kind !== 'route') throw new Error('only a route runs')
+    const raw = parseQuery(queryText)
+    if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
+    const facts = new Facts(identity.caller, this, match.params)
+    return match.route.respond(facts, raw, body)
+  }
+
+  #settle(answer: Answer | Promise<Answer>): void {
+    if (!(answer instanceof Promise)) return this.answer(answer)
+    this.#startDeadline()
+    answer.then(
+      (late) => this.#owner.resume(() => this.answer(late)),
+      (error) => this.fail(error),
+    )
+  }
+
+  /** Answers once; does nothing when the peer has gone or was answered. */
+  answer(given: Answer): void {
+    if (this.#isOver) return
+    const asked = this.#asked(given)
+    if (!(asked instanceof Promise)) return this.#send(asked)
+    this.#startDeadline()
+    asked.then(
+      (late) => this.#owner.resume(() => this.#send(late)),
+      (error) => this.fail(error),
+    )
+  }
+
+  #send(given: Answer): void {
+    if (this.#isOver) return
+    const { accounts, clock, unsent } = this.#owner.parts
+    const quota = this.#isSignIn
+      ? accounts.peekSignIn(this.address)
+      : (this.#quota ?? accounts.peekAddress(this.address))
+    const nowMs = clock.nowMs()
+    const nowSeconds = toSeconds(nowMs)
+    const answer = this.#countBytes(given, nowSeconds)
+    if (answer === null) return this.#cut()
+    this.#owner.answeredAtMs = nowMs
+    this.#finish()
+    this.#owner.countAnswer(answer.status)
+    writeAnswer(this.#res, answer, {
+      quota,
+      nowSeconds,
+      allowedOrigin: this.#allowedOrigin,
+      isHead: this.#isHead,
+      closes: this.#closes || this.#owner.isDraining,
+      isCorked: this.#isInHandler,
+      unsent,
+    })
+  }
+
+  /** The answer in the coding that the client accepts, or that it has it already. */
+  #asked(given: Answer): Answer | Promise<Answer> {
+    const { etag, status } = given
+    const isVaried = !this.#isPrivate && isCodable(given)
+    if (!isVaried && etag === undefined) return given
+    const { acceptEncoding, ifNoneMatch } = this.#isInHandler ? this.#owner.parts.head : this
+    const answer = isVaried ? { ...given, varies: true } : given
+    const isKnown = etag !== undefined && status === 200 && knows(ifNoneMatch, etag)
+    return isKnown ? notModified(answer) : this.#owner.codings.coded(answer, acceptEncoding)
+  }
+
+  /**
+   * Counts files, and answers to HEAD and OPTIONS, against the address's bytes: the library keeps what has no body in
+   * memory without telling whether the client reads. The answer, or what is said beyond the bound; null: nothing can be.
+   */
+  #countBytes(answer: Answer, nowSeconds: number): Answer | null {
+    if (answer.isFile !== true && !this.#isBodiless) return answer
+    const byteCount = this.#isBodiless ? 0 : (answer.body?.length ?? 0)
+    const quota = this.#owner.parts.accounts.takeAddressFile(this.address, byteCount)
+    if (quota.isAllowed) return answer
+    if (this.#isBodiless) return null
+    const detail = `at most ${quota.limit} bytes of files a minute`
+    return retryAfter(failure('RATE_LIMITED', detail), quota.resetSeconds - nowSeconds)
+  }
+
+  #cut(): void {
+    if (this.#isOver) return
+    this.#finish()
+    this.#res.close()
+  }
+
+  /** An owner's refusal is answered as it says; anything else is our bug: 500, logged by sample. */
+  fail(error: unknown): void {
+    try {
+      if (error instanceof EngineError) return this.answer(refusal(error))
+      const { isWritten, count } = this.#owner.samples.admit(this.#path)
+      if (isWritten) {
+        this.#owner.parts.log.error({ err: error, path: this.#path, count }, 'a request failed')
+      }
+      this.answer(failure('INTERNAL', 'internal error'))
+    } catch (second) {
+      this.#owner.parts.log.error({ err: second }, 'an answer could not be written')
+    }
+  }
+
+  header(name: string): string {
+    if (this.#req === null) throw new Error('headers are gone after the first await')
+    return this.#req.getHeader(name)
+  }
+
+  /** Made only for the handlers that ask: most answers are there before anybody could leave. */
+  signal(): AbortSignal {
+    this.#gone ??= new AbortController()
+    if (this.#isOver) this.#gone.abort()
+    return this.#gone.signal
+  }
+
+  #startDeadline(): void {
+    if (this.#stopDeadline !== null || this.#isOver) return
+    this.#stopDeadline = this.#owner.parts.clock.after(requestDeadlineMs, () => {
+      if (!this.#awaitsBody) {
+        return this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
+      }
+      // The client's doing and not ours; what still comes of its body is not read.
+      this.#closes = true
+      this.answer(failure('BAD_REQUEST', 'the body did not arrive in time'))
+    })
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#owner.inFlightCount -= 1
+    this.#stopDeadline?.()
+    this.#gone?.abort()
+  }
+}
+
+const NO_BODY = new Uint8Array(0)
+
+/** Its functions are made when they are asked for: a request that needs none costs none. */
+class Facts implements RequestFacts {
+  readonly caller: Caller | null
+  readonly #exchange: Exchange
+  readonly #params: ReadonlyMap<string, string>
+
+  constructor(caller: Caller | null, exchange: Exchange, params: ReadonlyMap<string, string>) {
+    this.caller = caller
+    this.#params = params
+    this.#exchange = exchange
+  }
+
+  get address(): string {
+    return this.#exchange.address
+  }
+
+  get isLocal(): boolean {
+    return this.#exchange.isLocal
+  }
+
+  get path(): (name: string) => string {
+    const params = this.#params
+    return (name) => {
+      const value = params.get(name)
+      if (value === undefined) throw new Error(`the pattern has no {${name}}`)
+      return value
+    }
+  }
+
+  get header(): (name: string) => string {
+    return (name) => this.#exchange.header(name)
+  }
+
+  get signal(): () => AbortSignal {
+    return () => this.#exchange.signal()
+  }
+}
+
+/** Whether a token is looked for although the key is good: no key may spend what it manages with. */
+function prefersToken(match: Match): boolean {
+  return (
+    match.kind === 'route' &&
+    (match.route.access === 'token' || match.route.budget === 'management')
+  )
+}
+
+function forbidden({ scope }: Route, { caller }: Identity): Answer | null {
+  if (caller === null || caller.scopes.includes(scope)) return null
+  return failure('FORBIDDEN', `this key lacks the scope \`${scope}\``)
+}
+
+function unauthorized(access: Access, identity: Identity): Answer | null {
+  if (access === 'public' || access === 'upgrade') return null
+  if (access === 'token') {
+    if (identity.isTokenHolder) return null
+    return failure('UNAUTHORIZED', 'this path needs `Authorization: Bearer` with a login token')
+  }
+  if (identity.caller !== null) return null
+  return failure('UNAUTHORIZED', 'missing or invalid API key')
+}
+
+/** The refusal of a used-up quota. */
+export function tooMany(quota: Quota): Answer {
+  return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
+}
+
+function preflight(allow: string): Answer {
+  return nothing([
+    ['Allow', allow],
+    ['Access-Control-Allow-Methods', allow],
+    ['Access-Control-Allow-Headers', 'X-API-Key, Authorization, Content-Type'],
+    ['Access-Control-Max-Age', '600'],
+  ])
+}

@@ -1,0 +1,114 @@
+// A request's headers, read in one walk: the library gives a name's first line only, and each look-up by name is a
+// walk of its own. What two readers could take for different requests (request smuggling) is named as a fault here.
+// Not for: what the library refuses by itself (test/http/request/raw-requests.test.ts lists it). Upholds HEAD1.
+
+import type { HttpRequest } from 'uWebSockets.js'
+import type { Credentials } from './auth.ts'
+
+/** Headers without `forwarded` in their name by which a proxy says that it passes somebody else's request on. */
+const PROXY_HEADERS: ReadonlySet<string> = new Set([
+  'cdn-loop',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'true-client-ip',
+  'via',
+  'x-azure-clientip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-real-ip',
+])
+
+/** A name or address, and a port: nothing in which two readers could see two hosts. */
+const HOST = /^(?:[\w.~%!$&'()*+;=-]*|\[[\w:.%]+\])(?::\d{0,5})?$/
+const LENGTH = /^\d{1,15}$/
+
+/** Of the request that was read last; made once and read into for every request. */
+export class RequestHead implements Credentials {
+  /** `X-API-Key`; '' for none, as with all others. Of a repeated header, the first line. */
+  key = ''
+  authorization = ''
+  origin = ''
+  /** All lines of `Accept-Encoding` as the one list that they are. */
+  acceptEncoding = ''
+  /** All lines of `If-None-Match` as the one list that they are. */
+  ifNoneMatch = ''
+  /** All lines of `X-Forwarded-For` as the one list that they are. */
+  forwardedFor = ''
+  /** Some proxy passed the request on, trusted or not. */
+  isForwarded = false
+  /** A body of more than no bytes is announced. */
+  hasBody = false
+  /** Why the request must be refused and its connection closed; null: nothing is wrong. */
+  fault: string | null = null
+  #hosts = 0
+  #lengths = 0
+  #codings = 0
+  /** Reads all headers; `req` is not kept. */
+  read(req: HttpRequest): void {
+    this.key = ''
+    this.authorization = ''
+    this.origin = ''
+    this.acceptEncoding = ''
+    this.ifNoneMatch = ''
+    this.forwardedFor = ''
+    this.isForwarded = false
+    this.hasBody = false
+    this.fault = null
+    this.#hosts = 0
+    this.#lengths = 0
+    this.#codings = 0
+    req.forEach(this.#take)
+    if (this.#codings > 0 && this.#lengths > 0) {
+      this.fault = 'a request has Content-Length or Transfer-Encoding, not both'
+    }
+  }
+
+  /** One line; the library gives names in lower case. */
+  readonly #take = (name: string, value: string): void => {
+    switch (name) {
+      case 'host':
+        this.#hosts += 1
+        if (this.#hosts > 1) this.fault = 'a request has one Host'
+        else if (!HOST.test(value)) this.fault = 'Host is a name or an address, and a port'
+        return
+      case 'x-api-key':
+        this.key ||= value
+        return
+      case 'authorization':
+        this.authorization ||= value
+        return
+      case 'origin':
+        this.origin ||= value
+        return
+      case 'accept-encoding':
+        this.acceptEncoding = joined(this.acceptEncoding, value)
+        return
+      case 'if-none-match':
+        this.ifNoneMatch = joined(this.ifNoneMatch, value)
+        return
+      case 'content-length':
+        this.#lengths += 1
+        this.hasBody ||= value !== '0'
+        if (this.#lengths > 1) this.fault = 'a request has one Content-Length'
+        else if (!LENGTH.test(value)) this.fault = 'Content-Length is a number of bytes'
+        return
+      case 'transfer-encoding':
+        this.#codings += 1
+        this.hasBody = true
+        if (this.#codings > 1) this.fault = 'a request has one Transfer-Encoding'
+        else if (value !== 'chunked') this.fault = 'the Transfer-Encoding that is read is chunked'
+        return
+      case 'x-forwarded-for':
+        this.isForwarded = true
+        this.forwardedFor = joined(this.forwardedFor, value)
+        return
+      default:
+        if (name.includes('forwarded') || PROXY_HEADERS.has(name)) this.isForwarded = true
+    }
+  }
+}
+
+/** Lines of one list. */
+const joined = (list: string, line: string): string => (list === '' ? line : `${list},${line}`)

@@ -1,0 +1,113 @@
+// Which address a request counts against: the peer's, or behind a proxy that the operator trusts the
+// one that it forwards for (TRUSTED_PROXIES; the header is anybody's to write otherwise). One host may
+// write an IPv6 address in many ways and has a whole /64 of them, so a /64 counts as one.
+// Not for: quotas (handle.ts). Upholds PEER1 to PEER3.
+
+import type { HttpResponse } from 'uWebSockets.js'
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import type { RequestHead } from './head.ts'
+
+/** More hops than any honest chain has are not read. */
+const HOPS_MAX = 32
+/** Sixteen-bit groups of an IPv6 address, and those of its network. */
+const GROUPS = 8
+const NETWORK_GROUPS = 4
+
+export class PeerAddresses {
+  readonly #trusted = new BlockList()
+  readonly #hasTrusted: boolean
+
+  /** `trusted`: addresses, or subnets as `10.0.0.0/8`; checked by the configuration. */
+  constructor(trusted: readonly string[]) {
+    this.#hasTrusted = trusted.length > 0
+    for (const entry of trusted) {
+      const [address = '', bits] = entry.split('/')
+      const family = familyOf(address)
+      if (bits === undefined) this.#trusted.addAddress(address, family)
+      else this.#trusted.addSubnet(address, Number(bits), family)
+    }
+  }
+
+  /** An IPv4 address, or the /64 of an IPv6 one. To be read before anything is awaited. */
+  of(res: HttpResponse, head: RequestHead): string {
+    const peer = peerOf(res)
+    const isProxied = this.#hasTrusted && this.#isTrusted(peer)
+    return networkOf(isProxied ? this.#forwardedFor(peer, head.forwardedFor) : peer)
+  }
+
+  /** Asked from this machine, and not by a proxy for somebody else, trusted or not. */
+  isLocal(res: HttpResponse, head: RequestHead): boolean {
+    if (head.isForwarded || res.getProxiedRemoteAddressAsText().byteLength > 0) return false
+    const peer = peerOf(res)
+    return peer.startsWith('127.') || peer === '0:0:0:0:0:0:0:1'
+  }
+
+  /** The nearest hop that is no proxy of ours; whatever stands left of it was written by anybody. */
+  #forwardedFor(peer: string, list: string): string {
+    let nearest = peer
+    const hops = list.split(',').filter((hop) => hop.trim() !== '')
+    for (const hop of hops.slice(-HOPS_MAX).reverse()) {
+      const address = normalized(hop.trim())
+      if (address === null) return nearest
+      nearest = address
+      if (!this.#isTrusted(address)) return nearest
+    }
+    return nearest
+  }
+
+  #isTrusted(address: string): boolean {
+    return address !== '' && this.#trusted.check(address, familyOf(address))
+  }
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv4(address) ? 'ipv4' : 'ipv6'
+}
+
+/** '' for a peer without an address (a Unix socket). */
+function peerOf(res: HttpResponse): string {
+  return normalized(Buffer.from(res.getRemoteAddressAsText()).toString()) ?? ''
+}
+
+/**
+ * An address in one form whoever writes it: without brackets, port and zone, IPv4 mapped into IPv6 as IPv4, IPv6 as eight
+ * groups without leading zeros (`2001:db8:0:0:0:0:0:1`). Null for what is no address.
+ */
+export function normalized(text: string): string | null {
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1]
+  const portless = bracketed ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text
+  const address = portless.replace(/%.*$/, '')
+  const family = isIP(address)
+  if (family === 4) return bracketed === undefined ? address : null
+  if (family === 0) return null
+  const groups = groupsOf(address)
+  const [, , , , , marker, high = 0, low = 0] = groups
+  const isMapped = marker === 0xffff && groups.slice(0, 5).every((group) => group === 0)
+  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+  return groups.map((group) => group.toString(16)).join(':')
+}
+
+/** The eight groups of a valid IPv6 address; `::` is as many zeros as are missing. */
+function groupsOf(address: string): readonly number[] {
+  const [left = '', right] = address.split('::')
+  const before = written(left)
+  const after = right === undefined ? [] : written(right)
+  const zeros = new Array<number>(GROUPS - before.length - after.length).fill(0)
+  return [...before, ...zeros, ...after]
+}
+
+/** Groups as they stand; the last may be an IPv4 address, which is two. */
+function written(part: string): readonly number[] {
+  if (part === '') return []
+  return part.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)]
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+    return [a * 256 + b, c * 256 + d]
+  })
+}
+
+/** The /64 of an IPv6 address (`2001:db8:0:0::/64`), which one host has to itself; an IPv4 address as it is. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  return `${address.split(':').slice(0, NETWORK_GROUPS).join(':')}::/64`
+}

@@ -1,0 +1,104 @@
+// Answers that their sockets did not take whole: the rest is held here and written as the client reads.
+// uWebSockets.js closes a connection on which a request arrives before the answer to the one before it
+// has left (HttpContext.h: HTTP_RESPONSE_PENDING), and `tryEnd` keeps an answer pending until its last
+// byte is with the kernel. So a connection has one unsent answer at most, however many requests are
+// pipelined on it; `end` would copy every one of them into memory.
+// Of answers without a body the library tells nothing: they count against their address (handle.ts).
+// All connections together have a bound of bytes: beyond it the answer that holds most is cut. Each
+// answer has a deadline, so that a client that reads a byte now and then holds nothing for long.
+// Not for: the streams' buffers (ws/). Upholds UNSENT1 to UNSENT5.
+
+import type { HttpResponse } from 'uWebSockets.js'
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'
+import type { Count, Metrics } from '../../engine/metrics.ts'
+
+/** What is left of an answer. */
+export interface Rest {
+  /** Unsent bytes, which stay as they are until the end. */
+  readonly bytes: Uint8Array
+  /** Bytes of the body that are with the kernel already. */
+  readonly sentCount: number
+  /** Bytes of the whole body. */
+  readonly length: number
+  /** The bytes are those of a file, held once for all of its readers. */
+  readonly isShared: boolean
+}
+
+interface Held {
+  readonly res: HttpResponse
+  readonly heldCount: number
+  readonly stopDeadline: StopTimer
+}
+
+export class UnsentAnswers {
+  readonly #clock: Clock
+  readonly #bytesMax: number
+  readonly #held = new Set<Held>()
+  readonly #cutCount: Count
+  #heldCount = 0
+
+  constructor(
+    { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+    bytesMax = unsentBytesMax,
+  ) {
+    this.#clock = clock
+    this.#bytesMax = bytesMax
+    this.#cutCount = metrics.count(
+      'http_answers_cut_total',
+      'Answers whose connection was ended because they were not read in time, or all together held too much.',
+    )
+    metrics.gauge('http_answers_unsent', 'Answers not yet read whole.', () => this.count)
+    metrics.gauge('http_unsent_bytes', 'Bytes held for them.', () => this.#heldCount)
+  }
+
+  /** Answers that are not read whole. */
+  get count(): number {
+    return this.#held.size
+  }
+
+  /** Takes over a response that was begun with `tryEnd` and may not be touched by anybody else any more. */
+  hold(res: HttpResponse, { bytes, sentCount, length, isShared }: Rest): void {
+    const readMs = ((length - sentCount) / unsentBytesPerSecondMin) * 1_000
+    const heldCount = isShared ? 0 : bytes.buffer.byteLength
+    const held: Held = {
+      res,
+      heldCount,
+      stopDeadline: this.#clock.after(unsentMsMin + readMs, () => this.#cut(held)),
+    }
+    this.#held.add(held)
+    this.#heldCount += heldCount
+    res.onAborted(() => this.#release(held))
+    res.onWritable((offset) => {
+      const [isTaken, isOver] = res.tryEnd(bytes.subarray(offset - sentCount), length)
+      if (isOver) this.#release(held)
+      return isTaken
+    })
+    // In a turn of its own: the response that came last may be the largest, and is still being written.
+    if (this.#heldCount > this.#bytesMax) setImmediate(() => this.#cutLargest())
+  }
+
+  #cutLargest(): void {
+    while (this.#heldCount > this.#bytesMax) {
+      let largest: Held | null = null
+      for (const held of this.#held) {
+        if (largest === null || held.heldCount > largest.heldCount) largest = held
+      }
+      if (largest === null) return
+      this.#cut(largest)
+    }
+  }
+
+  #cut(held: Held): void {
+    if (!this.#held.has(held)) return
+    this.#cutCount.inc()
+    this.#release(held)
+    held.res.close()
+  }
+
+  #release(held: Held): void {
+    if (!this.#held.delete(held)) return
+    this.#heldCount -= held.heldCount
+    held.stopDeadline()
+  }
+}

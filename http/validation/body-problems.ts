@@ -1,0 +1,156 @@
+// What is wrong with a JSON body by its schema, as pydantic 2 would say it: every failure, in the order
+// of the fields, however deep, and fields that nobody knows behind them. What is repeated of a body
+// that takes secrets is only what its known fields hold. Not for: reading the text (validate.ts), or
+// what a schema cannot say (the routes). Upholds VALID3, VALID4, HOOKROUTE3.
+
+import { KindGuard, type TSchema } from '@sinclair/typebox'
+import { isRecord } from '../../engine/json-record.ts'
+import { echo, echoField, echoKnown, isSecretName } from './echo.ts'
+import type { Problem } from './parameter.ts'
+import {
+  boundRefusal,
+  choiceRefusal,
+  choicesOf,
+  countRefusal,
+  type Refusal,
+  textRefusal,
+} from './refusals.ts'
+
+type Place = Problem['loc']
+
+/** More are not told: a refusal would be twenty times as long as the body. */
+const UNKNOWN_FIELDS_MAX = 100
+
+/** Finds the failures of bodies of one schema, which is that of an object. */
+export class BodyProblems {
+  readonly #schema: TSchema
+  readonly #className: string
+  /** Of every field, at whatever depth. */
+  readonly #names: readonly string[]
+  /** A field that is not known may be a secret whose name was mistyped. */
+  readonly #takesSecrets: boolean
+
+  /** `className` is what an error calls the body. */
+  constructor(schema: TSchema, className: string) {
+    this.#schema = schema
+    this.#className = className
+    this.#names = namesOf(schema)
+    this.#takesSecrets = this.#names.some(isSecretName)
+  }
+
+  /** Empty: none. */
+  of(body: unknown): readonly Problem[] {
+    const problems: Problem[] = []
+    if (isRecord(body)) this.#fields(this.#schema, body, ['body'], problems)
+    else problems.push(this.#notAnObject(body))
+    return problems
+  }
+
+  #fields(
+    { properties, additionalProperties }: TSchema,
+    value: Readonly<Record<string, unknown>>,
+    at: Place,
+    problems: Problem[],
+  ): void {
+    for (const [name, schema] of Object.entries<TSchema>(properties)) {
+      const loc = [...at, name]
+      if (Object.hasOwn(value, name)) this.#value(schema, value[name], loc, problems)
+      else if (!KindGuard.IsOptional(schema)) {
+        const input = this.#repeated(value, '')
+        problems.push({ type: 'missing', loc, msg: 'Field required', input })
+      }
+    }
+    if (additionalProperties !== false) return
+    const unknown = Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name))
+    for (const [name, item] of unknown.slice(0, UNKNOWN_FIELDS_MAX)) {
+      // Its name is cut and checked like a text: it may be a secret itself.
+      const loc = [...at, String(echo(name))]
+      const input = echoKnown(item, this.#names)
+      problems.push({ type: 'extra_forbidden', loc, msg: 'Extra inputs are not permitted', input })
+    }
+  }
+
+  #value(schema: TSchema, value: unknown, loc: Place, problems: Problem[]): void {
+    const bare = withoutNull(schema)
+    if (bare !== schema && value === null) return
+    const refusal = refusalOf(bare, value)
+    if (refusal !== null) {
+      const { type, msg, ctx } = refusal
+      const input = this.#repeated(value, String(loc.findLast((part) => typeof part === 'string')))
+      problems.push({ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) })
+    } else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        this.#value(bare.items, item, [...loc, index], problems)
+      })
+    } else if (isRecord(value)) this.#fields(bare, value, loc, problems)
+  }
+
+  #notAnObject(body: unknown): Problem {
+    const className = this.#className
+    const msg = `Input should be a valid dictionary or instance of ${className}`
+    const input = this.#takesSecrets ? echoKnown(body, this.#names) : echo(body)
+    return { type: 'model_type', loc: ['body'], msg, input, ctx: { class_name: className } }
+  }
+
+  /** What may be said again of a field's value; the whole body has no name. */
+  #repeated(value: unknown, name: string): unknown {
+    if (!this.#takesSecrets) return echo(value, name)
+    return name === '' ? echoKnown(value, this.#names) : echoField(value, name, this.#names)
+  }
+}
+
+const TYPES: Readonly<Record<string, readonly [type: string, noun: string]>> = {
+  string: ['string_type', 'string'],
+  integer: ['int_type', 'integer'],
+  number: ['float_type', 'number'],
+  boolean: ['bool_type', 'boolean'],
+  array: ['list_type', 'list'],
+  object: ['dict_type', 'dictionary'],
+}
+
+/** Why the value itself is refused, whatever is in it; null: it is not. */
+function refusalOf(schema: TSchema, value: unknown): Refusal | null {
+  const choices = choicesOf(schema)
+  if (choices !== null) {
+    return typeof value === 'string' && choices.includes(value) ? null : choiceRefusal(choices)
+  }
+  if (!isOfType(schema.type, value)) {
+    const [type, noun] = TYPES[schema.type] ?? ['value_error', 'value']
+    return { type, msg: `Input should be a valid ${noun}` }
+  }
+  if (typeof value === 'string') return textRefusal(value, schema)
+  if (typeof value === 'number') return numberRefusal(value, schema)
+  return Array.isArray(value) ? countRefusal(value.length, schema) : null
+}
+
+function numberRefusal(value: number, schema: TSchema): Refusal | null {
+  // `1e400` is JSON for a number that is none.
+  const outside = boundRefusal(value, schema)
+  if (outside !== null || Number.isFinite(value)) return outside
+  return { type: 'finite_number', msg: 'Input should be a finite number' }
+}
+
+function isOfType(type: unknown, value: unknown): boolean {
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isRecord(value)
+  if (type === 'integer') return Number.isInteger(value)
+  return typeof value === type
+}
+
+/** The schema that stands beside null, or the schema itself. */
+export function withoutNull(schema: TSchema): TSchema {
+  const options: unknown = schema.anyOf
+  if (!Array.isArray(options)) return schema
+  const others: readonly TSchema[] = options.filter(({ type }: TSchema) => type !== 'null')
+  const [only] = others
+  return others.length === 1 && options.length === 2 && only !== undefined ? only : schema
+}
+
+function namesOf(schema: TSchema): readonly string[] {
+  const parts: readonly TSchema[] =
+    schema.anyOf ?? (schema.items === undefined ? [] : [schema.items])
+  const own = Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, property]) => {
+    return [name, ...namesOf(property)]
+  })
+  return [...own, ...parts.flatMap(namesOf)]
+}

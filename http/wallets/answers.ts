@@ -1,0 +1,251 @@
+// What is answered of one wallet: the owner is asked for it, histories and positions are read in slices, and
+// each answer says whether the wallet is known completely. Not for: paths and parameters
+// (routes/wallets.ts) or how records look (wallet-records.ts, wallet-events.ts, wallet-positions.ts).
+// Upholds WALLETREST1 to WALLETREST9, WALLETREST14.
+
+import type { CatalogView, EngineView } from '../../actors/views.ts'
+import type { WalletDoubt, WalletEventView, WalletView } from '../../actors/wallets/views.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../../engine/ids.ts'
+import { USD_ZERO } from '../../engine/units.ts'
+import type { WalletEventKind } from '../../engine/wallet.ts'
+import type { PnlGranularity } from '../../engine/wallets/figures.ts'
+import { cursorText, type HistoryAsked, historyRange } from '../pages/history.ts'
+import { answerPage } from '../pages/lists.ts'
+import { readHistory } from '../pages/scan.ts'
+import type { ListCursors } from '../request/cursor.ts'
+import { writtenInSlices } from '../request/in-slices.ts'
+import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
+import type { RouteParts } from '../request/route.ts'
+import {
+  ACTIVITY_KINDS,
+  ACTIVITY_TYPES,
+  type ActivityType,
+  firstOutcomeSide,
+  walletActivityRecord,
+  walletTradeRecord,
+} from './events.ts'
+import type { WalletPins } from './pins.ts'
+import {
+  NO_POSITIONS,
+  type PositionOrder,
+  type PositionPage,
+  type PositionsAsked,
+  positionRecord,
+  readPositions,
+} from './positions.ts'
+import { pnlRecord, profileRecord } from './records.ts'
+
+/** Events read in one turn of the loop at most, however few of them are wanted: some two milliseconds' worth. */
+const SLICE_ROWS = 128
+/** A page of so many is written in one turn. */
+const WRITTEN_ROWS = 100
+const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
+
+export interface WalletParts extends RouteParts {
+  readonly engine: Pick<EngineView, 'wallets'>
+}
+
+/** A validated request for a wallet. */
+export interface Asked<Query> {
+  readonly address: WalletAddress
+  readonly query: Query
+  readonly signal: AbortSignal
+}
+
+/** What the pages of positions have in common. */
+export interface PositionLists {
+  readonly cursors: ListCursors
+  readonly pins: WalletPins
+}
+
+interface EventsQuery extends HistoryAsked {
+  readonly market_id?: string
+  readonly limit: number
+}
+
+interface PositionsQuery {
+  readonly status: PositionsAsked['status']
+  readonly market_id?: string
+  readonly min_balance: number
+  readonly sort_by: PositionOrder
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly cursor?: string
+}
+
+interface PnlQuery {
+  readonly granularity: PnlGranularity
+  readonly start_time?: number
+  readonly end_time?: number
+}
+
+/** The profile; throws NOT_FOUND for a wallet that nobody ever saw. */
+export async function profileAnswer(
+  { engine }: WalletParts,
+  { address, signal }: Asked<object>,
+): Promise<Answer> {
+  const view = await engine.wallets.open(address, signal)
+  if (view === null) throw new EngineError('NOT_FOUND', 'nobody ever saw this wallet')
+  return withCompleteness(json(profileRecord(address, view)), view)
+}
+
+/** A page of its fills. */
+export async function tradesAnswer(
+  parts: WalletParts,
+  asked: Asked<EventsQuery & { readonly side?: 'buy' | 'sell' }>,
+): Promise<Answer> {
+  const { side } = asked.query
+  const accepts = (row: WalletEventView) => side === undefined || firstOutcomeSide(row) === side
+  const { names } = parts.catalog
+  return events(parts, asked, {
+    ...{ kinds: TRADE_KINDS, accepts, listName: 'trades' },
+    record: (row, view) => walletTradeRecord(row, { names, proxy: view.profile.proxy }),
+  })
+}
+
+/** A page of its splits, merges, redemptions and conversions. */
+export async function activityAnswer(
+  parts: WalletParts,
+  asked: Asked<EventsQuery & { readonly type?: readonly ActivityType[] }>,
+): Promise<Answer> {
+  const types = asked.query.type ?? []
+  const wanted = types.length === 0 ? ACTIVITY_TYPES : types
+  const kinds = new Set(wanted.map((type) => ACTIVITY_KINDS[type]))
+  const { names } = parts.catalog
+  return events(parts, asked, {
+    ...{ kinds, accepts: () => true, listName: 'activities' },
+    record: (row) => walletActivityRecord(row, names),
+  })
+}
+
+/**
+ * A page of the ledger. It is read as it is and filtered here: the owner, asked for what is rare, would look through all
+ * of it in one piece.
+ */
+async function events(
+  { engine, catalog, clock }: WalletParts,
+  { address, query, signal }: Asked<EventsQuery>,
+  rules: {
+    readonly kinds: ReadonlySet<WalletEventKind>
+    readonly accepts: (row: WalletEventView) => boolean
+    readonly listName: string
+    readonly record: (row: WalletEventView, view: WalletView) => object
+  },
+): Promise<Answer> {
+  const { kinds, accepts, listName, record } = rules
+  const range = historyRange(query)
+  const market = marketOf(catalog, query.market_id)
+  const begunAtMs = clock.monotonicMs()
+  const view = await engine.wallets.open(address, signal)
+  const begin = `{"address":"${address}","${listName}":[`
+  if (view === null || market === 'none') {
+    return withCompleteness(jsonText(`${begin}],${cursorText(null)}}`), view)
+  }
+  const page = await readHistory<WalletEventView>({
+    ...{ range, limit: query.limit, sliceRows: SLICE_ROWS, clock, signal, begunAtMs },
+    read: (slice) => view.events({ ...slice, kinds: null, market: null }),
+    place: (row) => row,
+    accepts: (row) => kinds.has(row.event.kind) && isIn(market, row) && accepts(row),
+  })
+  const rows = await writtenInSlices(clock, page.rows, {
+    fewRows: WRITTEN_ROWS,
+    write: (row) => JSON.stringify(record(row, view)),
+  })
+  const body = `${begin}${rows.join(',')}],${cursorText(page.cursor)}}`
+  return withCompleteness(jsonText(body), view)
+}
+
+function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolean {
+  return market === null || event.market === market || event.converted.includes(market)
+}
+
+/** A page of its positions. */
+export async function positionsAnswer(
+  { engine, catalog, clock, cursors, pins }: WalletParts & PositionLists,
+  { address, query, signal }: Asked<PositionsQuery>,
+): Promise<Answer> {
+  const { status, min_balance: balanceMin, sort_by: sortBy, order, limit } = query
+  const market = marketOf(catalog, query.market_id)
+  const asked = { status, market, balanceMin, sortBy, order }
+  const binding = JSON.stringify([address, asked])
+  let found: WalletView | null = null
+  return answerPage<PositionPage>({
+    ...{ cursors, binding, asked: { ...query, offset: 0 } },
+    read: async (place) => {
+      found = await engine.wallets.open(address, signal)
+      if (found === null) return NO_POSITIONS
+      return readPositions({ clock, pins }, found, { asked, binding, place, limit })
+    },
+    answer: async ({ rows, summary, total }, next) => {
+      const texts = await writtenInSlices(clock, rows, {
+        fewRows: WRITTEN_ROWS,
+        write: (row) => JSON.stringify(positionRecord(row, catalog.names)),
+      })
+      const list = `"positions":[${texts.join(',')}],"summary":${JSON.stringify(summary)},"total":${total}`
+      const body = `{"address":"${address}",${list},${cursorText(next)}}`
+      return withCompleteness(jsonText(body), found)
+    },
+  })
+}
+
+/** Its profits over a range. */
+export async function pnlAnswer(
+  { engine, clock }: WalletParts,
+  { address, query, signal }: Asked<PnlQuery>,
+): Promise<Answer> {
+  const { granularity } = query
+  const { fromMs, toMs } = historyRange({ ...query, order: 'asc' })
+  const view = await engine.wallets.open(address, signal)
+  const figures =
+    view === null
+      ? { ...NO_PROFITS, asOfMs: clock.nowMs() }
+      : {
+          ...view.pnl({ fromMs, toMs, granularity }),
+          ...{ unrealized: view.unrealized, totals: view.totals, asOfMs: view.asOfMs },
+        }
+  return withCompleteness(json(pnlRecord(address, granularity, figures)), view)
+}
+
+const NO_PROFITS = {
+  figures: { realized: USD_ZERO, volume: USD_ZERO, trades: 0 },
+  series: [],
+  unrealized: USD_ZERO,
+  totals: { wins: 0, losses: 0 },
+}
+
+/** What `market_id` means; null: any market, 'none': one in which no wallet can have been. */
+function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId | null | 'none' {
+  if (id === undefined) return null
+  const parts = catalog.names.split(id)
+  if (parts?.venue !== 'a') return 'none'
+  // The catalogue may have forgotten the market; its venue writes ids in lower case.
+  return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
+}
+
+/** A wallet that nobody ever saw, neither the venue nor our own log of trades, is known completely. */
+function withCompleteness(answer: Answer, view: WalletView | null): Answer {
+  const said = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
+  if (view === null) return said
+  const dated = withHeader(said, 'X-Data-As-Of', String(view.asOfMs))
+  return view.isComplete ? dated : withHeader(dated, 'X-Data-Incomplete', doubtsText(view))
+}
+
+/** `code: sentence`, one after the other. */
+function doubtsText({ doubts, lacking }: WalletView): string {
+  const texts = doubts.map((doubt) => `${doubt}: ${DOUBTS[doubt]}`)
+  return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`
+}
+
+/** What users are told of each doubt; plain ASCII, as a header must be. */
+export const DOUBTS: Readonly<Record<WalletDoubt, string>> = {
+  venue_lacks_kept: 'the venue no longer tells events that are kept here',
+  venue_unsure: "the venue's last answers did not fit together",
+  venue_withheld: 'the venue withheld a part, or rows of it cannot be read',
+  venue_late: 'the venue did not answer in time, this is what was known before',
+  venue_counts_otherwise: "the venue's own count of positions is another one",
+  not_read_whole: 'the history is still being read for the first time',
+  not_told_yet: "events are shown that the venue's history does not tell, or not yet",
+  figures_behind: 'figures are being made anew',
+  group_unknown: 'the venue does not tell the group of a market that was converted',
+}

@@ -1,0 +1,94 @@
+// The ledger of a wallet → our JSON: its fills as trades, the rest as activities. Not for: how pages are read (history-scan.ts) or what a fill does to the figures.
+// Upholds WALLETREST3, WALLETREST4, WALLETREST13.
+
+import { Type } from '@sinclair/typebox'
+import type { WalletEventView } from '../../actors/wallets/views.ts'
+import type { VenueNames, WalletAddress } from '../../engine/ids.ts'
+import { complement, MICROS } from '../../engine/units.ts'
+import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
+import { nullable, WalletActivitySchema, WalletTradeSchema } from '../schemas.ts'
+import { namesOf, outcomeIndex, outcomeLabel } from './names.ts'
+
+const page = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
+
+export const walletTradesSchema = Type.Object({
+  address: Type.String(),
+  trades: Type.Array(WalletTradeSchema),
+  ...page,
+})
+
+export const walletActivitySchema = Type.Object({
+  address: Type.String(),
+  activities: Type.Array(WalletActivitySchema),
+  ...page,
+})
+
+/** Kinds of events by the names of activities. */
+export const ACTIVITY_KINDS = {
+  SPLIT: 'split',
+  MERGE: 'merge',
+  REDEEM: 'redeem',
+  CONVERSION: 'conversion',
+} as const satisfies Readonly<Record<string, WalletEventKind>>
+export type ActivityType = keyof typeof ACTIVITY_KINDS
+export const ACTIVITY_TYPES: readonly ActivityType[] = ['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION']
+
+/** What the wallet did in the first outcome; in the token itself where the market is not known. */
+export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
+  return sideOf(row.event, outcomeIndex(row, row.event.token))
+}
+
+/** A fill as its wallet made it. */
+export function walletTradeRecord(
+  row: WalletEventView,
+  { names, proxy }: { readonly names: VenueNames; readonly proxy: WalletAddress },
+) {
+  const { event, id, timeMs } = row
+  const { price, role, token } = event
+  const { question, slug } = namesOf(row)
+  const index = outcomeIndex(row, token)
+  return {
+    id,
+    market_id: names.marketId('a', event.market),
+    platform: names.a,
+    price: (isOfFirst(index) ? price : complement(price)) / MICROS,
+    size: event.size / MICROS,
+    side: sideOf(event, index),
+    outcome: outcomeLabel(row, index),
+    size_usd: event.usd / MICROS,
+    timestamp_ms: timeMs,
+    native_trade_id: id,
+    maker: role === 'maker' ? proxy : null,
+    taker: role === 'taker' ? proxy : null,
+    tx_hash: event.txHash === '' ? null : event.txHash,
+    token_id: token ?? '',
+    condition_id: event.market,
+    ...{ question, slug, role },
+  }
+}
+
+/** Whatever else a wallet did with contracts. */
+export function walletActivityRecord(row: WalletEventView, names: VenueNames) {
+  const { event, id, timeMs } = row
+  const { question, slug } = namesOf(row)
+  return {
+    id,
+    type: event.kind.toUpperCase(),
+    market_id: names.marketId('a', event.market),
+    condition_id: event.market,
+    ...{ question, slug },
+    size: event.size / MICROS,
+    usd_value: event.usd / MICROS,
+    tx_hash: event.txHash === '' ? null : event.txHash,
+    timestamp_ms: timeMs,
+  }
+}
+
+/** Where the market is not known, the token is as good as its first. */
+function isOfFirst(index: number): boolean {
+  return index <= 0
+}
+
+function sideOf({ kind }: WalletEvent, index: number): 'buy' | 'sell' {
+  return (kind === 'buy') === isOfFirst(index) ? 'buy' : 'sell'
+}

@@ -1,0 +1,236 @@
+// What is known of a wallet as a whole → our JSON: profile, profits, its place in the ranking. Money is a
+// number exactly its integer of millionths; what is divided is rounded to six decimals.
+// Not for: its trades and activities (wallet-events.ts), its positions (wallet-positions.ts), or the rules
+// of profit (engine/wallets/). Upholds WALLETREST1, WALLETREST5, WALLETREST6, WALLETREST11, WALLETREST12.
+
+import { Type } from '@sinclair/typebox'
+import {
+  type RankedWallet,
+  WALLET_WINDOWS,
+  type WalletOrder,
+  type WalletView,
+} from '../../actors/wallets/views.ts'
+import { MICROS, type TimeMs, toSeconds, type UsdMicros, usdMicros } from '../../engine/units.ts'
+import type {
+  PnlGranularity,
+  PnlPoint,
+  RangeFigures,
+  WalletTotals,
+} from '../../engine/wallets/figures.ts'
+import { choice, nullable } from '../schemas.ts'
+
+/** Of a series with a point for each moment at which something was realised. */
+export const PNL_POINTS_MAX = 1_000
+
+const Count = Type.Integer({ minimum: 0 })
+const Share = nullable(Type.Number({ minimum: 0, maximum: 1 }))
+const Text = nullable(Type.String())
+const Moment = nullable(Type.Integer())
+const Range = Type.Object({ realized_pnl: Type.Number(), volume: Type.Number(), trades: Count })
+
+export const profileSchema = Type.Object({
+  address: Type.String(),
+  eoa: Text,
+  proxy: Type.String(),
+  handle: Text,
+  pseudonym: Text,
+  image: Text,
+  first_trade_at: Moment,
+  last_trade_at: Moment,
+  metrics: Type.Object({
+    total_volume: Type.Number(),
+    total_trades: Count,
+    total_markets: Count,
+    win_count: Count,
+    loss_count: Count,
+    win_rate: Share,
+    realized_pnl: Type.Number(),
+    unrealized_pnl: Type.Number(),
+    total_pnl: Type.Number(),
+    merges: Count,
+    splits: Count,
+    redemptions: Count,
+    conversions: Count,
+  }),
+  windows: Type.Object({
+    one_day: Range,
+    seven_day: Range,
+    thirty_day: Range,
+    all_time: Range,
+  }),
+  is_whale: Type.Boolean(),
+  updated_at: Type.Integer(),
+})
+
+export const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
+
+export const pnlSchema = Type.Object({
+  address: Type.String(),
+  realized_pnl: Type.Number(),
+  unrealized_pnl: Type.Number(),
+  total_pnl: Type.Number(),
+  win_count: Count,
+  loss_count: Count,
+  win_rate: Share,
+  total_volume: Type.Number(),
+  total_trades: Count,
+  granularity: choice(GRANULARITIES),
+  pnl_over_time: Type.Array(
+    Type.Object({
+      timestamp: Type.Integer(),
+      pnl_to_date: Type.Number(),
+      realized_pnl: Type.Number(),
+    }),
+  ),
+  method: Type.Literal('average_cost'),
+  as_of_ms: Type.Integer(),
+})
+
+export const WALLET_ORDERS: readonly WalletOrder[] = ['realized_pnl', 'volume']
+
+export const rankingSchema = Type.Object({
+  wallets: Type.Array(
+    Type.Object({
+      rank: Type.Integer({ minimum: 1 }),
+      address: Type.String(),
+      handle: Text,
+      pseudonym: Text,
+      image: Text,
+      realized_pnl: Type.Number(),
+      volume: Type.Number(),
+      trades: Count,
+      win_count: Count,
+      loss_count: Count,
+      win_rate: Share,
+      last_trade_at: Moment,
+      data_complete: Type.Boolean(),
+      as_of: Moment,
+    }),
+  ),
+  total: Count,
+  window: choice(WALLET_WINDOWS),
+  sort_by: choice(WALLET_ORDERS),
+})
+
+/** `address` is the one that was asked for. */
+export function profileRecord(address: string, view: WalletView) {
+  const { profile, totals, unrealized } = view
+  return {
+    address,
+    eoa: profile.eoa,
+    proxy: profile.proxy,
+    handle: profile.handle,
+    pseudonym: profile.pseudonym,
+    image: profile.image,
+    first_trade_at: secondsOf(totals.firstTradeMs),
+    last_trade_at: secondsOf(totals.lastTradeMs),
+    metrics: {
+      total_volume: totals.volume / MICROS,
+      total_trades: totals.trades,
+      total_markets: totals.markets,
+      ...resultRecord(totals),
+      realized_pnl: totals.realized / MICROS,
+      unrealized_pnl: unrealized / MICROS,
+      total_pnl: (totals.realized + unrealized) / MICROS,
+      merges: totals.merges,
+      splits: totals.splits,
+      redemptions: totals.redemptions,
+      conversions: totals.conversions,
+    },
+    windows: Object.fromEntries(
+      WALLET_WINDOWS.map((name) => [name, rangeRecord(view.window(name))] as const),
+    ),
+    is_whale: view.isWhale,
+    updated_at: toSeconds(view.asOfMs),
+  }
+}
+
+/** What the record of profits is made from. */
+export interface PnlFigures {
+  readonly figures: RangeFigures
+  readonly series: readonly PnlPoint[]
+  readonly unrealized: UsdMicros
+  readonly totals: Pick<WalletTotals, 'wins' | 'losses'>
+  readonly asOfMs: TimeMs
+}
+
+/** Realised figures and the series are those of the range, unrealised ones and wins are of now. */
+export function pnlRecord(
+  address: string,
+  granularity: PnlGranularity,
+  { figures, series, unrealized, totals, asOfMs }: PnlFigures,
+) {
+  return {
+    address,
+    realized_pnl: figures.realized / MICROS,
+    unrealized_pnl: unrealized / MICROS,
+    total_pnl: (figures.realized + unrealized) / MICROS,
+    ...resultRecord(totals),
+    total_volume: figures.volume / MICROS,
+    total_trades: figures.trades,
+    granularity,
+    pnl_over_time: (granularity === 'all' ? thinned(series) : series).map((point) => ({
+      timestamp: toSeconds(point.timeMs),
+      pnl_to_date: point.toDate / MICROS,
+      realized_pnl: point.realized / MICROS,
+    })),
+    method: 'average_cost',
+    as_of_ms: asOfMs,
+  }
+}
+
+/** At most PNL_POINTS_MAX points, evenly chosen, the last among them; each has what was left out before it. */
+function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
+  const count = Math.min(series.length, PNL_POINTS_MAX)
+  const points: PnlPoint[] = []
+  let shown = 0
+  for (let index = 1; index <= count; index += 1) {
+    const end = Math.floor((index * series.length) / count)
+    const last = series[end - 1]
+    if (last === undefined) break
+    let realized = 0
+    for (; shown < end; shown += 1) realized += series[shown]?.realized ?? 0
+    points.push({ ...last, realized: usdMicros(realized) })
+  }
+  return points
+}
+
+/** A row of the ranking: its figures are those of the window, wins and losses of all time, all as of its last reading. */
+export function rankedRecord(row: RankedWallet) {
+  const { rank, profile, figures, totals, isComplete, asOfMs } = row
+  return {
+    rank,
+    address: profile.proxy,
+    handle: profile.handle,
+    pseudonym: profile.pseudonym,
+    image: profile.image,
+    ...rangeRecord(figures),
+    ...resultRecord(totals),
+    last_trade_at: secondsOf(totals.lastTradeMs),
+    data_complete: isComplete,
+    as_of: secondsOf(asOfMs),
+  }
+}
+
+function rangeRecord({ realized, volume, trades }: RangeFigures) {
+  return { realized_pnl: realized / MICROS, volume: volume / MICROS, trades }
+}
+
+function resultRecord({ wins, losses }: Pick<WalletTotals, 'wins' | 'losses'>) {
+  return { win_count: wins, loss_count: losses, win_rate: ratio(wins, wins + losses) }
+}
+
+function secondsOf(time: TimeMs | null): number | null {
+  return time === null ? null : toSeconds(time)
+}
+
+/** A quotient of integers to six decimals, halves up, exactly; null where nothing is divided by. */
+export function ratio(dividend: number, divisor: number, factor = 1): number | null {
+  if (divisor <= 0) return null
+  const twice = 2n * BigInt(divisor)
+  const scaled = 2n * BigInt(MICROS) * BigInt(factor) * BigInt(dividend) + BigInt(divisor)
+  const rest = scaled % twice
+  // Down, where BigInt rounds towards 0.
+  const whole = scaled / twice - (rest < 0n ? 1n : 0n)
+  return Number(whole) / MICROS
+}

@@ -1,0 +1,99 @@
+// Webhooks and their deliveries as our JSON records, and the ids by which a request names a delivery.
+// Not for: their schemas (webhook-schemas.ts), or what is posted (webhook-bodies.ts).
+// Upholds HOOKROUTE1, HOOKROUTE7.
+
+import type { Static } from '@sinclair/typebox'
+import type { DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
+import type { VenueNames } from '../../engine/ids.ts'
+import { type TimeMs, toNumber, toSeconds } from '../../engine/units.ts'
+import type { DeliverySchema, WebhookSchema } from './schemas.ts'
+
+type WebhookRecord = Static<typeof WebhookSchema>
+type DeliveryRecord = Static<typeof DeliverySchema>
+
+/** A webhook without its secret. */
+export function webhookRecord(webhook: WebhookView, names: VenueNames): WebhookRecord {
+  const { filters } = webhook
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    event_types: [...webhook.eventTypes],
+    filters: {
+      market_ids: listOrNull(filters.marketIds),
+      platform: filters.venue === null ? null : names.platform(filters.venue),
+      wallets: listOrNull(filters.wallets),
+      min_usd: filters.minUsd === null ? null : toNumber(filters.minUsd),
+      min_change: filters.minChange === null ? null : toNumber(filters.minChange),
+      side: filters.side,
+      event_slugs: listOrNull(filters.eventSlugs),
+      categories: listOrNull(filters.categories),
+    },
+    description: webhook.description,
+    active: webhook.isActive,
+    disabled_reason: webhook.disabledReason,
+    created_at: toSeconds(webhook.createdAtMs),
+    failing_since: secondsOrNull(webhook.failingSinceMs),
+    previous_secret_until: secondsOrNull(webhook.previousSecretUntilMs),
+    counts: countsRecord(webhook.counts),
+  }
+}
+
+/** A delivery without its body. */
+export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
+  const { last } = delivery
+  return {
+    id: deliveryId(delivery.number),
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    status: delivery.status,
+    created_at: toSeconds(delivery.createdAtMs),
+    next_attempt_at: secondsOrNull(delivery.dueAtMs),
+    attempts: delivery.attempts,
+    last_attempt:
+      last === null
+        ? null
+        : {
+            at: toSeconds(last.atMs),
+            duration_ms: Math.round(last.durationMs),
+            status: last.status,
+            error: last.error,
+          },
+  }
+}
+
+/** Deliveries are counted in 32 bits; a larger number was never given. */
+const NUMBER_MAX = 0xffff_ffff
+
+/** A delivery as users name it. */
+function deliveryId(number: number): string {
+  return `dlv_${number}`
+}
+
+/** The number of a delivery by its id; null for text that is none. */
+export function deliveryNumber(id: string): number | null {
+  return id.startsWith('dlv_') ? numberOf(id.slice('dlv_'.length)) : null
+}
+
+/** Behind which delivery a page begins: the number of a page's last; null for text that is none. */
+export function deliveryCursor(cursor: string): number | null {
+  return numberOf(cursor)
+}
+
+function numberOf(digits: string): number | null {
+  if (!/^[1-9]\d{0,9}$/.test(digits)) return null
+  const number = Number(digits)
+  return number <= NUMBER_MAX ? number : null
+}
+
+function countsRecord(counts: WebhookView['counts']): WebhookRecord['counts'] {
+  const { created, delivered, exhausted, dropped, pending } = counts
+  return { created, delivered, exhausted, dropped, pending }
+}
+
+function listOrNull(texts: readonly string[] | null): string[] | null {
+  return texts === null ? null : [...texts]
+}
+
+function secondsOrNull(time: TimeMs | null): number | null {
+  return time === null ? null : toSeconds(time)
+}

@@ -1,0 +1,179 @@
+// Bodies that make, change or re-key a webhook: the rules that a schema cannot say, and what the owner
+// gets of a valid one: canonical event types, lower-case ids and addresses, integers for money.
+// Not for: the shapes (webhook-schemas.ts). Upholds HOOKROUTE3 to HOOKROUTE5, HOOKROUTE9.
+
+import type { Static } from '@sinclair/typebox'
+import type { WebhookChange, WebhookRequest } from '../../actors/webhooks/views.ts'
+import type { VenueNames } from '../../engine/ids.ts'
+import { roundPrice, roundUsd } from '../../engine/units.ts'
+import type { CallPolicy } from '../../engine/webhooks/post.ts'
+import { isSecret } from '../../engine/webhooks/signature.ts'
+import { readTargetUrl } from '../../engine/webhooks/target-url.ts'
+import {
+  EVENT_TYPES,
+  type WebhookEventType,
+  type WebhookFilters,
+} from '../../engine/webhooks/webhook.ts'
+import type { BodyRule } from '../request/route.ts'
+import { echo } from '../validation/echo.ts'
+import type { Problem } from '../validation/parameter.ts'
+import { changeBody, createBody, rotateBody, SHORT_EVENT_NAMES } from './schemas.ts'
+
+type CreateBody = Static<ReturnType<typeof createBody>>
+type ChangeBody = Static<ReturnType<typeof changeBody>>
+type FiltersBody = NonNullable<CreateBody['filters']>
+
+/** Of a body that creates, every field that some body has. */
+type AnyBody = Partial<CreateBody>
+
+/** What the rules depend on. */
+export interface RequestFactors {
+  readonly names: VenueNames
+  /** Where events may be posted. */
+  readonly policy: CallPolicy
+}
+
+/** The rules of the three bodies, for the routes. */
+export function webhookBodies(factors: RequestFactors) {
+  const refine = (body: AnyBody) => problemsOf(body, factors)
+  const rules = { refine, refineParts: refine }
+  const create = createBody(factors.names)
+  const change = changeBody(factors.names)
+  const rotate = rotateBody()
+  return {
+    create: { schema: create, className: 'Webhook', ...rules } satisfies BodyRule<
+      typeof create.properties
+    >,
+    change: { schema: change, className: 'WebhookChange', ...rules } satisfies BodyRule<
+      typeof change.properties
+    >,
+    rotate: {
+      schema: rotate,
+      className: 'SecretRotation',
+      ...rules,
+      isOptional: true,
+    } satisfies BodyRule<typeof rotate.properties>,
+  }
+}
+
+/** What the owner makes a webhook of; the body has passed its rules. */
+export function requestOf(body: CreateBody, factors: RequestFactors): WebhookRequest {
+  return {
+    url: targetOf(body.url, factors),
+    eventTypes: body.event_types.map(canonical),
+    filters: filtersOf(body.filters ?? {}, factors.names),
+    description: body.description ?? null,
+    secret: body.secret ?? null,
+  }
+}
+
+/** What the owner changes; the body has passed its rules. */
+export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChange {
+  const { url, event_types: types, filters, description, active } = body
+  return {
+    ...(url === undefined ? {} : { url: targetOf(url, factors) }),
+    ...(types === undefined ? {} : { eventTypes: types.map(canonical) }),
+    ...(filters === undefined ? {} : { filters: filtersOf(filters ?? {}, factors.names) }),
+    ...(description === undefined ? {} : { description }),
+    ...(active === undefined ? {} : { isActive: active }),
+  }
+}
+
+function targetOf(text: string, { policy }: RequestFactors): string {
+  const target = readTargetUrl(text, policy)
+  if ('problem' in target) throw new Error('the rules let a bad URL through')
+  return target.url
+}
+
+function canonical(name: string): WebhookEventType {
+  const type = EVENT_TYPES.find((known) => known === name) ?? SHORT_EVENT_NAMES.get(name)
+  if (type === undefined) throw new Error('the schema let an unknown event type through')
+  return type
+}
+
+function filtersOf(body: FiltersBody, names: VenueNames): WebhookFilters {
+  const { platform, min_usd: usd, min_change: change, side } = body
+  return {
+    marketIds: setOf(body.market_ids, (id) => id.toLowerCase()),
+    venue: platform === undefined || platform === null ? null : names.venue(platform),
+    wallets: setOf(body.wallets, (address) => address.toLowerCase()),
+    minUsd: usd === undefined || usd === null ? null : roundUsd(usd),
+    minChange: change === undefined || change === null ? null : roundPrice(change),
+    side: side ?? null,
+    eventSlugs: setOf(body.event_slugs, (slug) => slug),
+    categories: setOf(body.categories, (category) => category),
+  }
+}
+
+/** Each once; what was named twice in different cases is one. */
+function setOf(
+  texts: readonly string[] | null | undefined,
+  form: (text: string) => string,
+): readonly string[] | null {
+  return texts === undefined || texts === null ? null : [...new Set(texts.map(form))]
+}
+
+/** In the order of the fields. */
+function problemsOf(body: AnyBody, { names, policy }: RequestFactors): readonly Problem[] {
+  const problems: Problem[] = []
+  const target = body.url === undefined ? null : readTargetUrl(body.url, policy)
+  if (target !== null && 'problem' in target) {
+    problems.push(valueProblem(['url'], target.problem, repeatedUrl(body.url ?? '')))
+  }
+  problems.push(...repeatedTypes(body.event_types ?? []))
+  const filters = body.filters ?? {}
+  for (const [index, id] of (filters.market_ids ?? []).entries()) {
+    if (isMarketId(id, names)) continue
+    const reason = `a market id begins with ${names.a}_ or ${names.b}_`
+    problems.push(valueProblem(['filters', 'market_ids', index], reason, echo(id)))
+  }
+  for (const name of ['market_ids', 'event_slugs', 'categories'] as const) {
+    problems.push(...brokenTexts(['filters', name], filters[name] ?? []))
+  }
+  if (typeof body.secret === 'string' && !isSecret(body.secret)) {
+    const reason = 'a secret is whsec_ and the base64 of 24 to 64 bytes'
+    problems.push(valueProblem(['secret'], reason, '[redacted]'))
+  }
+  if (typeof body.description === 'string' && isBroken(body.description)) {
+    problems.push(brokenText(['description'], body.description))
+  }
+  return problems
+}
+
+function isMarketId(id: string, names: VenueNames): boolean {
+  const parts = names.split(id)
+  return parts !== null && parts.native !== ''
+}
+
+/** A type named twice, under whatever names. */
+function repeatedTypes(given: readonly string[]): readonly Problem[] {
+  const types = given.map(canonical)
+  return types.flatMap((type, index) => {
+    if (types.indexOf(type) === index) return []
+    return [valueProblem(['event_types', index], `${type} is named twice`, given[index])]
+  })
+}
+
+function brokenTexts(at: Problem['loc'], texts: readonly string[]): readonly Problem[] {
+  return texts.flatMap((text, index) => (isBroken(text) ? [brokenText([...at, index], text)] : []))
+}
+
+/** Half a surrogate pair would not come back from the disk as it was. */
+function isBroken(text: string): boolean {
+  return /\p{Cs}/u.test(text)
+}
+
+function brokenText(at: Problem['loc'], text: string): Problem {
+  const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
+  return { type: 'string_unicode', loc: ['body', ...at], msg, input: echo(text) }
+}
+
+/** What stands before an @ may be a password. */
+function repeatedUrl(url: string): unknown {
+  return url.includes('@') ? '[redacted]' : echo(url)
+}
+
+function valueProblem(at: Problem['loc'], reason: string, input: unknown): Problem {
+  const msg = `Value error, ${reason}`
+  return { type: 'value_error', loc: ['body', ...at], msg, input, ctx: { reason } }
+}

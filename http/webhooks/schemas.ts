@@ -1,0 +1,253 @@
+// Shapes of webhooks: our records, the bodies that make and change one, and what we post. The bodies
+// depend on the venues' names. Not for: what a schema cannot say (webhook-requests.ts).
+// Upholds HOOKROUTE1, HOOKROUTE3, HOOKBODY1.
+
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { VenueNames } from '../../engine/ids.ts'
+import {
+  DELIVERY_STATUSES,
+  EVENT_TYPES,
+  type WebhookEventType,
+} from '../../engine/webhooks/webhook.ts'
+import { choice, MarketSchema, nullable, TradeSchema } from '../schemas.ts'
+import { LifecycleSchema, StreamPriceSchema, WhaleSchema } from '../ws/messages.ts'
+
+/** Names that mean an event type as well. */
+export const SHORT_EVENT_NAMES: ReadonlyMap<string, WebhookEventType> = new Map([
+  ['trade', 'trade.created'],
+  ['trade_created', 'trade.created'],
+  ['whale', 'whale.alert'],
+  ['whale_alert', 'whale.alert'],
+  ['price', 'price.changed'],
+  ['price_change', 'price.changed'],
+  ['price_changed', 'price.changed'],
+  ['resolved', 'market.resolved'],
+  ['market_resolved', 'market.resolved'],
+  ['match', 'match.created'],
+  ['match_created', 'match.created'],
+  ['test', 'webhook.test'],
+  ['webhook_test', 'webhook.test'],
+])
+
+const LIST_ENTRIES_MAX = 100
+const TEXT_CHARACTERS_MAX = 256
+/** Far beyond any trade, and exact in micro-dollars. */
+const USD_MAX = 1_000_000_000
+/** The smallest step a price can take. */
+const CHANGE_MIN = 0.000001
+
+const text = () => Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX })
+const optional = <S extends TSchema>(schema: S) => Type.Optional(nullable(schema))
+
+function list<S extends TSchema>(items: S, description: string) {
+  return optional(Type.Array(items, { minItems: 1, maxItems: LIST_ENTRIES_MAX, description }))
+}
+
+const filtersBody = (names: VenueNames) =>
+  Type.Object(
+    {
+      market_ids: list(text(), 'Unified market ids, known or not yet known.'),
+      platform: optional(choice([names.a, names.b])),
+      wallets: list(
+        Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+        'Addresses; the maker or the taker is one of them.',
+      ),
+      min_usd: optional(
+        Type.Number({
+          minimum: 0,
+          maximum: USD_MAX,
+          description: 'At least so many US dollars; whale.alert without it: 5000.',
+        }),
+      ),
+      min_change: optional(
+        Type.Number({
+          minimum: CHANGE_MIN,
+          maximum: 1,
+          description:
+            'Of price.changed: at least so far from the price last sent; without it 0.05.',
+        }),
+      ),
+      side: optional(choice(['buy', 'sell'] as const)),
+      event_slugs: list(text(), 'Slugs of events, as `event_slug` of their markets.'),
+      categories: list(text(), 'Categories, as `category` of the markets.'),
+    },
+    { additionalProperties: false },
+  )
+
+const urlField = () =>
+  Type.String({
+    description: 'Where events are posted: https, a public host, at most 2048 characters.',
+  })
+const eventTypesField = () =>
+  Type.Array(choice([...EVENT_TYPES, ...SHORT_EVENT_NAMES.keys()]), {
+    minItems: 1,
+    maxItems: EVENT_TYPES.length,
+    description: 'Each type once; short names are answered with the whole name.',
+  })
+const descriptionField = () => optional(Type.String({ maxLength: TEXT_CHARACTERS_MAX }))
+const secretField = () =>
+  optional(
+    Type.String({
+      description: '`whsec_` and the base64 of 24 to 64 bytes; made for you unless given.',
+    }),
+  )
+
+/** What creates a webhook. */
+export const createBody = (names: VenueNames) =>
+  Type.Object(
+    {
+      url: urlField(),
+      event_types: eventTypesField(),
+      filters: optional(filtersBody(names)),
+      secret: secretField(),
+      description: descriptionField(),
+    },
+    { additionalProperties: false },
+  )
+
+/** What changes one; what is left out stays, `filters` are replaced as a whole. */
+export const changeBody = (names: VenueNames) =>
+  Type.Object(
+    {
+      url: Type.Optional(urlField()),
+      event_types: Type.Optional(eventTypesField()),
+      filters: optional(filtersBody(names)),
+      description: descriptionField(),
+      active: Type.Optional(
+        Type.Boolean({ description: 'True ends a disabling as well: attempts go on.' }),
+      ),
+    },
+    { additionalProperties: false },
+  )
+
+/** What replaces a secret. */
+export const rotateBody = () =>
+  Type.Object({ secret: secretField() }, { additionalProperties: false })
+
+const texts = () => nullable(Type.Array(Type.String()))
+
+/** Null: anything fits. */
+export const WebhookFiltersSchema = Type.Object({
+  market_ids: texts(),
+  platform: nullable(Type.String()),
+  wallets: texts(),
+  min_usd: nullable(Type.Number({ minimum: 0 })),
+  min_change: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  side: nullable(choice(['buy', 'sell'] as const)),
+  event_slugs: texts(),
+  categories: texts(),
+})
+
+const count = () => Type.Integer({ minimum: 0 })
+const seconds = (meaning: string) => Type.Integer({ description: `${meaning} Unix seconds.` })
+
+/** `created` is the sum of the others. */
+export const DeliveryCountsSchema = Type.Object({
+  created: count(),
+  delivered: count(),
+  exhausted: count(),
+  dropped: count(),
+  pending: count(),
+})
+
+export const WebhookSchema = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  event_types: Type.Array(choice(EVENT_TYPES), { minItems: 1 }),
+  filters: WebhookFiltersSchema,
+  description: nullable(Type.String()),
+  active: Type.Boolean({ description: 'Whether events are made for it and posted.' }),
+  disabled_reason: nullable(
+    choice(['gone', 'failing'] as const, {
+      description: 'We made it inactive: the receiver answered 410, or failed for five days.',
+    }),
+  ),
+  created_at: seconds('When it was made.'),
+  failing_since: nullable(
+    seconds('Since when every attempt failed; null: none has since the last success.'),
+  ),
+  previous_secret_until: nullable(
+    seconds('Until when the secret rotated out last signs as well; null: it does not.'),
+  ),
+  counts: DeliveryCountsSchema,
+})
+
+export const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })
+
+/** A webhook with its secret, which is shown at its making and at its rotation alone. */
+export const WebhookWithSecretSchema = Type.Intersect([
+  WebhookSchema,
+  Type.Object({ secret: Type.String() }),
+])
+
+/** `status` is the receiver's, null when none came; `error` is null after a 2xx. */
+export const AttemptSchema = Type.Object({
+  at: seconds('When it began.'),
+  duration_ms: Type.Integer({ minimum: 0 }),
+  status: nullable(Type.Integer()),
+  error: nullable(Type.String()),
+})
+
+export const DeliverySchema = Type.Object({
+  id: Type.String(),
+  event_id: Type.String({ description: '`webhook-id` of its posts.' }),
+  event_type: choice(EVENT_TYPES),
+  status: choice(DELIVERY_STATUSES),
+  created_at: seconds('When the event was kept for this webhook.'),
+  next_attempt_at: nullable(seconds('When it is posted next; null: it is finished.')),
+  attempts: count(),
+  last_attempt: nullable(AttemptSchema),
+})
+
+export const DeliveriesSchema = Type.Object({
+  deliveries: Type.Array(DeliverySchema),
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
+/** A market as lifecycle messages tell of it, with its id. */
+export const MarketResolvedSchema = Type.Object({
+  market_id: Type.String(),
+  ...LifecycleSchema.properties,
+})
+
+/** `price`, and what the webhook was told last. */
+export const PriceChangedSchema = Type.Object({
+  market_id: Type.String(),
+  platform: Type.String(),
+  question: Type.String(),
+  slug: Type.String(),
+  event_slug: nullable(Type.String()),
+  outcome: Type.String(),
+  previous_price: StreamPriceSchema.properties.price,
+  change: Type.Number({ minimum: -1, maximum: 1 }),
+  timestamp_ms: Type.Integer(),
+  ...StreamPriceSchema.properties,
+})
+
+export const WebhookTestSchema = Type.Object({ webhook_id: Type.String(), message: Type.String() })
+
+/** The pair of a match, by venue; null for a market that is gone by now. */
+export const matchCreatedSchema = (names: VenueNames) =>
+  Type.Object({
+    [names.a]: nullable(MarketSchema),
+    [names.b]: nullable(MarketSchema),
+  })
+
+const event = <T extends WebhookEventType, S extends TSchema>(type: T, data: S) =>
+  Type.Object({
+    type: Type.Literal(type),
+    timestamp: Type.String({ description: 'When it happened, ISO 8601.' }),
+    data,
+  })
+
+/** What is posted, by type. */
+export const eventSchemas = (names: VenueNames) =>
+  ({
+    'trade.created': event('trade.created', TradeSchema),
+    'whale.alert': event('whale.alert', WhaleSchema),
+    'price.changed': event('price.changed', PriceChangedSchema),
+    'market.resolved': event('market.resolved', MarketResolvedSchema),
+    'match.created': event('match.created', matchCreatedSchema(names)),
+    'webhook.test': event('webhook.test', WebhookTestSchema),
+  }) satisfies Record<WebhookEventType, TSchema>

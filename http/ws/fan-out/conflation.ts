@@ -1,0 +1,128 @@
+// At most one message a market and window: a quiet market's first change goes at once, later ones
+// wait for the window's end, and the last state of a window always goes. Knows only markets in whose
+// window something was sent, or waits to be: bounded by the catalogue, and empty when nobody listens.
+// What is due goes in slices, and of a burst only so many at once, so that thousands of markets that
+// change together never hold up what is not conflated. Not for: what is sent. Upholds CONFLATE1 to
+// CONFLATE4.
+//
+//   change ──► quiet? ──► sent at once ──► window, empty ──► its end: quiet again
+//                 │                           │ change
+//                 │ burst                  window, waiting ──► its end: ready ──► sent, window …
+//                 └────────────► ready ──► a slice of a later turn
+
+import { conflationTurnCount } from '../../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+
+/** What waits for a market. */
+interface Waiting<News> {
+  readonly market: MarketRef
+  news: News
+}
+
+/** A market's window; they end in the order in which they began. */
+interface Window<News> {
+  readonly market: MarketRef
+  readonly endsAtMs: number
+  news: News | null
+}
+
+/** How conflated news are told. */
+export interface Teller<News> {
+  readonly windowMs: number
+  /** Whether anybody would hear of this market. */
+  isHeard(market: MarketRef): boolean
+  /** What is left to tell when newer news come while older ones wait. */
+  merge(older: News, newer: News): News
+  tell(market: MarketRef, news: News): void
+}
+
+/** One lane's windows; times are monotonic milliseconds. */
+export class Conflation<News> {
+  readonly #teller: Teller<News>
+  readonly #windows = new Map<MarketNumber, Window<News>>()
+  readonly #ready = new Map<MarketNumber, Waiting<News>>()
+  /** Sent at once in this turn of the loop. */
+  #turnCount = 0
+
+  constructor(teller: Teller<News>) {
+    this.#teller = teller
+  }
+
+  /** A market changed: tells of it now, or keeps it for the end of its window. */
+  note(market: MarketRef, news: News, nowMs: number): void {
+    const ready = this.#ready.get(market.number)
+    if (ready !== undefined) {
+      ready.news = this.#teller.merge(ready.news, news)
+      return
+    }
+    const window = this.#windows.get(market.number)
+    if (window !== undefined && window.endsAtMs > nowMs) {
+      window.news = window.news === null ? news : this.#teller.merge(window.news, news)
+      return
+    }
+    const waited = window?.news ?? null
+    const whole = waited === null ? news : this.#teller.merge(waited, news)
+    this.#windows.delete(market.number)
+    if (!this.#teller.isHeard(market)) return
+    if (this.#turnCount >= conflationTurnCount) {
+      this.#ready.set(market.number, { market, news: whole })
+      return
+    }
+    this.#turnCount += 1
+    this.#send(market, whole, nowMs)
+  }
+
+  /** Something waits for no window any more, only for a slice. */
+  get hasReady(): boolean {
+    return this.#ready.size > 0
+  }
+
+  /** When the first window ends; null: there is none. */
+  get dueAtMs(): number | null {
+    for (const window of this.#windows.values()) return window.endsAtMs
+    return null
+  }
+
+  /** A turn of the loop began: what changes now may go at once again. */
+  beginTurn(): void {
+    this.#turnCount = 0
+  }
+
+  get isTurnUsed(): boolean {
+    return this.#turnCount > 0
+  }
+
+  /** Tells what is due until `isEnough`; false when some is left. */
+  flush(nowMs: number, isEnough: () => boolean): boolean {
+    for (const [number, window] of this.#windows) {
+      if (window.endsAtMs > nowMs) break
+      if (isEnough()) return false
+      this.#windows.delete(number)
+      if (window.news !== null) {
+        this.#ready.set(number, { market: window.market, news: window.news })
+      }
+    }
+    for (const [number, { market, news }] of this.#ready) {
+      if (isEnough()) return false
+      this.#ready.delete(number)
+      if (this.#teller.isHeard(market)) this.#send(market, news, nowMs)
+    }
+    return true
+  }
+
+  forget(market: MarketNumber): void {
+    this.#windows.delete(market)
+    this.#ready.delete(market)
+  }
+
+  /** Markets in memory. */
+  get count(): number {
+    return this.#windows.size + this.#ready.size
+  }
+
+  #send(market: MarketRef, news: News, nowMs: number): void {
+    const endsAtMs = nowMs + this.#teller.windowMs
+    this.#windows.set(market.number, { market, endsAtMs, news: null })
+    this.#teller.tell(market, news)
+  }
+}

@@ -1,0 +1,193 @@
+// Books since an offset: a market whose book was replaced since gets `resync` and a snapshot, the
+// others the updates they missed, in order, and all are live in the turn in which nothing is missing.
+// Where the history does not reach back every market gets `resync` and a snapshot (fill.ts).
+// Not for: the history itself (book-history.ts). Upholds RESUME4, RESUME7.
+
+import type { MarketView } from '../../../actors/views.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { WideKey } from '../channels.ts'
+import type { ResyncReason } from '../encode/encoder.ts'
+import type { CommandId, Since } from '../protocol.ts'
+import { type Connection, skipsPerTurn } from '../session/connection.ts'
+import type { Desk } from '../session/desk.ts'
+import { subscribeSingles, subscribeWide } from '../session/fill.ts'
+import type { Resolved } from '../session/resolve.ts'
+import { contains } from '../session/subscriptions.ts'
+import type { Replacement } from './book-history.ts'
+
+/** The markets of a command that come by its own topics. */
+interface Target {
+  readonly key: WideKey | null
+  readonly refs: ReadonlyMap<MarketNumber, MarketRef>
+}
+
+/** Subscribes to books since an offset. False: answered by `resumed`; true: `synced` is due. */
+export function* resumeBooks(
+  connection: Connection,
+  desk: Desk,
+  wanted: { id: CommandId; since: Since; resolved: Resolved },
+): Generator<void, boolean> {
+  const { id, since, resolved } = wanted
+  const { books } = desk
+  const isOurs = since.epoch === desk.publisher.epoch
+  const subscriptions = connection.subscriptions.of('orderbook')
+  const isWithin =
+    resolved.kind === 'wide'
+      ? subscriptions.covers(resolved.key) && !subscriptions.wide.has(resolved.key)
+      : resolved.refs.some((ref) => subscriptions.covers(ref.venue))
+  const target: Target = {
+    key: resolved.kind === 'wide' ? resolved.key : null,
+    refs: new Map(resolved.kind === 'wide' ? [] : resolved.refs.map((ref) => [ref.number, ref])),
+  }
+  // What is live already by a wider subscription would be overtaken by it: a new state is simpler.
+  if (isWithin || !isOurs || !books.reachesBack(since.offset)) {
+    yield* startAgain(connection, desk, target, isOurs ? 'slow_consumer' : 'restart')
+    return true
+  }
+  leave(connection, target)
+  const resume = new BookResume(connection, desk, target, since.offset)
+  if (!(yield* resume.run())) {
+    yield* startAgain(connection, desk, target, 'slow_consumer')
+    return true
+  }
+  listen(connection, target)
+  const { epoch } = desk.publisher
+  const replayed = resume.count
+  const { newest: offset } = books
+  connection.reply('resumed', { id, channel: 'orderbook', replayed, epoch, offset })
+  return false
+}
+
+/** `resync` and a snapshot for every market, each live from its own on. */
+function* startAgain(
+  connection: Connection,
+  desk: Desk,
+  { key, refs }: Target,
+  reason: ResyncReason,
+): Generator<void, void> {
+  const before = ({ ref }: MarketView) =>
+    connection.send(connection.encoder.resync('orderbook', ref, reason))
+  if (key !== null) yield* subscribeWide(connection, desk, { lane: 'orderbook', key, before })
+  else {
+    const list = [...refs.values()]
+    yield* subscribeSingles(connection, desk, { lane: 'orderbook', refs: list, before })
+  }
+}
+
+/** Out of the topics, so that live updates cannot overtake those that were missed. */
+function leave(connection: Connection, { key, refs }: Target): void {
+  const subscriptions = connection.subscriptions.of('orderbook')
+  const taken = key === null ? [] : subscriptions.takeContained(key)
+  for (const { lane, key: topic } of taken) connection.ignore(lane, topic)
+  for (const number of refs.keys()) {
+    if (subscriptions.singles.delete(number)) connection.ignore('orderbook', number)
+  }
+}
+
+function listen(connection: Connection, { key, refs }: Target): void {
+  const { singles, wide } = connection.subscriptions.of('orderbook')
+  if (key !== null) {
+    wide.set(key, 'orderbook')
+    connection.listen('orderbook', key)
+  }
+  for (const ref of refs.values()) {
+    singles.set(ref.number, { ref, lane: 'orderbook' })
+    connection.listen('orderbook', ref.number)
+  }
+}
+
+class BookResume {
+  /** Updates sent. */
+  count = 0
+  readonly #connection: Connection
+  readonly #desk: Desk
+  readonly #target: Target
+  readonly #since: number
+  /** Markets that got a snapshot: how far it reaches, and which replacement it includes. */
+  readonly #snapshots = new Map<
+    MarketNumber,
+    { readonly offset: number; readonly serial: number }
+  >()
+  /** Replacements up to this one have been looked through. */
+  #serial = 0
+
+  constructor(connection: Connection, desk: Desk, target: Target, since: number) {
+    this.#connection = connection
+    this.#desk = desk
+    this.#target = target
+    this.#since = since
+  }
+
+  /** Ends in the turn in which nothing is missing; false: the history lost some on the way. */
+  *run(): Generator<void, boolean> {
+    const { books } = this.#desk
+    let offset = this.#since
+    for (;;) {
+      // It ends in the turn in which no replacement is left, so that only updates may be missing.
+      yield* this.#replaced()
+      if (offset === books.newest) return true
+      for (let skipped = 0; offset < books.newest; ) {
+        const update = books.get(offset + 1)
+        if (update === null) return false
+        offset += 1
+        skipped += 1
+        const isSent = this.#isWanted(update.market) && this.#take(update.market, offset)
+        if (isSent) {
+          this.#connection.send(this.#connection.encoder.bookUpdate(update))
+          this.count += 1
+        }
+        if (isSent || skipped % skipsPerTurn === 0) yield
+      }
+    }
+  }
+
+  /** Whether the update at an offset is to be sent; a snapshot goes out in its place if need be. */
+  #take(market: MarketRef, offset: number): boolean {
+    const replacement = this.#desk.books.replacement(market.number)
+    if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
+    const snapshot = this.#snapshots.get(market.number)
+    return snapshot === undefined || offset > snapshot.offset
+  }
+
+  /** Every book replaced since, those without an update behind it too. */
+  *#replaced(): Generator<void, void> {
+    const { books } = this.#desk
+    const { key, refs } = this.#target
+    while (this.#serial < books.serial) {
+      const { serial } = books
+      const candidates =
+        key === null
+          ? Array.from(refs.keys(), (number) => books.replacement(number))
+          : [...books.replacements()]
+      let looked = 0
+      for (const replacement of candidates) {
+        looked += 1
+        const isMissing = replacement !== null && this.#isMissing(replacement)
+        if (isMissing && this.#isWanted(replacement.market)) this.#replace(replacement)
+        if (isMissing || looked % skipsPerTurn === 0) yield
+      }
+      this.#serial = serial
+    }
+  }
+
+  #isWanted({ number, venue }: MarketRef): boolean {
+    const { key, refs } = this.#target
+    return key === null ? refs.has(number) : contains(key, venue)
+  }
+
+  /** Whether the client cannot have this replacement's book, at the same offset neither. */
+  #isMissing({ market, offset, serial }: Replacement): boolean {
+    const snapshot = this.#snapshots.get(market.number)
+    return snapshot === undefined ? offset >= this.#since : serial > snapshot.serial
+  }
+
+  #replace({ market, reason }: Replacement): void {
+    const { books, engine } = this.#desk
+    const view = engine.catalog.find(market.id)
+    const serial = books.replacement(market.number)?.serial ?? 0
+    this.#snapshots.set(market.number, { offset: books.newest, serial })
+    if (view === null) return
+    this.#connection.send(this.#connection.encoder.resync('orderbook', market, reason))
+    this.#connection.sendState('orderbook', view)
+  }
+}

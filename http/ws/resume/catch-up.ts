@@ -1,0 +1,97 @@
+// How a connection that lagged is made whole again, once its buffer has drained: first every state is
+// named as out of sync, then come the messages it missed, then the states. Upholds WS8.
+
+import type { MarketRef } from '../../../engine/market.ts'
+import type { TimeMs } from '../../../engine/units.ts'
+import { CHANNEL_NAMES, CHANNELS } from '../channels.ts'
+import { channelOfLane } from '../fan-out/lanes.ts'
+import { type Connection, skipsPerTurn, type Task } from '../session/connection.ts'
+import type { Desk } from '../session/desk.ts'
+import { fill, idsOf } from '../session/fill.ts'
+import { Row } from '../session/row.ts'
+import { type Audience, type LostRange, tellLost } from './losses.ts'
+import { LOGGED_CHANNELS, type LoggedChannel } from './message-log.ts'
+import { replay } from './replay.ts'
+
+const STATE_CHANNELS = CHANNEL_NAMES.filter((name) => CHANNELS[name].hasState)
+
+/** What a lagging connection left behind. */
+export interface Lag {
+  readonly sinceMs: TimeMs
+  /** Up to these offsets everything is in the socket's buffer. */
+  readonly after: Readonly<Record<LoggedChannel, number>>
+}
+
+/** Makes up for a lag: `resync` of every state, the missed messages, then the states. */
+export function* catchUp(connection: Connection, desk: Desk, lag: Lag): Task {
+  yield* resyncAll(connection, desk)
+  yield
+  for (const channel of LOGGED_CHANNELS) yield* catchUpLog(connection, desk, channel, lag)
+  for (const channel of STATE_CHANNELS) {
+    const { wide, singles } = connection.subscriptions.of(channel)
+    for (const { ref, lane } of singles.values()) {
+      const view = desk.engine.catalog.find(ref.id)
+      if (view !== null) connection.begin(lane, view)
+      yield
+    }
+    for (const [key, lane] of wide) {
+      const row = new Row({ connection, lane, key, ids: idsOf(desk, key) })
+      yield* fill(connection, desk, row, () => {})
+    }
+  }
+  connection.resumeLive()
+}
+
+/** The missed messages of all subscriptions to a channel, then live in the same turn. */
+function* catchUpLog(connection: Connection, desk: Desk, channel: LoggedChannel, lag: Lag): Task {
+  const subscriptions = connection.subscriptions.of(channel)
+  if (subscriptions.count === 0) return
+  const audience: Audience = {
+    wide: [...subscriptions.wide.keys()],
+    refs: Array.from(subscriptions.singles.values(), ({ ref }) => ref),
+  }
+  const log = desk.logs[channel]
+  const from = log.behind(lag.after[channel])
+  if (from !== null) {
+    // Told at once, since each message moves the client's position on.
+    const onLost = (range: LostRange) => tellLost(connection, desk, { channel, audience, range })
+    const countMax = Number.POSITIVE_INFINITY
+    yield* replay(connection, desk, { log, from, audience, onLost, countMax })
+  }
+  for (const key of subscriptions.wide.keys()) connection.listen(channel, key)
+  for (const number of subscriptions.singles.keys()) connection.listen(channel, number)
+  if (from !== null) return
+  const range = { fromMs: lag.sinceMs, toMs: desk.clock.nowMs(), count: null }
+  tellLost(connection, desk, { channel, audience, range })
+}
+
+/**
+ * Names every state that is out of sync, in one turn unless they are so many that others would wait
+ * (nothing live comes between); an interrupted row begins again.
+ */
+function* resyncAll(connection: Connection, desk: Desk): Task {
+  let told = 0
+  for (const channel of STATE_CHANNELS) {
+    const { wide, singles } = connection.subscriptions.of(channel)
+    const tell = (ref: MarketRef): void =>
+      connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+    for (const { ref } of singles.values()) tell(ref)
+    for (const key of wide.keys()) {
+      for (const view of desk.engine.catalog.markets(key === '*' ? null : key)) {
+        tell(view.ref)
+        told += 1
+        if (told % skipsPerTurn === 0) yield
+      }
+    }
+  }
+  const { row } = connection
+  if (row === null) return
+  const channel = channelOfLane(row.lane)
+  for (const ref of row.sent.values()) {
+    connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+    told += 1
+    if (told % skipsPerTurn === 0) yield
+  }
+  row.restart()
+  desk.openRow(row)
+}

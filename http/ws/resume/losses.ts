@@ -1,0 +1,82 @@
+// Messages that are lost for good, and telling a connection so by `gap`: of a market or of a whole
+// venue, from when to when. Not for: finding what is lost (replay.ts). Upholds RESUME6.
+
+import type { VenueKey } from '../../../engine/ids.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { TimeMs } from '../../../engine/units.ts'
+import type { WideKey } from '../channels.ts'
+import type { Connection } from '../session/connection.ts'
+import type { Desk } from '../session/desk.ts'
+import { contains } from '../session/subscriptions.ts'
+import type { LoggedChannel } from './message-log.ts'
+
+/** When messages were lost; `fromMs` null: since we do not know when. */
+export interface LostRange {
+  readonly fromMs: TimeMs | null
+  readonly toMs: TimeMs
+  /** How many messages of the channel; null: not known. */
+  readonly count: number | null
+}
+
+/** Messages of a market, or of any market of a venue, that could not be brought back. */
+export interface Loss extends LostRange {
+  readonly venue: VenueKey
+  readonly market: MarketNumber | null
+}
+
+/** What a command or a connection listens to in a channel. */
+export interface Audience {
+  readonly wide: readonly WideKey[]
+  readonly refs: readonly MarketRef[]
+}
+
+/** Both ranges as one, which may hold more than they do. */
+export function joined(one: LostRange | null, other: LostRange): LostRange {
+  if (one === null) return other
+  const isKnown = one.fromMs !== null && other.fromMs !== null
+  const first = isKnown && one.fromMs > other.fromMs ? other.fromMs : one.fromMs
+  const toMs = one.toMs > other.toMs ? one.toMs : other.toMs
+  const count = one.count === null || other.count === null ? null : one.count + other.count
+  return { fromMs: isKnown ? first : null, toMs, count }
+}
+
+/** Tells of a range in which anything may be lost: one `gap` a venue or market listened to. */
+export function tellLost(
+  connection: Connection,
+  desk: Desk,
+  lost: { channel: LoggedChannel; audience: Audience; range: LostRange },
+): void {
+  const { channel, audience, range } = lost
+  const { names } = desk.engine.catalog
+  const keys = audience.wide.includes('*') ? ['*' as const] : audience.wide
+  const platforms = keys.flatMap((key) =>
+    key === '*' ? [names.a, names.b] : [names.platform(key)],
+  )
+  for (const platform of platforms) {
+    connection.send(connection.encoder.gap({ channel, where: { platform }, ...range }))
+  }
+  for (const ref of audience.refs) {
+    const where = { marketId: ref.id }
+    connection.send(connection.encoder.gap({ channel, where, ...range }))
+  }
+}
+
+/** Tells of one loss, if it touches anything listened to. */
+export function tellLoss(
+  connection: Connection,
+  desk: Desk,
+  told: { channel: LoggedChannel; audience: Audience; loss: Loss },
+): void {
+  const { channel, audience, loss } = told
+  const { venue, market, fromMs, toMs, count } = loss
+  const isTouched =
+    audience.wide.some((key) => contains(key, venue)) ||
+    audience.refs.some((ref) => (market === null ? ref.venue === venue : ref.number === market))
+  if (!isTouched) return
+  const { catalog } = desk.engine
+  const id = market === null ? null : catalog.byNumber(market)?.ref.id
+  // A market that is forgotten since has no name any more; its venue has.
+  const where =
+    id === null || id === undefined ? { platform: catalog.names.platform(venue) } : { marketId: id }
+  connection.send(connection.encoder.gap({ channel, where, fromMs, toMs, count }))
+}

@@ -1,0 +1,128 @@
+// A channel whose every message counts (trades, whales, lifecycle) as one long log: the newest of this
+// run in memory, what is older in a table if the channel has one, run after run.
+//
+//   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
+//
+// Not for: sending (replay.ts). Upholds RESUME1, RESUME5.
+
+import type { RunView } from '../../../actors/views.ts'
+import type { LifecycleUpdate, TradeUpdate, WhaleUpdate } from '../../../engine/events.ts'
+import { outstandingWritesMax, replayReadRows } from '../../../engine/limits.ts'
+import type { MarketNumber } from '../../../engine/market.ts'
+import type { Since } from '../protocol.ts'
+import type { Loss } from './losses.ts'
+import { MessageRing } from './message-ring.ts'
+
+export const LOGGED_CHANNELS = ['trades', 'whales', 'lifecycle'] as const
+export type LoggedChannel = (typeof LOGGED_CHANNELS)[number]
+export type LoggedUpdate = TradeUpdate | WhaleUpdate | LifecycleUpdate
+
+/**
+ * A message at its place. 'lost': it was told, but can no longer be read; 'unread': it was not looked
+ * at, as its market is not among those asked for.
+ */
+export interface LogEntry {
+  readonly offset: number
+  readonly update: LoggedUpdate | 'lost' | 'unread'
+}
+
+/** Which messages are asked for; with `markets` the others need not be read. */
+export interface LogQuery {
+  readonly offset: number
+  readonly markets: ReadonlySet<MarketNumber> | null
+}
+
+/** The messages of a channel on disk. */
+export interface MessageTable {
+  readonly present: RunView
+  /** Oldest first, the present one last. */
+  runs(): readonly RunView[]
+  /** The next messages of a run behind an offset, in order, as many as half a millisecond reads. */
+  range(query: LogQuery & { run: number }): readonly LogEntry[]
+  /** What a run announced as lost, at or behind an offset. */
+  losses(query: { run: number; offset: number }): readonly Loss[]
+}
+
+/** Where a reader begins: behind an offset of the first of these runs; the last is the present one. */
+export interface LogPosition {
+  readonly runs: readonly RunView[]
+  readonly offset: number
+}
+
+export class MessageLog {
+  readonly channel: LoggedChannel
+  readonly #present: RunView
+  readonly #ring: MessageRing<LoggedUpdate>
+  readonly #table: MessageTable | null
+
+  /** `offset`: how many messages this run has told already; `table` null: what is older is gone. */
+  constructor(parts: {
+    channel: LoggedChannel
+    present: RunView
+    offset: number
+    capacity: number
+    table: MessageTable | null
+  }) {
+    this.channel = parts.channel
+    this.#present = parts.present
+    this.#ring = new MessageRing(parts.offset, parts.capacity)
+    this.#table = parts.table
+  }
+
+  /** The newest offset of the present run. */
+  get newest(): number {
+    return this.#ring.newest
+  }
+
+  push(update: LoggedUpdate): void {
+    this.#ring.push(update)
+  }
+
+  /** Where this client left off; null when we cannot know: another epoch, or an offset ahead. */
+  find(since: Since): LogPosition | null {
+    const { epoch, offset } = since
+    if (epoch === this.#present.epoch) return this.behind(offset)
+    const runs = this.#table?.runs() ?? []
+    const index = runs.findIndex((run) => run.epoch === epoch)
+    const run = runs[index]
+    if (run === undefined) return null
+    // A killed run has told more than it wrote, though never by more than this. A client that heard
+    // the rest has missed nothing of it.
+    const isAhead = run.endOffset !== null && offset > run.endOffset + outstandingWritesMax
+    return isAhead ? null : { runs: runs.slice(index), offset }
+  }
+
+  /** The place behind an offset of the present run; null when it lies ahead or is no longer kept. */
+  behind(offset: number): LogPosition | null {
+    if (offset > this.newest) return null
+    if (this.#table === null && offset < this.#ring.oldest - 1) return null
+    return { runs: [this.#present], offset }
+  }
+
+  /** The next messages of a run behind an offset, in order; none: there are no more. */
+  read(run: RunView, query: LogQuery): readonly LogEntry[] {
+    const { offset } = query
+    const isPresent = run.number === this.#present.number
+    if (isPresent && offset >= this.newest) return []
+    if (!isPresent || offset + 1 < this.#ring.oldest) {
+      const found = this.#table?.range({ run: run.number, ...query }) ?? []
+      if (found.length > 0 || !isPresent) return found
+    }
+    const entries: LogEntry[] = []
+    for (let at = Math.max(offset + 1, this.#ring.oldest); at <= this.newest; at += 1) {
+      const update = this.#ring.get(at)
+      if (update !== null) entries.push({ offset: at, update })
+      if (entries.length === replayReadRows) break
+    }
+    return entries
+  }
+
+  /** Losses announced at or behind a place, oldest first. */
+  losses({ runs, offset }: LogPosition): readonly Loss[] {
+    const table = this.#table
+    if (table === null) return []
+    return runs.flatMap((run, index) =>
+      table.losses({ run: run.number, offset: index === 0 ? offset : 0 }),
+    )
+  }
+}

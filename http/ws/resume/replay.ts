@@ -1,0 +1,210 @@
+// Channels whose every message counts (trades, whales, lifecycle): they have no state but a log, so a
+// subscription is live at once, or after the messages that its client missed, in the turn in which
+// none is missing any more. Not for: where messages are kept (message-log.ts).
+// Upholds RESUME2, RESUME3, RESUME5, RESUME6.
+
+import { replayTradesMax } from '../../../engine/limits.ts'
+import type { MarketRef } from '../../../engine/market.ts'
+import type { TimeMs } from '../../../engine/units.ts'
+import type { WideKey } from '../channels.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { CommandId, Since } from '../protocol.ts'
+import type { Connection, Task } from '../session/connection.ts'
+import type { Desk } from '../session/desk.ts'
+import type { Resolved } from '../session/resolve.ts'
+import { contains } from '../session/subscriptions.ts'
+import { type Audience, joined, type LostRange, tellLoss, tellLost } from './losses.ts'
+import type { LoggedUpdate, LogPosition, MessageLog } from './message-log.ts'
+
+/** Subscribes, after a replay when there is a `since`. False: that ended in an answer of its own. */
+export function* subscribeLogged(
+  connection: Connection,
+  desk: Desk,
+  wanted: { id: CommandId; log: MessageLog; since: Since | null; resolved: Resolved },
+): Generator<void, boolean> {
+  const { id, log, since, resolved } = wanted
+  const { channel } = log
+  const { key, refs } = targetOf(connection, wanted)
+  if (key !== null) takeContained(connection, log, key)
+  const subscriptions = connection.subscriptions.of(channel)
+  const goLive = (): void => {
+    if (key !== null && !subscriptions.covers(key)) {
+      subscriptions.wide.set(key, channel)
+      connection.listen(channel, key)
+    }
+    for (const ref of refs) {
+      if (subscriptions.wants(ref)) continue
+      subscriptions.singles.set(ref.number, { ref, lane: channel })
+      connection.listen(channel, ref.number)
+    }
+  }
+  if (since === null) {
+    goLive()
+    return true
+  }
+  // Out of the topics first, so that live messages cannot overtake the replayed ones.
+  for (const ref of refs) {
+    if (subscriptions.singles.delete(ref.number)) connection.ignore(channel, ref.number)
+  }
+  const audience =
+    resolved.kind === 'wide' ? { wide: [resolved.key], refs: [] } : { wide: [], refs }
+  const from = log.find(since)
+  if (from === null) {
+    goLive()
+    const range = { fromMs: null, toMs: desk.clock.nowMs(), count: null }
+    tellLost(connection, desk, { channel, audience, range })
+    return true
+  }
+  connection.isReplaying = true
+  const replayed = yield* answerSince(connection, desk, { log, from, audience })
+  connection.isReplaying = false
+  if (replayed.kind === 'limited') {
+    const { epoch, offset } = replayed
+    connection.reply('resume_limited', { id, channel, epoch, offset })
+    return false
+  }
+  goLive()
+  const { epoch } = desk.publisher
+  const { count } = replayed
+  connection.reply('resumed', { id, channel, replayed: count, epoch, offset: log.newest })
+  return false
+}
+
+/** What a command adds: nothing that a wide subscription contains, unless it asks for the past. */
+function targetOf(
+  connection: Connection,
+  { log, since, resolved }: { log: MessageLog; since: Since | null; resolved: Resolved },
+): { readonly key: WideKey | null; readonly refs: readonly MarketRef[] } {
+  const subscriptions = connection.subscriptions.of(log.channel)
+  if (resolved.kind === 'markets') {
+    const isAdded = (ref: MarketRef) => since !== null || !subscriptions.wants(ref)
+    return { key: null, refs: resolved.refs.filter(isAdded) }
+  }
+  const { key } = resolved
+  // A venue within `*` stays there: its messages come by the wide topic, also while it is replayed.
+  const isWithin = subscriptions.covers(key) && !(since !== null && subscriptions.wide.has(key))
+  return { key: isWithin ? null : key, refs: [] }
+}
+
+/** Leaves the topics of what a wide subscription will contain. */
+function takeContained(connection: Connection, { channel }: MessageLog, key: WideKey): void {
+  for (const taken of connection.subscriptions.of(channel).takeContained(key)) {
+    connection.ignore(taken.lane, taken.key)
+  }
+}
+
+/** The missed messages of a command; then, in the same turn, what of them could not be had. */
+function* answerSince(
+  connection: Connection,
+  desk: Desk,
+  { log, from, audience }: { log: MessageLog; from: LogPosition; audience: Audience },
+): Generator<void, Replayed> {
+  const { channel } = log
+  yield* tellLosses(connection, desk, { log, from, audience })
+  // One range for all that has expired: the position stands still until the answer, so that a client
+  // which is cut off in between hears of it the next time.
+  let lost: LostRange | null = null
+  const replayed = yield* replay(connection, desk, {
+    ...{ log, from, audience, countMax: replayTradesMax },
+    onLost: (range) => {
+      lost = joined(lost, range)
+    },
+  })
+  if (lost !== null) tellLost(connection, desk, { channel, audience, range: lost })
+  return replayed
+}
+
+/** Losses announced while the client was away, and live ones from before its messages. */
+function* tellLosses(
+  connection: Connection,
+  desk: Desk,
+  { log, from, audience }: { log: MessageLog; from: LogPosition; audience: Audience },
+): Task {
+  for (const loss of log.losses(from)) {
+    tellLoss(connection, desk, { channel: log.channel, audience, loss })
+    yield
+  }
+}
+
+export type Replayed =
+  | { readonly kind: 'done'; readonly count: number }
+  /** As many as asked for; the rest lies behind this offset of this run. */
+  | { readonly kind: 'limited'; readonly epoch: string; readonly offset: number }
+
+/**
+ * Sends the messages behind a place, over all later runs; returns in the turn in which none is
+ * missing. `onLost` is told of each hole before what lies behind it is sent.
+ */
+export function* replay(
+  connection: Connection,
+  desk: Desk,
+  wanted: {
+    log: MessageLog
+    from: LogPosition
+    audience: Audience
+    countMax: number
+    onLost: (range: LostRange) => void
+  },
+): Generator<void, Replayed> {
+  const { log, from, audience, countMax, onLost } = wanted
+  const numbers = new Set(audience.refs.map((ref) => ref.number))
+  const markets = audience.wide.length === 0 ? numbers : null
+  const wants = (market: MarketRef): boolean =>
+    numbers.has(market.number) || audience.wide.some((key) => contains(key, market.venue))
+  const { encoder } = connection
+  let count = 0
+  for (const [index, run] of from.runs.entries()) {
+    const next = from.runs[index + 1]
+    let offset = index === 0 ? from.offset : 0
+    let knownMs: TimeMs | null = null
+    const lostTo = (toMs: TimeMs, count: number | null) =>
+      onLost({ fromMs: knownMs ?? timeAt(log, from, index) ?? run.startedAtMs, toMs, count })
+    let entries = log.read(run, { offset, markets })
+    while (entries.length > 0) {
+      for (const { offset: place, update } of entries) {
+        const told = typeof update === 'string' ? null : update
+        const isHole = update === 'lost' || place > offset + 1
+        // Some markets' messages alone do not show how many are missing.
+        const holeCount = markets === null ? place - offset - (told === null ? 0 : 1) : null
+        if (isHole) lostTo(told?.receivedAtMs ?? desk.clock.nowMs(), holeCount)
+        if (told !== null && wants(told.market)) {
+          if (count >= countMax) return { kind: 'limited', epoch: run.epoch, offset: place - 1 }
+          connection.send(frameOf(encoder, told, run.epoch))
+          count += 1
+          offset = place
+          yield
+        }
+        offset = place
+        knownMs = told?.venueTimeMs ?? knownMs
+      }
+      yield
+      entries = log.read(run, { offset, markets })
+    }
+    // What a run told last may be missing as well; of one that was killed nothing more is known.
+    const end = next === undefined ? log.newest : (run.endOffset ?? offset)
+    const endCount = markets === null ? end - offset : null
+    if (offset < end) lostTo(next?.startedAtMs ?? desk.clock.nowMs(), endCount)
+  }
+  return { kind: 'done', count }
+}
+
+/** When the last message before the place was told, if that can still be read. */
+function timeAt(log: MessageLog, { runs, offset }: LogPosition, index: number): TimeMs | null {
+  const run = runs[index]
+  if (index > 0 || offset === 0 || run === undefined) return null
+  const [entry] = log.read(run, { offset: offset - 1, markets: null })
+  if (entry === undefined || typeof entry.update === 'string') return null
+  return entry.offset === offset ? entry.update.venueTimeMs : null
+}
+
+/** A message as it was told, under the epoch of its run. */
+function frameOf(encoder: Encoder, update: LoggedUpdate, epoch: string): Frame {
+  switch (update.kind) {
+    case 'trade':
+      return encoder.trade(update, epoch)
+    case 'whale':
+      return encoder.whale(update, epoch)
+    case 'lifecycle':
+      return encoder.lifecycle(update, epoch)
+  }
+}

@@ -1,0 +1,37 @@
+// What a task may do with a connection: the part of a session (session.ts) that answers, sends and
+// chooses topics. An interface of its own, so that tasks do not know sessions.
+
+import type { MarketView } from '../../../actors/views.ts'
+import type { MarketNumber } from '../../../engine/market.ts'
+import type { WideKey } from '../channels.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { Lane } from '../fan-out/lanes.ts'
+import type { CommandId, StreamErrorCode } from '../protocol.ts'
+import type { Row } from './row.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+/** A piece of work that pauses between markets. */
+export type Task = Generator<void, void>
+
+/** Markets looked at between two pauses where most are passed over. */
+export const skipsPerTurn = 256
+
+export interface Connection {
+  readonly encoder: Encoder
+  readonly subscriptions: Subscriptions
+  /** The wide subscription that the present command is filling. */
+  row: Row | null
+  /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
+  isReplaying: boolean
+  /** Sends after everything published to this socket so far. */
+  send(frame: Frame): void
+  reply(type: string, fields: Readonly<Record<string, unknown>>): void
+  refuse(id: CommandId, code: StreamErrorCode, message: string): void
+  /** Sends a market's state and makes it live, in one turn. */
+  begin(lane: Lane, view: MarketView): void
+  sendState(lane: Lane, view: MarketView): void
+  listen(lane: Lane, key: MarketNumber | WideKey): void
+  ignore(lane: Lane, key: MarketNumber | WideKey): void
+  /** Everything that was left out is out: the connection is as before it lagged. */
+  resumeLive(): void
+}

@@ -1,0 +1,51 @@
+// What a session and its tasks may ask of the hub: the house's views, the history, and a turn.
+// An interface of its own, so that sessions do not know the hub.
+
+import type { EngineView, MarketView } from '../../../actors/views.ts'
+import type { Clock } from '../../../engine/clock.ts'
+import type { Stamp } from '../../../engine/events.ts'
+import type { Log } from '../../../engine/log.ts'
+import type { MarketNumber } from '../../../engine/market.ts'
+import type { Publisher } from '../../../engine/publisher.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { Lane } from '../fan-out/lanes.ts'
+import type { BookHistory } from '../resume/book-history.ts'
+import type { LoggedChannel, MessageLog } from '../resume/message-log.ts'
+import type { Row } from './row.ts'
+
+/** Something whose buffer can have grown by more than what was published. */
+export interface Watched {
+  /** Nothing but what was published can be in its buffer. */
+  readonly isQuiet: boolean
+  /** Looks at the buffer; returns the bytes in it. */
+  sweep(nowMs: number): number
+}
+
+/** Something that runs in slices. */
+export interface Work {
+  run(): 'idle' | 'more' | 'blocked'
+}
+
+export interface Desk {
+  readonly engine: EngineView
+  readonly publisher: Publisher
+  readonly clock: Clock
+  readonly log: Log
+  readonly books: BookHistory
+  readonly logs: Readonly<Record<LoggedChannel, MessageLog>>
+  /** The newest stamp of a market in a lane, using none up; the offset is its channel's. */
+  latest(lane: Lane, market: MarketNumber): Stamp
+  /** A market's present state, in a lane that has one; null: there is nothing to tell yet. */
+  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  /** From now on somebody listens in this lane. */
+  awaken(lane: Lane): void
+  /** Lets it run now, and again in later turns for as long as it wants more. */
+  advance(work: Work): void
+  /** Sweeps it until it is quiet. */
+  watch(watched: Watched): void
+  /** From now on the row is told of updates of the markets it has sent. */
+  openRow(row: Row): void
+  closeRow(row: Row): void
+  countLagging(): void
+  countClosed(code: number): void
+}

@@ -1,0 +1,82 @@
+// Subscriptions to channels that begin with a state: single markets, each live from its own state on,
+// and whole venues, which end in one topic. Not for: what was missed since an offset (book-resume.ts,
+// replay.ts). Upholds WS1, SUB1, SUB3, SUB5.
+
+import type { MarketView } from '../../../actors/views.ts'
+import type { MarketId } from '../../../engine/ids.ts'
+import type { MarketRef } from '../../../engine/market.ts'
+import type { WideKey } from '../channels.ts'
+import type { Lane } from '../fan-out/lanes.ts'
+import type { Connection, Task } from './connection.ts'
+import type { Desk } from './desk.ts'
+import { Row } from './row.ts'
+
+/** Called before each state; null: a market that is subscribed to already is passed over. */
+type Before = ((view: MarketView) => void) | null
+
+/** States of single markets, each live from its own on. Within a wide one it stays there. */
+export function* subscribeSingles(
+  connection: Connection,
+  desk: Desk,
+  wanted: { lane: Lane; refs: readonly MarketRef[]; before: Before },
+): Task {
+  const { lane, refs, before } = wanted
+  const subscriptions = connection.subscriptions.ofLane(lane)
+  for (const ref of refs) {
+    const known = subscriptions.laneOf(ref)
+    if (before === null && known === lane) continue
+    const view = desk.engine.catalog.find(ref.id)
+    if (view === null) continue
+    before?.(view)
+    if (subscriptions.covers(ref.venue)) connection.sendState(lane, view)
+    else {
+      if (known !== null && known !== lane) connection.ignore(known, ref.number)
+      connection.begin(lane, view)
+      subscriptions.singles.set(ref.number, { ref, lane })
+    }
+    yield
+  }
+}
+
+/** States of a whole venue or everything, then one topic in place of them all. */
+export function* subscribeWide(
+  connection: Connection,
+  desk: Desk,
+  wanted: { lane: Lane; key: WideKey; before: Before },
+): Task {
+  const { lane, key, before } = wanted
+  const subscriptions = connection.subscriptions.ofLane(lane)
+  const isRepeat = subscriptions.wide.has(key) && before !== null
+  if (subscriptions.wideLane(key) === lane && !isRepeat) return
+  for (const taken of subscriptions.takeContained(key)) connection.ignore(taken.lane, taken.key)
+  const row = new Row({ connection, lane, key, ids: idsOf(desk, key) })
+  connection.row = row
+  yield* fill(connection, desk, row, before ?? (() => {}))
+  connection.row = null
+  subscriptions.wide.set(key, lane)
+}
+
+export function idsOf(desk: Desk, key: WideKey): readonly MarketId[] {
+  return Array.from(desk.engine.catalog.markets(key === '*' ? null : key), (view) => view.ref.id)
+}
+
+/** Sends a row's states; ends with its topic live, in the turn of the last of them. */
+export function* fill(
+  connection: Connection,
+  desk: Desk,
+  row: Row,
+  before: (view: MarketView) => void,
+): Task {
+  desk.openRow(row)
+  for (let id = row.take(); id !== null; id = row.take()) {
+    const view = desk.engine.catalog.find(id)
+    // The hub may have sent it already: its book was replaced while the row was on its way.
+    if (view === null || row.sent.has(view.ref.number)) continue
+    before(view)
+    connection.sendState(row.lane, view)
+    row.sent.set(view.ref.number, view.ref)
+    yield
+  }
+  desk.closeRow(row)
+  connection.listen(row.lane, row.key)
+}

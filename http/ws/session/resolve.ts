@@ -1,0 +1,49 @@
+// Which markets a command's target means: ids in any case, slugs of events expanded once, a venue,
+// or everything. Upholds SUB4.
+
+import type { CatalogView } from '../../../actors/views.ts'
+import { VENUE_KEYS } from '../../../engine/ids.ts'
+import type { MarketRef } from '../../../engine/market.ts'
+import type { WideKey } from '../channels.ts'
+import type { Target } from '../protocol.ts'
+
+export type Resolved =
+  | { readonly kind: 'wide'; readonly key: WideKey }
+  | {
+      readonly kind: 'markets'
+      readonly refs: readonly MarketRef[]
+      readonly rejected: readonly Readonly<Record<string, string>>[]
+    }
+
+/** Each market once, in the order given; what we do not know is rejected by name. */
+export function resolve(
+  catalog: CatalogView,
+  target: Target,
+): Resolved | { readonly kind: 'refused'; readonly message: string } {
+  if (target.kind === 'all') return { kind: 'wide', key: '*' }
+  if (target.kind === 'venue') {
+    const key = catalog.names.venue(target.platform)
+    const { a, b } = catalog.names
+    return key === null
+      ? { kind: 'refused', message: `platform is ${a} or ${b}` }
+      : { kind: 'wide', key }
+  }
+  const refs = new Map<number, MarketRef>()
+  const rejected: Record<string, string>[] = []
+  for (const id of target.marketIds) {
+    const view = catalog.find(id)
+    if (view === null) rejected.push({ market_id: id, code: 'UNKNOWN_MARKET' })
+    else refs.set(view.ref.number, view.ref)
+  }
+  for (const slug of target.eventSlugs) {
+    const found = marketsOfEvent(catalog, slug)
+    if (found.length === 0) rejected.push({ event_slug: slug, code: 'UNKNOWN_MARKET' })
+    for (const ref of found) refs.set(ref.number, ref)
+  }
+  return { kind: 'markets', refs: [...refs.values()], rejected }
+}
+
+/** Of both venues when both have an event of this name: on each, a slug is the event's own id. */
+function marketsOfEvent(catalog: CatalogView, slug: string): readonly MarketRef[] {
+  return VENUE_KEYS.flatMap((venue) => catalog.marketsOfEvent(venue, slug)).map(({ ref }) => ref)
+}

@@ -1,0 +1,57 @@
+// A wide subscription while its states are being sent, market by market. Each market is live from its
+// own state on; until all are, the hub sends to the row directly what the topic of the whole would
+// carry. A topic per market would do too, but costs 0.5 µs and 100 bytes for each of 100,000.
+// Upholds SUB3.
+
+import type { MarketId } from '../../../engine/ids.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { WideKey } from '../channels.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { Lane } from '../fan-out/lanes.ts'
+import { contains } from './subscriptions.ts'
+
+/** Who a row is sent to. */
+interface Audience {
+  readonly encoder: Encoder
+  send(frame: Frame): void
+}
+
+export class Row {
+  readonly connection: Audience
+  readonly lane: Lane
+  readonly key: WideKey
+  /** Markets whose state is out. */
+  readonly sent = new Map<MarketNumber, MarketRef>()
+  readonly #ids: readonly MarketId[]
+  #next = 0
+
+  constructor(parts: {
+    connection: Audience
+    lane: Lane
+    key: WideKey
+    ids: readonly MarketId[]
+  }) {
+    this.connection = parts.connection
+    this.lane = parts.lane
+    this.key = parts.key
+    this.#ids = parts.ids
+  }
+
+  /** The id of the next market; null when all have had their turn. */
+  take(): MarketId | null {
+    const id = this.#ids[this.#next]
+    this.#next += 1
+    return id ?? null
+  }
+
+  /** Begins again: everything sent so far is out of sync. */
+  restart(): void {
+    this.#next = 0
+    this.sent.clear()
+  }
+
+  /** Whether the row is for this market at all. */
+  isFor(lane: Lane, market: MarketRef): boolean {
+    return this.lane === lane && contains(this.key, market.venue)
+  }
+}

@@ -1,0 +1,382 @@
+// One connection: its commands, one after another; its subscriptions; and what happens when it reads
+// too slowly. A union of states: live, lagging (its topics taken away at a noted offset), catching
+// up, leaving (waiting for room for its close frame). Not for: what a command does (tasks.ts), who gets an update (hub.ts). Upholds WS4 to WS10.
+
+import type { WebSocket } from 'uWebSockets.js'
+import type { Caller, MarketView } from '../../../actors/views.ts'
+import type { GapUpdate } from '../../../engine/events.ts'
+import {
+  commandBytesMax,
+  commandErrorsPerMinuteMax,
+  commandsPerSecondMax,
+  commandsWaitingMax,
+  heartbeatMs,
+  laggingMsMax,
+  leavingMsMax,
+  socketBufferBytesLow,
+  socketBufferBytesSoft,
+  streamSliceMs,
+  subscriptionsMax,
+  unsubscribedMsMax,
+} from '../../../engine/limits.ts'
+import type { MarketNumber } from '../../../engine/market.ts'
+import type { TimeMs } from '../../../engine/units.ts'
+import { heartbeatTopic, statusTopic, type WideKey } from '../channels.ts'
+import { type Close, closeCodes } from '../close-codes.ts'
+import type { Encoder, Frame, Heartbeat } from '../encode/encoder.ts'
+import { type Lane, topicOf } from '../fan-out/lanes.ts'
+import { type Command, type CommandId, parseCommand, type StreamErrorCode } from '../protocol.ts'
+import { catchUp, type Lag } from '../resume/catch-up.ts'
+import type { Connection, Task } from './connection.ts'
+import type { Desk } from './desk.ts'
+import type { Row } from './row.ts'
+import { Subscriptions } from './subscriptions.ts'
+import { carryOut } from './tasks.ts'
+
+/** What a session needs of a socket; nothing may be called after it is closed. */
+export type Socket = Pick<
+  WebSocket<unknown>,
+  'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close' | 'cork'
+>
+
+type State =
+  | { readonly kind: 'live' }
+  | {
+      readonly kind: 'lagging'
+      readonly sinceMs: TimeMs
+      /** Every message up to these offsets is in the socket's buffer. */
+      readonly after: Lag['after']
+      bufferedMin: number
+      progressAtMs: number
+    }
+  | { readonly kind: 'catchingUp'; progressAtMs: number }
+  /** A slow reader that is sent nothing more but its close frame, once there is room for it. */
+  | { readonly kind: 'leaving'; readonly untilMs: number }
+
+/** What a client sees that is cut without a frame. */
+const CUT = 1006
+
+/** A connection from its handshake to its end. */
+export class Session implements Connection {
+  readonly id: string
+  readonly caller: Caller
+  readonly encoder: Encoder
+  readonly subscriptions = new Subscriptions()
+  /** The wide subscription that the present command is filling. */
+  row: Row | null = null
+  /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
+  isReplaying = false
+  readonly #ws: Socket
+  readonly #desk: Desk
+  #state: State = { kind: 'live' }
+  /** At most commandsWaitingMax; more are refused. */
+  readonly #waiting: Command[] = []
+  /** The last one runs; a catch-up stands on top of the command it interrupts. */
+  readonly #tasks: Task[] = []
+  /** Lanes in which it listened since its last subscription of their channels. */
+  readonly #lanes = new Set<Lane>()
+  #isRunning = false
+  /** Something came from it, or was sent to it alone, since its buffer was last looked at. */
+  #isTouched = false
+  #isBroken = false
+  #isClosed = false
+  #ending: Close | null = null
+  #errorTimesMs: number[] = []
+  #secondStartMs = Number.NEGATIVE_INFINITY
+  #secondCount = 0
+  #unsubscribedSinceMs: number
+
+  constructor(parts: { id: string; caller: Caller; encoder: Encoder; ws: Socket; desk: Desk }) {
+    this.id = parts.id
+    this.caller = parts.caller
+    this.encoder = parts.encoder
+    this.#ws = parts.ws
+    this.#desk = parts.desk
+    this.#unsubscribedSinceMs = parts.desk.clock.monotonicMs()
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Nothing is being left out or made up for. */
+  get isLive(): boolean {
+    return this.#state.kind === 'live'
+  }
+
+  /** Nothing but what was published can be in its buffer. */
+  get isQuiet(): boolean {
+    return this.isLive && !this.#isTouched && !this.hasWork
+  }
+
+  get hasWork(): boolean {
+    return this.#tasks.length > 0 || this.#waiting.length > 0
+  }
+
+  /** Greets, and says how the venues are. */
+  open(): void {
+    this.#ws.subscribe(statusTopic(this.encoder.form))
+    this.#ws.subscribe(heartbeatTopic(this.encoder.form))
+    this.reply('connected', {
+      connection_id: this.id,
+      server_time_ms: this.#desk.clock.nowMs(),
+      heartbeat_s: heartbeatMs / 1000,
+      limits: {
+        subscriptions: subscriptionsMax,
+        commands_per_s: commandsPerSecondMax,
+        message_bytes: commandBytesMax,
+      },
+    })
+    for (const venue of this.#desk.engine.venues()) this.send(this.encoder.status(venue))
+  }
+
+  /** A frame of the client; valid only during the call. */
+  receive(bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#state.kind === 'leaving') return
+    const nowMs = this.#desk.clock.monotonicMs()
+    if (nowMs - this.#secondStartMs >= 1000) {
+      this.#secondStartMs = nowMs
+      this.#secondCount = 0
+    }
+    this.#secondCount += 1
+    if (this.#secondCount > commandsPerSecondMax) {
+      return this.refuse(null, 'RATE_LIMITED', `at most ${commandsPerSecondMax} commands a second`)
+    }
+    const command = parseCommand(bytes, isBinary)
+    if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
+    if (this.#waiting.length >= commandsWaitingMax) {
+      return this.refuse(command.id, 'RATE_LIMITED', `at most ${commandsWaitingMax} commands wait`)
+    }
+    this.#waiting.push(command)
+    this.#touch()
+    this.#desk.advance(this)
+  }
+
+  /** Answers `error`; the tenth within a minute (RATE_LIMITED apart) ends the connection. */
+  refuse(id: CommandId, code: StreamErrorCode, message: string): void {
+    this.reply('error', { id, code, message })
+    if (code === 'RATE_LIMITED') return
+    const nowMs = this.#desk.clock.monotonicMs()
+    this.#errorTimesMs = this.#errorTimesMs.filter((timeMs) => nowMs - timeMs < 60_000)
+    this.#errorTimesMs.push(nowMs)
+    if (this.#errorTimesMs.length >= commandErrorsPerMinuteMax) this.end(closeCodes.tooManyErrors)
+  }
+
+  reply(type: string, fields: Readonly<Record<string, unknown>>): void {
+    this.send(this.encoder.reply({ type, ...fields }))
+  }
+
+  /** Sends after everything published to this socket so far: the library drains that first. */
+  send(frame: Frame): void {
+    if (this.#isClosed || this.#state.kind === 'leaving') return
+    this.#touch()
+    // 2: refused above the hard limit. The stream has a hole now, so it must not go on.
+    if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
+  }
+
+  #touch(): void {
+    if (this.#isTouched) return
+    this.#isTouched = true
+    this.#desk.watch(this)
+  }
+
+  /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
+  begin(lane: Lane, view: MarketView): void {
+    this.sendState(lane, view)
+    this.listen(lane, view.ref.number)
+  }
+
+  /** The present state of a market in a channel that begins with one. */
+  sendState(lane: Lane, view: MarketView): void {
+    const frame = this.#desk.state(lane, view, this.encoder)
+    if (frame !== null) this.send(frame)
+  }
+
+  listen(lane: Lane, key: MarketNumber | WideKey): void {
+    if (this.#isClosed) return
+    this.#lanes.add(lane)
+    this.#desk.awaken(lane)
+    this.#ws.subscribe(topicOf(this.encoder.form, lane, key))
+  }
+
+  ignore(lane: Lane, key: MarketNumber | WideKey): void {
+    if (!this.#isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, lane, key))
+  }
+
+  /** Tells of lost trades, where any of its trade subscriptions is touched. */
+  tellGap(update: GapUpdate): void {
+    const { market, venue, platform, fromMs, toMs, count } = update
+    const trades = this.subscriptions.of('trades')
+    const isTouched =
+      market === null
+        ? trades.covers(venue) ||
+          [...trades.singles.values()].some(({ ref }) => ref.venue === venue)
+        : trades.wants(market)
+    if (!isTouched && !this.isReplaying) return
+    const where = market === null ? { platform } : { marketId: market.id }
+    this.send(this.encoder.gap({ channel: 'trades', where, fromMs, toMs, count }))
+  }
+
+  /** Adds the lanes in which it may be subscribed to something. */
+  addLanes(lanes: Set<Lane>): void {
+    for (const lane of this.#lanes) {
+      if (this.subscriptions.ofLane(lane).count === 0) this.#lanes.delete(lane)
+      else lanes.add(lane)
+    }
+  }
+
+  /** A heartbeat of its own while it is not live: without offsets, which it may be behind. */
+  beat(beat: Omit<Heartbeat, 'offsets'>): void {
+    if (!this.isLive) this.send(this.encoder.heartbeat({ ...beat, offsets: null }))
+  }
+
+  /**
+   * Carries on for at most a slice. 'more': wants another turn; 'blocked': waits for the socket to
+   * drain; 'idle': nothing to do.
+   */
+  run(): 'idle' | 'more' | 'blocked' {
+    const { kind } = this.#state
+    if (this.#isRunning || this.#isClosed || kind === 'lagging' || kind === 'leaving') return 'idle'
+    let outcome: 'idle' | 'more' | 'blocked' = 'idle'
+    this.#isRunning = true
+    this.#ws.cork(() => {
+      // An exception may not cross the library's frames.
+      try {
+        outcome = this.#runSlice()
+      } catch (error) {
+        this.#desk.log.error({ err: error, connection: this.id }, 'a command failed')
+        this.#ending = closeCodes.internal
+      }
+    })
+    this.#isRunning = false
+    if (this.#ending !== null) this.end(this.#ending)
+    return outcome
+  }
+
+  #runSlice(): 'idle' | 'more' | 'blocked' {
+    const startedMs = this.#desk.clock.monotonicMs()
+    for (;;) {
+      if (this.#isClosed || this.#ending !== null || this.#isBroken) return 'idle'
+      const task = this.#tasks[this.#tasks.length - 1]
+      if (task === undefined) {
+        const command = this.#waiting.shift()
+        if (command === undefined) return 'idle'
+        this.#tasks.push(carryOut(this, this.#desk, command))
+        continue
+      }
+      if (this.#ws.getBufferedAmount() > socketBufferBytesLow) return 'blocked'
+      if (this.#state.kind === 'catchingUp') {
+        this.#state.progressAtMs = this.#desk.clock.monotonicMs()
+      }
+      if (task.next().done === true) this.#tasks.pop()
+      if (this.#desk.clock.monotonicMs() - startedMs > streamSliceMs) return 'more'
+    }
+  }
+
+  /** Looks at the buffer and the times; returns the bytes buffered. */
+  sweep(nowMs: number): number {
+    if (this.#isClosed) return 0
+    this.#isTouched = false
+    const buffered = this.#ws.getBufferedAmount()
+    const state = this.#state
+    if (state.kind === 'leaving') {
+      // Behind unsent data the close frame would wait in the library, which gives the peer 16 s to take all.
+      if (buffered === 0) this.end(closeCodes.slowReader)
+      else if (nowMs > state.untilMs) this.cut()
+    } else if (state.kind === 'lagging') this.#sweepLagging(state, buffered, nowMs)
+    else if (state.kind === 'live' && buffered > socketBufferBytesSoft) this.#lag(buffered, nowMs)
+    else if (state.kind === 'catchingUp' && nowMs - state.progressAtMs > laggingMsMax) {
+      this.#leave(nowMs)
+    } else if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
+    this.checkSubscribed(nowMs)
+    return buffered
+  }
+
+  /** Ends a connection that wants nothing for too long. */
+  checkSubscribed(nowMs: number): void {
+    if (this.#isClosed || this.#state.kind === 'leaving') return
+    if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
+    else if (nowMs - this.#unsubscribedSinceMs > unsubscribedMsMax) {
+      this.end(closeCodes.unsubscribed)
+    }
+  }
+
+  /** Takes the topics away at an offset that is noted, while nothing has been lost yet. */
+  #lag(buffered: number, nowMs: number): void {
+    this.#desk.countLagging()
+    const { trades, whales, lifecycle } = this.#desk.logs
+    this.#state = {
+      kind: 'lagging',
+      sinceMs: this.#desk.clock.nowMs(),
+      after: { trades: trades.newest, whales: whales.newest, lifecycle: lifecycle.newest },
+      bufferedMin: buffered,
+      progressAtMs: nowMs,
+    }
+    this.#silence()
+  }
+
+  /** Takes away every topic but that of status messages. */
+  #silence(): void {
+    for (const { lane, key } of this.subscriptions.all()) this.ignore(lane, key)
+    if (this.row !== null) this.#desk.closeRow(this.row)
+    this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
+  }
+
+  /** Ends a slow reader: as soon as it has taken what is unsent, or without a frame if it does not. */
+  #leave(nowMs: number): void {
+    this.#state = { kind: 'leaving', untilMs: nowMs + leavingMsMax }
+    this.#silence()
+  }
+
+  #sweepLagging(state: State & { kind: 'lagging' }, buffered: number, nowMs: number): void {
+    if (buffered < socketBufferBytesLow) {
+      this.#state = { kind: 'catchingUp', progressAtMs: nowMs }
+      this.#tasks.push(catchUp(this, this.#desk, state))
+      this.#desk.advance(this)
+    } else if (buffered < state.bufferedMin) {
+      state.bufferedMin = buffered
+      state.progressAtMs = nowMs
+    } else if (nowMs - state.progressAtMs > laggingMsMax) this.#leave(nowMs)
+  }
+
+  /** Everything that was left out is out: the connection is as before it lagged. */
+  resumeLive(): void {
+    this.#state = { kind: 'live' }
+    if (!this.#isClosed) this.#ws.subscribe(heartbeatTopic(this.encoder.form))
+  }
+
+  /**
+   * A message was dropped, so the stream is broken. Safe inside the library's `dropped` handler,
+   * where touching the socket would crash the process: this only flags and defers.
+   */
+  break(): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    setImmediate(() => this.cut())
+  }
+
+  /** Cuts without a frame: the client sees 1006. */
+  cut(): void {
+    if (this.#isClosed) return
+    this.#desk.countClosed(CUT)
+    this.#ws.close()
+  }
+
+  /** Closes with a code, once the present slice is over. */
+  end(close: Close): void {
+    if (this.#isClosed) return
+    if (this.#isRunning) {
+      this.#ending = close
+      return
+    }
+    this.#desk.countClosed(close.code)
+    this.#ws.end(close.code, close.reason)
+  }
+
+  /** The socket is gone; nothing of it may be called any more. */
+  closed(): void {
+    this.#isClosed = true
+    this.#tasks.length = 0
+    this.#waiting.length = 0
+  }
+}

@@ -1,0 +1,107 @@
+// What one connection is subscribed to: on each channel at most one lane for a market. A whole venue
+// or `*` replaces the single markets it contains, so that nobody receives a message twice. Holds
+// references of markets, never looks at them. Upholds SUB1, SUB2, SUB5.
+
+import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import { CHANNEL_NAMES, type ChannelName, type WideKey } from '../channels.ts'
+import { channelOfLane, type Lane } from '../fan-out/lanes.ts'
+
+/** Whether a wide subscription contains a market's venue, or another wide one. */
+export function contains(wide: WideKey, key: WideKey): boolean {
+  return wide === '*' || wide === key
+}
+
+/** A single market and the lane in which it is subscribed to. */
+export interface Single {
+  readonly ref: MarketRef
+  readonly lane: Lane
+}
+
+/** A subscription that was taken out. */
+export interface Taken {
+  readonly lane: Lane
+  readonly key: MarketNumber | WideKey
+}
+
+/** One channel's subscriptions. */
+export class ChannelSubscriptions {
+  /** Whole venues and `*`, with their lanes. */
+  readonly wide = new Map<WideKey, Lane>()
+  readonly singles = new Map<MarketNumber, Single>()
+
+  get count(): number {
+    return this.wide.size + this.singles.size
+  }
+
+  /** The lane of the wide subscription that contains this venue, or everything; null: none does. */
+  wideLane(key: WideKey): Lane | null {
+    return this.wide.get('*') ?? this.wide.get(key) ?? null
+  }
+
+  /** Whether a wide subscription contains this venue, or everything. */
+  covers(key: WideKey): boolean {
+    return this.wide.has('*') || this.wide.has(key)
+  }
+
+  /** The lane in which messages of this market are wanted; null when they are not. */
+  laneOf(market: MarketRef): Lane | null {
+    return this.wideLane(market.venue) ?? this.singles.get(market.number)?.lane ?? null
+  }
+
+  /** Whether messages of this market are wanted. */
+  wants(market: MarketRef): boolean {
+    return this.laneOf(market) !== null
+  }
+
+  /** Takes out what a wide subscription will contain; returns what was taken out. */
+  takeContained(key: WideKey): readonly Taken[] {
+    const taken: Taken[] = []
+    for (const [known, lane] of this.wide) {
+      if (contains(key, known)) taken.push({ lane, key: known })
+    }
+    for (const { ref, lane } of this.singles.values()) {
+      if (contains(key, ref.venue)) taken.push({ lane, key: ref.number })
+    }
+    for (const { key: gone } of taken) {
+      if (typeof gone === 'number') this.singles.delete(gone)
+      else this.wide.delete(gone)
+    }
+    return taken
+  }
+}
+
+/** All subscriptions of a connection. */
+export class Subscriptions {
+  readonly #channels: Readonly<Record<ChannelName, ChannelSubscriptions>> = {
+    orderbook: new ChannelSubscriptions(),
+    depth: new ChannelSubscriptions(),
+    prices: new ChannelSubscriptions(),
+    trades: new ChannelSubscriptions(),
+    whales: new ChannelSubscriptions(),
+    lifecycle: new ChannelSubscriptions(),
+    candles: new ChannelSubscriptions(),
+  }
+
+  of(channel: ChannelName): ChannelSubscriptions {
+    return this.#channels[channel]
+  }
+
+  /** The subscriptions of the channel to which a lane belongs. */
+  ofLane(lane: Lane): ChannelSubscriptions {
+    return this.#channels[channelOfLane(lane)]
+  }
+
+  /** Every subscription of a connection, as what it listens to. */
+  *all(): Iterable<Taken> {
+    for (const channel of CHANNEL_NAMES) {
+      const { wide, singles } = this.#channels[channel]
+      for (const [key, lane] of wide) yield { lane, key }
+      for (const { ref, lane } of singles.values()) yield { lane, key: ref.number }
+    }
+  }
+
+  /** How many count against the limit: `*` and a venue are one each. */
+  get count(): number {
+    return CHANNEL_NAMES.reduce((sum, channel) => sum + this.#channels[channel].count, 0)
+  }
+}

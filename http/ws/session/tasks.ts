@@ -1,0 +1,197 @@
+// What a command does: generators that pause between markets, so that a connection can wait for its
+// socket or for others. Between two pauses everything is one synchronous turn: no await may ever
+// come in here or in the files below. Upholds WS1, WS2, SUB1, SUB2, SUB4 and SUB5.
+
+import { subscriptionsMax } from '../../../engine/limits.ts'
+import { CHANNEL_NAMES } from '../channels.ts'
+import { channelOfLane, type Lane, optionsOf } from '../fan-out/lanes.ts'
+import type { Command, CommandId, Since } from '../protocol.ts'
+import { resumeBooks } from '../resume/book-resume.ts'
+import { LOGGED_CHANNELS } from '../resume/message-log.ts'
+import { subscribeLogged } from '../resume/replay.ts'
+import { type Connection, skipsPerTurn, type Task } from './connection.ts'
+import type { Desk } from './desk.ts'
+import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
+import { type Resolved, resolve } from './resolve.ts'
+
+/** Stands for no market where only a channel's offset is asked for: numbers begin at 1. */
+const NO_MARKET = 0
+
+/** Carries out one command and answers it. */
+export function* carryOut(connection: Connection, desk: Desk, command: Command): Task {
+  switch (command.kind) {
+    case 'subscribe':
+      return yield* subscribe(connection, desk, command)
+    case 'unsubscribe':
+      return unsubscribe(connection, desk, command)
+    case 'snapshot':
+      return yield* snapshots(connection, desk, command)
+    case 'list':
+      return yield* list(connection, desk, command.id)
+    case 'ping':
+      return connection.reply('pong', { id: command.id, timestamp_ms: desk.clock.nowMs() })
+  }
+}
+
+function* subscribe(
+  connection: Connection,
+  desk: Desk,
+  command: Command & { kind: 'subscribe' },
+): Task {
+  const { id, since } = command
+  const resolved = resolve(desk.engine.catalog, command.target)
+  if (resolved.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', resolved.message)
+  for (const lane of command.lanes) {
+    if (isOtherLane(connection, lane, resolved)) {
+      const message = 'a market within a whole venue or * has the options of that subscription'
+      return connection.refuse(id, 'INVALID_FILTER', message)
+    }
+    if (!hasRoom(connection, lane, resolved)) {
+      const message = `at most ${subscriptionsMax} subscriptions on a connection`
+      return connection.refuse(id, 'SUBSCRIPTION_LIMIT', message)
+    }
+    const channel = channelOfLane(lane)
+    const answered = { id, channel, ...optionsOf(lane), ...accepted(desk, resolved) }
+    connection.reply('subscribed', answered)
+    if (yield* begin(connection, desk, { id, lane, since, resolved })) {
+      synced(connection, desk, id, lane)
+    }
+  }
+}
+
+/** What a subscription begins with; true when `synced` closes it. */
+function* begin(
+  connection: Connection,
+  desk: Desk,
+  wanted: { id: CommandId; lane: Lane; since: Since | null; resolved: Resolved },
+): Generator<void, boolean> {
+  const { lane, since, resolved } = wanted
+  const logged = LOGGED_CHANNELS.find((channel) => channel === lane)
+  if (logged !== undefined) {
+    return yield* subscribeLogged(connection, desk, { ...wanted, log: desk.logs[logged] })
+  }
+  if (lane === 'orderbook' && since !== null) {
+    return yield* resumeBooks(connection, desk, { ...wanted, since })
+  }
+  // Whoever comes back gets every present state, also of what looks like a repeat.
+  const before = since === null ? null : () => {}
+  if (resolved.kind === 'wide') {
+    yield* subscribeWide(connection, desk, { lane, key: resolved.key, before })
+  } else yield* subscribeSingles(connection, desk, { lane, refs: resolved.refs, before })
+  return true
+}
+
+/** Whether a wide subscription with other options contains any of it. */
+function isOtherLane(connection: Connection, lane: Lane, resolved: Resolved): boolean {
+  const subscriptions = connection.subscriptions.ofLane(lane)
+  if (resolved.kind === 'wide') {
+    const { key } = resolved
+    return !subscriptions.wide.has(key) && (subscriptions.wideLane(key) ?? lane) !== lane
+  }
+  return resolved.refs.some((ref) => (subscriptions.wideLane(ref.venue) ?? lane) !== lane)
+}
+
+function accepted(desk: Desk, resolved: Resolved): Record<string, unknown> {
+  if (resolved.kind === 'markets') {
+    return { accepted: resolved.refs.map((ref) => ref.id), rejected: resolved.rejected }
+  }
+  if (resolved.key === '*') return { accepted: ['*'], rejected: [] }
+  const platform = desk.engine.catalog.names.platform(resolved.key)
+  return { platform, accepted: [platform], rejected: [] }
+}
+
+function synced(connection: Connection, desk: Desk, id: CommandId, lane: Lane): void {
+  const { epoch } = desk.publisher
+  const { offset } = desk.latest(lane, NO_MARKET)
+  connection.reply('synced', { id, channel: channelOfLane(lane), epoch, offset })
+}
+
+function hasRoom(connection: Connection, lane: Lane, resolved: Resolved): boolean {
+  const subscriptions = connection.subscriptions.ofLane(lane)
+  const fresh =
+    resolved.kind === 'wide'
+      ? Number(!subscriptions.covers(resolved.key))
+      : resolved.refs.filter((ref) => !subscriptions.wants(ref)).length
+  return fresh === 0 || connection.subscriptions.count + fresh <= subscriptionsMax
+}
+
+function unsubscribe(
+  connection: Connection,
+  desk: Desk,
+  command: Command & { kind: 'unsubscribe' },
+): void {
+  const { id } = command
+  const resolved = resolve(desk.engine.catalog, command.target)
+  if (resolved.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', resolved.message)
+  for (const channel of command.channels) {
+    const subscriptions = connection.subscriptions.of(channel)
+    const isWithin =
+      resolved.kind === 'wide'
+        ? subscriptions.covers(resolved.key) && !subscriptions.wide.has(resolved.key)
+        : resolved.refs.some((ref) => subscriptions.covers(ref.venue))
+    if (isWithin) {
+      const message = 'a market cannot be taken out of a whole venue or *'
+      return connection.refuse(id, 'INVALID_FILTER', message)
+    }
+    if (resolved.kind === 'wide') {
+      const taken = subscriptions.takeContained(resolved.key)
+      for (const { lane, key } of taken) connection.ignore(lane, key)
+    } else {
+      for (const { number } of resolved.refs) {
+        const single = subscriptions.singles.get(number)
+        if (single === undefined) continue
+        subscriptions.singles.delete(number)
+        connection.ignore(single.lane, number)
+      }
+    }
+    connection.reply('unsubscribed', { id, channel, ...accepted(desk, resolved) })
+  }
+}
+
+/** Fresh books at any time, subscribed or not. */
+function* snapshots(
+  connection: Connection,
+  desk: Desk,
+  command: Command & { kind: 'snapshot' },
+): Task {
+  const unknown: string[] = []
+  for (const id of command.marketIds) {
+    const view = desk.engine.catalog.find(id)
+    if (view === null) {
+      unknown.push(id)
+      continue
+    }
+    connection.sendState('orderbook', view)
+    yield
+  }
+  if (unknown.length > 0) {
+    connection.refuse(command.id, 'UNKNOWN_MARKET', `no such market: ${unknown.join(', ')}`)
+  } else synced(connection, desk, command.id, 'orderbook')
+}
+
+/** Every subscription with the newest seq of each of its markets. */
+function* list(connection: Connection, desk: Desk, id: CommandId): Task {
+  const subscriptions: Record<string, unknown>[] = []
+  for (const channel of CHANNEL_NAMES) {
+    const { wide, singles } = connection.subscriptions.of(channel)
+    for (const [key, lane] of wide) {
+      const seqs: Record<string, number> = {}
+      let count = 0
+      for (const marketId of idsOf(desk, key)) {
+        const view = desk.engine.catalog.find(marketId)
+        const seq = view === null ? 0 : desk.latest(lane, view.ref.number).seq
+        if (seq > 0) seqs[marketId] = seq
+        count += 1
+        if (count % skipsPerTurn === 0) yield
+      }
+      const named =
+        key === '*' ? { market_ids: ['*'] } : { platform: desk.engine.catalog.names.platform(key) }
+      subscriptions.push({ channel, ...optionsOf(lane), ...named, seqs })
+    }
+    for (const { ref, lane } of singles.values()) {
+      const { seq } = desk.latest(lane, ref.number)
+      subscriptions.push({ channel, ...optionsOf(lane), market_id: ref.id, seq })
+    }
+  }
+  connection.reply('subscriptions', { id, subscriptions })
+}

@@ -1,0 +1,275 @@
+// The handshake of the stream: credential, quota, a free place, then the upgrade. Refusals are HTTP
+// answers with the rate headers: 401, 422, 426, 429, 503. The place is taken synchronously right before
+// the upgrade, so that any number of simultaneous handshakes cannot exceed the limit.
+// Upholds WS11 to WS14.
+
+import type {
+  HttpRequest,
+  HttpResponse,
+  us_socket_context_t,
+  WebSocketBehavior,
+} from 'uWebSockets.js'
+import { randomBytes } from 'node:crypto'
+import type { AccountsView, Caller, Quota } from '../../../actors/views.ts'
+import type { Clock } from '../../../engine/clock.ts'
+import { frameBytesMax, socketBufferBytesMax, socketIdleSeconds } from '../../../engine/limits.ts'
+import type { Log } from '../../../engine/log.ts'
+import { toSeconds } from '../../../engine/units.ts'
+import { identify } from '../../request/auth.ts'
+import { allowedOrigin, tooMany } from '../../request/handle.ts'
+import type { RequestHead } from '../../request/head.ts'
+import type { PeerAddresses } from '../../request/peer-address.ts'
+import { parseQuery } from '../../request/query.ts'
+import { type Answer, failure, json, retryAfter, writeAnswer } from '../../request/reply.ts'
+import type { UnsentAnswers } from '../../request/unsent.ts'
+import { echo } from '../../validation/echo.ts'
+import { FORM_OF, type Form } from '../channels.ts'
+import { closeCodes } from '../close-codes.ts'
+import type { Hub } from '../hub.ts'
+import { Session } from './session.ts'
+import { upgradeRequired } from './upgrade-required.ts'
+
+/** A place comes back when a connection ends, not when the quota's window does. */
+const PLACE_RETRY_SECONDS = 5
+
+/** What a socket carries from its handshake to its end. */
+interface Holder {
+  readonly id: string
+  readonly caller: Caller
+  readonly form: Form
+  release(): void
+  session: Session | null
+}
+
+export interface UpgradeParts {
+  readonly hub: Hub
+  readonly accounts: AccountsView
+  readonly clock: Clock
+  readonly log: Log
+  readonly corsOrigins: readonly string[]
+  readonly peers: PeerAddresses
+  readonly head: RequestHead
+  readonly unsent: UnsentAnswers
+  isDraining(): boolean
+}
+
+/** The behaviour of `/v1/ws`. No handler of it throws, and `dropped` touches no socket. */
+export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
+  const { hub, log } = parts
+  const guard = (action: () => void): void => {
+    try {
+      action()
+    } catch (error) {
+      log.error({ err: error }, 'a stream handler failed')
+    }
+  }
+  return {
+    maxPayloadLength: frameBytesMax,
+    maxBackpressure: socketBufferBytesMax,
+    // Closing by itself, the library may still send later messages: a gap that looks whole.
+    closeOnBackpressureLimit: false,
+    idleTimeout: socketIdleSeconds,
+    sendPingsAutomatically: true,
+    upgrade: (res, req, context) => new Handshake(parts, res).begin(req, context),
+    open: (ws) =>
+      guard(() => {
+        const holder = ws.getUserData()
+        const { id, caller, form } = holder
+        const session = new Session({ id, caller, encoder: hub.encoder(form), ws, desk: hub })
+        holder.session = session
+        hub.add(session)
+        session.open()
+      }),
+    message: (ws, message, isBinary) =>
+      guard(() => {
+        const { session } = ws.getUserData()
+        try {
+          session?.receive(new Uint8Array(message), isBinary)
+        } catch (error) {
+          // A command that nobody answers would leave its client waiting.
+          session?.end(closeCodes.internal)
+          throw error
+        }
+      }),
+    // Only a flag and setImmediate behind it: anything else in here crashes the process.
+    dropped: (ws) => ws.getUserData().session?.break(),
+    drain: (ws) =>
+      guard(() => {
+        const { session } = ws.getUserData()
+        if (session?.hasWork === true) hub.advance(session)
+      }),
+    close: (ws) =>
+      guard(() => {
+        const holder = ws.getUserData()
+        holder.release()
+        if (holder.session !== null) hub.remove(holder.session)
+      }),
+  }
+}
+
+/** One attempt to connect. */
+class Handshake {
+  readonly #parts: UpgradeParts
+  readonly #res: HttpResponse
+  #isOver = false
+  #closes = false
+  #quota: Quota | null = null
+  #address = ''
+  #origin: string | null = null
+
+  constructor(parts: UpgradeParts, res: HttpResponse) {
+    this.#parts = parts
+    this.#res = res
+    res.onAborted(() => {
+      this.#isOver = true
+    })
+  }
+
+  /** Never throws. */
+  begin(req: HttpRequest, context: us_socket_context_t): void {
+    try {
+      this.#begin(req, context)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #begin(req: HttpRequest, context: us_socket_context_t): void {
+    const { accounts, corsOrigins, peers, head } = this.#parts
+    head.read(req)
+    this.#address = peers.of(this.#res, head)
+    this.#origin = allowedOrigin(corsOrigins, head.origin)
+    const keys = {
+      key: req.getHeader('sec-websocket-key'),
+      protocol: oneProtocol(req.getHeader('sec-websocket-protocol')),
+      extensions: req.getHeader('sec-websocket-extensions'),
+    }
+    const query = parseQuery(req.getQuery())
+    const last = (name: string): string => query?.get(name)?.at(-1) ?? ''
+    const token = last('access_token')
+    const credentials = {
+      key: last('api_key') || head.key,
+      authorization: token === '' ? head.authorization : `Bearer ${token}`,
+    }
+    const encoding = last('encoding') || 'json'
+    const { caller } = identify(accounts, credentials, false)
+    const form = formOf(encoding)
+    const fault = head.fault ?? (head.hasBody ? 'a handshake has no body' : null)
+    if (fault !== null) return this.#refuse(fault)
+    const isNone = upgradeRequired((name) => req.getHeader(name))
+    const refused = query === null ? malformed() : this.#refusal(caller, isNone)
+    if (refused !== null) this.#answer(refused)
+    else if (form === null) this.#answer(unknownEncoding(encoding))
+    else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
+  }
+
+  /** As a request that others may read differently (handle.ts). */
+  #refuse(fault: string): void {
+    this.#closes = true
+    const quota = this.#parts.accounts.takeAddressRequest(this.#address)
+    this.#quota = quota
+    setImmediate(() =>
+      this.#answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota)),
+    )
+  }
+
+  /** Counts the attempt as one request, and says why it may not connect; null when it may. */
+  #refusal(caller: Caller | null, isNone: Answer | null): Answer | null {
+    const { accounts } = this.#parts
+    if (this.#isOver) return null
+    const quota =
+      caller === null
+        ? accounts.takeAddressRequest(this.#address)
+        : accounts.takeAccountRequest(caller.accountId)
+    this.#quota = quota
+    if (!quota.isAllowed) return tooMany(quota)
+    if (isNone !== null) return isNone
+    if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
+    if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
+    return null
+  }
+
+  #upgrade(
+    { caller, form }: { caller: Caller; form: Form },
+    keys: { key: string; protocol: string; extensions: string },
+    context: us_socket_context_t,
+  ): void {
+    if (this.#isOver) return
+    const slot = this.#parts.accounts.openSocket(caller)
+    if (slot === null) {
+      const detail = `at most ${caller.socketsMax} connections at a time`
+      return this.#answer(retryAfter(failure('RATE_LIMITED', detail), PLACE_RETRY_SECONDS))
+    }
+    let isHeld = true
+    const holder: Holder = {
+      id: `c_${randomBytes(9).toString('base64url')}`,
+      caller,
+      form,
+      session: null,
+      release: () => {
+        if (isHeld) slot.release()
+        isHeld = false
+      },
+    }
+    this.#isOver = true
+    try {
+      // In the turn of the request, never after an await: uWebSockets.js may close a socket that is
+      // upgraded later without a word (access-token.ts says why).
+      this.#res.upgrade<Holder>(holder, keys.key, keys.protocol, keys.extensions, context)
+    } catch (error) {
+      holder.release()
+      throw error
+    }
+  }
+
+  #answer(answer: Answer): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { accounts, clock } = this.#parts
+    writeAnswer(this.#res, answer, {
+      quota: this.#quota ?? accounts.peekAddress(this.#address),
+      nowSeconds: toSeconds(clock.nowMs()),
+      allowedOrigin: this.#origin,
+      isHead: false,
+      closes: this.#closes,
+      isCorked: false,
+      unsent: this.#parts.unsent,
+    })
+  }
+
+  #fail(error: unknown): void {
+    this.#parts.log.error({ err: error }, 'a handshake failed')
+    try {
+      this.#answer(failure('INTERNAL', 'internal error'))
+    } catch (second) {
+      this.#parts.log.error({ err: second }, 'a refusal could not be written')
+    }
+  }
+}
+
+function formOf(encoding: string): Form | null {
+  if (encoding === 'json' || encoding === 'msgpack') return FORM_OF[encoding]
+  return null
+}
+
+function malformed(): Answer {
+  return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
+}
+
+function unknownEncoding(input: string): Answer {
+  const expected = "'json' or 'msgpack'"
+  const problem = {
+    type: 'enum',
+    loc: ['query', 'encoding'],
+    msg: `Input should be ${expected}`,
+    input: echo(input),
+    ctx: { expected },
+  }
+  return json({ detail: [problem] }, 422)
+}
+
+/** The first protocol offered, which is what we then speak; the library would echo the whole list. */
+function oneProtocol(offered: string): string {
+  const first = offered.split(',')[0]?.trim() ?? ''
+  return /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(first) ? first : ''
+}

@@ -1,0 +1,152 @@
+// A key is revoked, its account disabled or deleted, while clients ask at full speed and sockets are
+// open: what is answered afterwards, and how the sockets end.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Face, openFace } from '../../support/face.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { openQuickAccounts } from '../../support/quick-accounts.ts'
+import { StreamClient } from '../../support/stream-client.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const CLIENTS = isLong ? 100 : 20
+const ROUNDS = isLong ? 50 : 3
+const CLOSED_WITHIN_MS = isLong ? 1_000 : 5_000
+
+const { accounts, clock } = openQuickAccounts(new ManualClock(Date.now()))
+let face: Face
+before(async () => {
+  face = await openFace({
+    before: (engine) => Object.defineProperty(engine, 'accounts', { value: accounts }),
+  })
+})
+after(() => face.stop())
+
+let people = 0
+/** Somebody with room for all clients, and a key. */
+async function newcomer() {
+  people += 1
+  clock.advance(60_000)
+  const email = `p${people}@example.com`
+  const session = await accounts.signUp({ email, password: 'correct horse', address: 'x' })
+  const id = session.caller.accountId
+  const record = () => {
+    const found = accounts.directory.find(id)
+    assert.ok(found !== null)
+    return found
+  }
+  await accounts.directory.setTier(record(), {
+    tier: 'enterprise',
+    requestsPerMinute: null,
+    socketsMax: null,
+  })
+  const { key, view } = await accounts.createKey(id, 'one')
+  const token = session.accessToken
+  return { id, key, keyId: view.id, token, record }
+}
+
+/** Asks without pause until `isOver`, then a few times more; how often each answer came, and when. */
+async function hammer(
+  headers: Record<string, string>,
+  state: { isGone: boolean; isOver: boolean },
+) {
+  const seen = { before: 0, after: 0, afterRefused: 0 }
+  while (!state.isOver || seen.after < 3) {
+    const isAfter = state.isGone
+    const { status } = await face.get('/v1/markets?limit=1', { headers })
+    if (isAfter) {
+      seen.after += 1
+      if (status === 401) seen.afterRefused += 1
+    } else if (status === 200) seen.before += 1
+  }
+  return seen
+}
+
+/** Clients and sockets, `end` in the middle of it, and what came of them. */
+async function race(key: string, end: () => Promise<void>) {
+  const state = { isGone: false, isOver: false }
+  const sockets = await Promise.all(
+    Array.from({ length: CLIENTS }, () => StreamClient.open(face.port, `api_key=${key}`)),
+  )
+  const codes = Promise.all(
+    sockets.map(async ({ closed }) => {
+      const { code } = await closed
+      return { code, atMs: performance.now() }
+    }),
+  )
+  const clients = Promise.all(
+    Array.from({ length: CLIENTS }, () => hammer({ 'x-api-key': key }, state)),
+  )
+  // The end comes when all of them are under way.
+  for (let turn = 0; turn < 3; turn += 1) {
+    await face.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
+  }
+  await end()
+  state.isGone = true
+  const goneAtMs = performance.now()
+  const closed = await codes
+  state.isOver = true
+  const seen = await clients
+  const lastMs = Math.max(...closed.map(({ atMs }) => atMs - goneAtMs))
+  return { seen, codes: new Set(closed.map(({ code }) => code)), lastMs }
+}
+
+describe('what is taken away', () => {
+  test('[AUTH6] after a revocation is answered no request passes, and every socket of the key ends with 4010', async (t) => {
+    let [before, after, slowestMs] = [0, 0, 0]
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { key, keyId, token } = await newcomer()
+      const { seen, codes, lastMs } = await race(key, async () => {
+        const headers = { authorization: `Bearer ${token}` }
+        const got = await face.get(`/v1/keys/${keyId}`, { method: 'DELETE', headers })
+        assert.equal(got.status, 204)
+      })
+      for (const client of seen) {
+        assert.equal(client.afterRefused, client.after, 'a success after the answer')
+        before += client.before
+        after += client.after
+      }
+      assert.deepEqual([...codes], [4010])
+      slowestMs = Math.max(slowestMs, lastMs)
+      assert.ok(lastMs < CLOSED_WITHIN_MS, `${lastMs} ms`)
+    }
+    const sockets = ROUNDS * CLIENTS
+    t.diagnostic(
+      `${ROUNDS} rounds: ${before} successes before, 0 of ${after} after; ${sockets} sockets closed, the last ${slowestMs.toFixed(0)} ms after the answer`,
+    )
+    assert.ok(before > 0 && after > 0)
+  })
+
+  test('[AUTH7] after a deletion is answered neither keys nor tokens of the account pass', async () => {
+    const { key, token, record } = await newcomer()
+    const bearer = { authorization: `Bearer ${token}` }
+    const state = { isGone: false, isOver: false }
+    const byToken = hammer(bearer, state)
+    const { seen, codes } = await race(key, async () => {
+      await accounts.directory.remove(record())
+      state.isGone = true
+    })
+    state.isOver = true
+    for (const client of [...seen, await byToken]) assert.equal(client.afterRefused, client.after)
+    assert.deepEqual([...codes], [4010])
+  })
+
+  test('[AUTH7] a key asked for while its account is deleted is no key, and no new socket opens', async () => {
+    const { key, token, record } = await newcomer()
+    const bearer = { authorization: `Bearer ${token}` }
+    const body = JSON.stringify({ label: 'late' })
+    const made = Promise.all(
+      Array.from({ length: 10 }, () =>
+        face.get('/v1/keys', { method: 'POST', headers: bearer, body }),
+      ),
+    )
+    await accounts.directory.remove(record())
+    for (const answer of await made) {
+      if (answer.status !== 201) assert.equal(answer.status, 401, answer.text)
+      const late = String(answer.body.key ?? '')
+      assert.equal((await face.get('/v1/markets', { headers: { 'x-api-key': late } })).status, 401)
+    }
+    await assert.rejects(StreamClient.open(face.port, `api_key=${key}`))
+    await assert.rejects(StreamClient.open(face.port, `access_token=${token}`))
+  })
+})

@@ -1,0 +1,73 @@
+// Modules for browsers: what is rewritten, what is refused.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { linkModules, loadedWith, readWithoutTypes } from '../../../http/assets/browser-modules.ts'
+
+const rules = {
+  what: 'the page',
+  addressOf: (path: string, hash: string) => `./${path.replace('.ts', '')}-${hash}.js`,
+  outside: (path: string) => (path === '../far/one.ts' ? '../far/one.js?v=1' : null),
+}
+const linked = (files: Readonly<Record<string, string>>) =>
+  linkModules(new Map(Object.entries(files)), rules)
+
+test('[DASH9] imports of every form are rewritten, by path from where they stand, and nothing else is', () => {
+  const words = 'const text = `made from "../leaf.ts"`, said = "import \'./leaf.ts\'"\n'
+  const modules = linked({
+    'top.ts': `import { a } from "../leaf.ts"\nimport '../leaf.ts'\nexport * from '../parts/deep.ts'\n${words}`,
+    'parts/deep.ts': `import {\n  b,\n} from "../../leaf.ts"\nimport { c } from 'library'\nconst late = () => import("../../leaf.ts")\n`,
+    'leaf.ts': 'export const a = 1\n',
+    library: 'import{d}from"other";var e=1\n',
+    other: 'export const d = 1\n',
+    'far.ts': "import { one } from '../../far/one.ts'\n",
+  })
+  const address = (path: string) => rules.addressOf(path, modules.get(path)?.hash ?? '')
+  const leaf = address('leaf.ts')
+  assert.equal(
+    modules.get('top.ts')?.text,
+    `import { a } from "${leaf}"\nimport '${leaf}'\nexport * from '${address('parts/deep.ts')}'\n${words}`,
+  )
+  assert.equal(
+    modules.get('parts/deep.ts')?.text,
+    `import {\n  b,\n} from "${leaf}"\nimport { c } from '${address('library')}'\nconst late = () => import("${leaf}")\n`,
+  )
+  assert.equal(modules.get('library')?.text, `import{d}from"${address('other')}";var e=1\n`)
+  assert.equal(modules.get('far.ts')?.text, "import { one } from '../../far/one.js?v=1'\n")
+  const deep = modules.get('parts/deep.ts')
+  assert.ok(deep !== undefined)
+  assert.deepEqual(loadedWith(deep), [leaf, address('library')])
+})
+
+test('[DASH9] what a browser could not load is refused at once: files that are not there, and circles', () => {
+  assert.throws(() => linked({ 'top.ts': "import '../gone.ts'" }), /the page imports gone\.ts/)
+  assert.throws(() => linked({ 'top.ts': "import x from 'lmdb'" }), /the page imports lmdb/)
+  assert.throws(
+    () => linked({ 'one.ts': "import '../two.ts'", 'two.ts': "import '../one.ts'" }),
+    /import each other around one\.ts/,
+  )
+})
+
+test('[DASH9] an import of types alone is gone, so that the page may name the types of the server', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
+  try {
+    const source =
+      "import type { A } from '../../server.ts'\nimport { b } from '../b.ts'\nb(1 as const)\n"
+    mkdirSync(join(folder, 'parts'))
+    writeFileSync(join(folder, 'parts', 'c.ts'), source)
+    writeFileSync(join(folder, 'b.ts'), 'b<number>(2)\n')
+    const root = new URL(`${pathToFileURL(folder).href}/`)
+    assert.deepEqual([...readWithoutTypes(root, ['b.ts', 'parts/c.ts'])].sort(), [
+      ['b.ts', 'b(2);\n'],
+      ['parts/c.ts', 'import { b } from "../b.ts";\nb(1);\n'],
+    ])
+    writeFileSync(join(folder, 'b.ts'), 'const = 2\n')
+    assert.throws(() => readWithoutTypes(root, ['b.ts']), /b\.ts/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

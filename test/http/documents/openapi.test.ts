@@ -1,0 +1,211 @@
+// The specification document: what it must contain, that a linter finds no fault in it, and that the
+// types generated from it make a client that compiles and works.
+
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { Type } from '@sinclair/typebox'
+import { systemClock } from '../../../engine/clock.ts'
+import { VenueNames } from '../../../engine/ids.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { api } from '../../../http/api.ts'
+import { documentedAnswers } from '../../../http/documents/answers.ts'
+import { operationId } from '../../../http/documents/names.ts'
+import { openapi, openapiText } from '../../../http/documents/openapi.ts'
+import { Components, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
+import { MarketSchema, nullable } from '../../../http/schemas.ts'
+import { NAMES } from '../../support/builders.ts'
+import { ACCOUNT, type DescribedFace, openDescribedFace } from '../../support/described-face.ts'
+import { CLIENT_FOLDER, runTool } from '../../support/dev-tools.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+
+const FACTS = { version: '0.0.0-test', names: NAMES }
+const WORK = mkdtempSync(join(tmpdir(), 'twinbook-client-'))
+let face: DescribedFace
+before(async () => {
+  face = await openDescribedFace()
+  writeFileSync(join(WORK, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(WORK, 'openapi.json'), JSON.stringify(face.document))
+})
+after(async () => {
+  rmSync(WORK, { recursive: true })
+  await face.stop()
+})
+
+function at(document: Json, ...names: readonly string[]): Json {
+  return names.reduce<Json>((value, name) => {
+    const isObject = typeof value === 'object' && value !== null
+    const found: Json | undefined = isObject ? Reflect.get(value, name) : undefined
+    assert.ok(found !== undefined, `${names.join(' / ')}: no ${name}`)
+    return found
+  }, document)
+}
+
+describe('the document', () => {
+  test('[OPENAPI1] it is served as it is made, describes every route, and is made once', async () => {
+    const response = await fetch(`${face.origin}/openapi.json`)
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
+    assert.deepEqual(await response.json(), face.document)
+    for (const { method, pattern } of face.routes) {
+      at(face.document, 'paths', pattern, method.toLowerCase(), 'operationId')
+    }
+    assert.equal(openapiText(face.routes, FACTS), openapiText(face.routes, FACTS))
+  })
+
+  test('[OPENAPI2] texts are enums, null is a second type, and named shapes are written once', () => {
+    const components = new Components()
+    const convert = (schema: Parameters<typeof nullable>[0]) => components.schema(schema)
+    const side = Type.Union([Type.Literal('buy'), Type.Literal('sell')], { default: 'buy' })
+    assert.deepEqual(convert(side), { type: 'string', enum: ['buy', 'sell'], default: 'buy' })
+    assert.deepEqual(convert(nullable(Type.Number({ minimum: 0 }))), {
+      type: ['number', 'null'],
+      minimum: 0,
+    })
+    assert.deepEqual(convert(nullable(side)), {
+      type: ['string', 'null'],
+      enum: ['buy', 'sell', null],
+      default: 'buy',
+    })
+    const market = { $ref: '#/components/schemas/Market' }
+    assert.deepEqual(convert(Type.Array(MarketSchema)), { type: 'array', items: market })
+    assert.deepEqual(convert(nullable(MarketSchema)), { anyOf: [market, { type: 'null' }] })
+    assert.deepEqual(convert(Type.Record(Type.String(), Type.Boolean())), {
+      type: 'object',
+      additionalProperties: { type: 'boolean' },
+    })
+    assert.deepEqual(Object.keys(components.all), ['Market', 'Outcome', 'PlatformListing'])
+    assert.doesNotMatch(JSON.stringify(face.document), /"aliases"|"\$id"/)
+  })
+
+  test('[OPENAPI3] operations have one name each, whatever the venues are called', () => {
+    const named = new VenueNames({ a: 'polymarket', b: 'kalshi' })
+    const ids = face.routes.map((route) => operationId(route, NAMES))
+    assert.equal(new Set(ids).size, ids.length)
+    for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/)
+    for (const wanted of ['getMarkets', 'getMarket', 'getMarketPrice', 'createKey', 'deleteKey']) {
+      assert.ok(ids.includes(wanted), `${wanted} is not among ${ids.join()}`)
+    }
+    const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
+    const parts = {
+      clock: systemClock,
+      metrics: new Metrics(),
+      isMetricsPublic: false,
+      webhookPolicy,
+    }
+    const renamed = api({ ...parts, engine: new FakeEngine(systemClock, named) })
+    assert.deepEqual(
+      renamed.map((route) => operationId(route, named)),
+      ids,
+    )
+    const document = openapi(renamed, { version: '1', names: named })
+    assert.doesNotMatch(JSON.stringify(document), /venue_[ab]/)
+    at(document, 'paths', '/v1/polymarket/markets/{condition_id}', 'get')
+    at(document, 'paths', '/v1/kalshi/trades', 'get')
+  })
+
+  test('[OPENAPI3] every parameter says what it means, with its aliases, its bounds and its default', () => {
+    for (const { method, pattern, querySchema } of face.routes) {
+      const names = Object.keys(querySchema.properties)
+      if (names.length === 0) continue
+      const listed = at(face.document, 'paths', pattern, method.toLowerCase(), 'parameters')
+      assert.ok(Array.isArray(listed))
+      const written = listed.filter((parameter: JsonObject) => parameter.in === 'query')
+      assert.deepEqual(
+        written.map((parameter: JsonObject) => parameter.name),
+        names,
+      )
+      for (const parameter of written) {
+        const { name, description } = parameter
+        const schema = querySchema.properties[String(name)]
+        assert.ok(typeof description === 'string' && description.length > 8, `${pattern} ${name}`)
+        for (const alias of schema?.aliases ?? []) assert.ok(description.includes(`\`${alias}\``))
+        for (const keyword of ['minimum', 'maximum', 'maxLength', 'default', 'maxItems']) {
+          if (schema?.[keyword] === undefined) continue
+          assert.deepEqual(at(parameter, 'schema', keyword), schema[keyword], `${pattern} ${name}`)
+        }
+      }
+    }
+  })
+
+  test('[OPENAPI4] a route documents what it and the wrapper can answer, with bodies and headers', () => {
+    for (const route of face.routes) {
+      const { method, pattern, access, isCounted, hasBody, document } = route
+      const statuses = documentedAnswers(route).map(({ status }) => status)
+      assert.equal(
+        statuses.includes(401),
+        access !== 'public' || pattern.endsWith('login'),
+        pattern,
+      )
+      const isLimited = isCounted || document.refusals?.[429] !== undefined
+      assert.equal(statuses.includes(429), isLimited, pattern)
+      assert.equal(statuses.includes(413), hasBody, pattern)
+      for (const status of statuses.filter((one) => one !== 101)) {
+        const response = ['paths', pattern, method.toLowerCase(), 'responses', String(status)]
+        at(face.document, ...response, 'headers', 'X-RateLimit-Remaining')
+        if (status === 429) at(face.document, ...response, 'headers', 'Retry-After')
+        if (status === 405) at(face.document, ...response, 'headers', 'Allow')
+        if (status >= 400) {
+          const name = status === 422 ? 'Problems' : 'Detail'
+          const schema = at(face.document, ...response, 'content', 'application/json', 'schema')
+          assert.deepEqual(schema, { $ref: `#/components/schemas/${name}` })
+        }
+      }
+    }
+  })
+
+  test('[OPENAPI4] a route says which credentials it takes', () => {
+    const security = (pattern: string, method = 'get') =>
+      at(face.document, 'paths', pattern, method, 'security')
+    assert.deepEqual(security('/health'), [])
+    assert.deepEqual(security('/v1/markets'), [{ ApiKey: [] }, { Bearer: [] }])
+    assert.deepEqual(security('/v1/keys', 'post'), [{ Bearer: [] }])
+  })
+
+  test('[OPENAPI1] two routes of one name are an error when the document is made', () => {
+    const [route] = face.routes
+    assert.ok(route !== undefined)
+    assert.throws(() => openapi([route, route], FACTS), /two operations/)
+  })
+})
+
+describe('others read the document', () => {
+  test('[OPENAPI5] a linter finds no error in it', async (t) => {
+    const { exitCode, output } = await runTool('redocly', ['lint', join(WORK, 'openapi.json')])
+    const warnings = /(\d+) warnings?/.exec(output)?.[1] ?? '0'
+    t.diagnostic(`redocly lint: exit ${exitCode}, ${warnings} warnings`)
+    assert.equal(exitCode, 0, output)
+    assert.match(output, /valid/)
+  })
+
+  test('[OPENAPI6] a client typed by it compiles strictly and calls ten endpoints', async (t) => {
+    const types = join(WORK, 'specification.d.ts')
+    const made = await runTool('openapi-typescript', [join(WORK, 'openapi.json'), '-o', types])
+    assert.equal(made.exitCode, 0, made.output)
+    const client = join(WORK, 'client.ts')
+    copyFileSync(join(CLIENT_FOLDER, 'client.ts'), client)
+    const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes']
+    const modern = ['--noEmit', '--target', 'es2023', '--module', 'nodenext', '--lib', 'es2023,dom']
+    const flags = [...strict, ...modern, '--allowImportingTsExtensions', '--types', '']
+    const compiled = await runTool('tsc', [...flags, '--ignoreConfig', client])
+    assert.equal(compiled.exitCode, 0, compiled.output)
+    const { callTen } = await import(pathToFileURL(client).href)
+    const said: readonly string[] = await callTen({ origin: face.origin, key: `${ACCOUNT}-key` })
+    t.diagnostic(said.join(', '))
+    assert.deepEqual(said, [
+      'ok',
+      '2 markets',
+      '20 found',
+      'venue_a_a0 open null',
+      '0.41 midpoint',
+      '1 bids',
+      '5 trades buy',
+      '1 events',
+      'a11',
+      'enterprise',
+    ])
+  })
+})

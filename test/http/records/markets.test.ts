@@ -1,0 +1,116 @@
+// Records of markets written as text, against the same record built as an object.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { MarketRecords } from '../../../http/records/markets.ts'
+import { NOON } from '../../support/builders.ts'
+import { FakeEngine } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its numbers are the present ones', () => {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  const market = engine.add('odd "name"\\', {
+    question: 'Will “it” rain?\u2028\n',
+    volume24h: usdMicros(1_250_000),
+    volumeTotal: null,
+    openInterest: null,
+    createdAtMs: null,
+    closeAtMs: timeMs(NOON + 5_999),
+    tags: ['a"b', ''],
+  })
+  const records = new MarketRecords(engine.matches)
+  for (const price of [415_000, 1, 1_000_000]) {
+    market.reprice(price)
+    market.volume24h = usdMicros(price * 3)
+    const { summary } = market
+    const volume = (price * 3) / 1_000_000
+    assert.deepEqual(JSON.parse(records.text(market, clock.nowMs())), {
+      id: market.ref.id,
+      slug: summary.slug,
+      question: summary.question,
+      description: market.details().description,
+      status: summary.status,
+      outcomes: [
+        { label: 'Yes', price: price / 1e6, price_cents: Math.floor((price + 5_000) / 10_000) },
+        {
+          label: 'No',
+          price: (1e6 - price) / 1e6,
+          price_cents: Math.floor((1e6 - price + 5_000) / 10_000),
+        },
+      ],
+      platforms: [
+        {
+          platform: 'venue_a',
+          native_id: market.ref.nativeId,
+          url: summary.url,
+          best_bid: market.now.bid === null ? null : market.now.bid / 1e6,
+          best_ask: market.now.ask === null ? null : market.now.ask / 1e6,
+          volume_24h: volume,
+        },
+      ],
+      volume_24h: volume,
+      volume_total: null,
+      open_interest: null,
+      created_at: null,
+      close_time: NOON / 1000 + 5,
+      tags: summary.tags,
+      category: summary.category,
+      event_slug: summary.eventSlug,
+      image: summary.image,
+    })
+  }
+})
+
+test('[MARKETS10] the description is read once a minute at most, and at once when the listing changes', () => {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  const market = engine.add('Rain')
+  let reads = 0
+  market.details = () => {
+    reads += 1
+    return { description: `reading ${reads}`, native: {} }
+  }
+  const records = new MarketRecords(engine.matches)
+  const described = () => JSON.parse(records.text(market, clock.nowMs())).description
+  assert.equal(described(), 'reading 1')
+  clock.advance(59_000)
+  assert.equal(described(), 'reading 1')
+  clock.advance(1_000)
+  assert.equal(described(), 'reading 2')
+  market.summary = { ...market.summary, question: 'Other?' }
+  assert.equal(described(), 'reading 3')
+})
+
+test('[MARKETS12] a twin is the second of the platforms, with its own live figures, until it is one no more', () => {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  const ours = engine.add('Rain', { volume24h: usdMicros(3_000_000) })
+  const theirs = engine.add('RAIN-26', { venue: 'b', url: 'https://example.com/"rain"' })
+  const records = new MarketRecords(engine.matches)
+  const read = (market: typeof ours) => JSON.parse(records.text(market, clock.nowMs()))
+  const alone = read(ours)
+  assert.equal(alone.platforms.length, 1)
+  engine.matches.put(ours, theirs)
+  for (const volume of [0, 7_000_000]) {
+    theirs.volume24h = usdMicros(volume)
+    theirs.now = { ...theirs.now, bid: priceMicros(410_000 + volume / 1e3), ask: null }
+    const { platforms, ...rest } = read(ours)
+    assert.deepEqual(platforms, [
+      ...alone.platforms,
+      {
+        platform: 'venue_b',
+        native_id: 'RAIN-26',
+        url: 'https://example.com/"rain"',
+        best_bid: (410_000 + volume / 1e3) / 1e6,
+        best_ask: null,
+        volume_24h: volume / 1e6,
+      },
+    ])
+    assert.deepEqual({ ...rest, platforms: alone.platforms }, alone, 'the rest is its own')
+    assert.deepEqual(read(theirs).platforms[1], alone.platforms[0])
+  }
+  engine.matches.remove(theirs.ref)
+  assert.deepEqual(read(ours), alone)
+})

@@ -1,0 +1,40 @@
+// Cursors of lists and histories: they come back, and nobody else's does.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../engine/random.ts'
+import { historyCursor, ListCursors, parseHistoryCursor } from '../../../http/request/cursor.ts'
+
+test('[PAGE1] a list cursor comes back as it was, for its own filters only', () => {
+  const cursors = new ListCursors()
+  const cursor = cursors.encode({ pin: 17, offset: 40 }, 'filters')
+  assert.match(cursor, /^[\w-]+$/)
+  assert.deepEqual(cursors.decode(cursor, 'filters'), { pin: 17, offset: 40 })
+  assert.equal(cursors.decode(cursor, 'other filters'), null)
+  assert.equal(new ListCursors().decode(cursor, 'filters'), null, 'of another process')
+})
+
+test('[PAGE1] an edited cursor is noticed at every character', () => {
+  const cursors = new ListCursors()
+  const random = seededRandom('cursors')
+  const cursor = cursors.encode({ pin: 3, offset: 200 }, 'f')
+  for (let round = 0; round < 300; round += 1) {
+    const position = random.below(cursor.length)
+    const letter = random.pick(Array.from('ABCxyz019-_!='))
+    const edited = cursor.slice(0, position) + letter + cursor.slice(position + 1)
+    if (edited !== cursor) assert.equal(cursors.decode(edited, 'f'), null, edited)
+  }
+  for (const text of ['', '!', 'A', 'a'.repeat(600), '3.200', `${cursor}=`, ` ${cursor}`]) {
+    assert.equal(cursors.decode(text, 'f'), null, text)
+  }
+})
+
+test('[PAGE2] a history cursor is the millisecond, with the ordinal where a page cuts through it', () => {
+  assert.equal(historyCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 4, ordinal: 0 }), '5')
+  assert.equal(historyCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 5, ordinal: 1 }), '5.2')
+  assert.deepEqual(parseHistoryCursor('1700000000123'), { timeMs: 1700000000123, ordinal: null })
+  assert.deepEqual(parseHistoryCursor('1700000000123.7'), { timeMs: 1700000000123, ordinal: 7 })
+  for (const text of ['', 'x', '1.', '.1', '-1', '1.2.3', '1e3', ' 1', '9'.repeat(16)]) {
+    assert.equal(parseHistoryCursor(text), null, text)
+  }
+})

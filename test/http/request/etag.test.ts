@@ -1,0 +1,154 @@
+// Conditional requests and caching: what a client has it need not be sent again, and nobody keeps what
+// moves. If-None-Match is judged by a plain reading of RFC 9110, 13.1.2.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { seededRandom } from '../../../engine/random.ts'
+import { usdMicros } from '../../../engine/units.ts'
+import { etagOf, knows } from '../../../http/request/etag.ts'
+import { NOON } from '../../support/builders.ts'
+import { type Face, openFace } from '../../support/face.ts'
+import type { FakeMarket } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const clock = new ManualClock(NOON + 250)
+let face: Face
+let rain: FakeMarket
+
+before(async () => {
+  face = await openFace({ clock, corsOrigins: ['https://good.example'] })
+  rain = face.engine.add('Rain', { volume24h: usdMicros(9_000_000) })
+  for (let index = 1; index <= 30; index += 1) face.engine.add(`m${index}`)
+})
+after(() => face.stop())
+
+const CATALOGUE = [
+  '/v1/markets?limit=200',
+  '/v1/markets/search?search=rain',
+  '/v1/markets/venue_a_Rain',
+  '/v1/events',
+  '/v1/matching-markets',
+  '/v1/matching-markets/sports/nfl',
+  '/v1/sports/nfl',
+  '/v1/venue_a/markets?limit=100',
+  '/v1/venue_b/markets?limit=100',
+  '/v1/venue_a/markets/Rain',
+]
+const FILES = ['/docs', '/openapi.json', '/asyncapi.json', '/dashboard', '/client/connect.js']
+
+const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
+  face.get(path, {
+    method,
+    headers: { 'x-api-key': 'ann-key', 'if-none-match': ifNoneMatch },
+  })
+
+describe('If-None-Match', () => {
+  test('[ETAG1] lists, weak and strong names and * are read as a plain reader does (seeded)', () => {
+    const random = seededRandom('if-none-match')
+    const known = etagOf('known')
+    const opaque = known.slice(2)
+    const pieces = [known, opaque, 'W/"other"', '"x,y"', `"${opaque.slice(1, -2)}"`, '""']
+    for (let run = 0; run < 5_000; run += 1) {
+      const list = Array.from({ length: random.below(4) }, () => pieces[random.below(6)] ?? '')
+      const wanted = list.some((one) => one.replace(/^W\//, '') === opaque)
+      const separator = [',', ', ', ' , ', ',,'][random.below(4)] ?? ','
+      assert.equal(knows(list.join(separator), known), wanted, list.join(separator))
+    }
+    assert.equal(knows('*', known), true)
+    assert.equal(knows(' * ', known), true)
+    assert.equal(knows(opaque.slice(1, -1), known), false, 'without quotes it is no name')
+  })
+
+  test('[ETAG2] who has an answer is told so, with its headers and without its body', async () => {
+    for (const path of [...CATALOGUE, ...FILES]) {
+      const first = await face.get(path)
+      assert.equal(first.status, 200, path)
+      const etag = first.headers.get('etag') ?? ''
+      assert.match(etag, /^W\/"[\w-]{16}"$/, path)
+      for (const list of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+        for (const method of ['GET', 'HEAD']) {
+          const again = await conditional(path, list, method)
+          assert.equal(again.status, 304, `${path} ${list}`)
+          assert.equal(again.text, '')
+          for (const name of ['etag', 'cache-control', 'content-type', 'vary']) {
+            assert.equal(again.headers.get(name), first.headers.get(name), `${name} of ${path}`)
+          }
+        }
+      }
+      assert.equal((await conditional(path, '"other"')).text, first.text)
+    }
+  })
+
+  test('[ETAG2] another content has another name; errors and what moves have none', async () => {
+    const paths = ['/v1/markets?limit=200', '/v1/markets/venue_a_Rain']
+    const before = await Promise.all(paths.map((path) => face.get(path)))
+    rain.volume24h = usdMicros(9_123_456)
+    for (const [index, path] of paths.entries()) {
+      const etag = before[index]?.headers.get('etag') ?? ''
+      const after = await conditional(path, etag)
+      assert.equal(after.status, 200, path)
+      assert.notEqual(after.text, before[index]?.text)
+      assert.notEqual(after.headers.get('etag'), etag)
+    }
+    const missing = await conditional('/v1/markets/venue_a_none', '*')
+    assert.equal(missing.status, 404)
+    assert.equal(missing.headers.get('etag'), null)
+  })
+
+  test('[ETAG3] every answer says who may keep it', async () => {
+    const caching = async (path: string, init?: RequestInit) =>
+      (await face.get(path, init)).headers.get('cache-control')
+    for (const path of CATALOGUE) assert.equal(await caching(path), 'private, no-cache', path)
+    for (const path of FILES) assert.equal(await caching(path), 'no-cache', path)
+    const page = (await face.get('/dashboard')).text
+    const asset = /dashboard\/main-[\w-]+\.js/.exec(page)?.[0]
+    assert.equal(await caching(`/${asset}`), 'public, max-age=31536000, immutable')
+    for (const path of [
+      '/v1/markets/venue_a_Rain/price',
+      '/v1/markets/venue_a_Rain/orderbook',
+      '/v1/markets/venue_a_Rain/trades',
+      '/v1/stats',
+      '/health',
+      '/v1/markets/none',
+      '/nowhere',
+    ]) {
+      assert.equal(await caching(path), 'no-store', path)
+    }
+    const token = { headers: { authorization: 'Bearer ann-token' } }
+    assert.equal(await caching('/v1/auth/me', token), 'no-store')
+    assert.equal(await caching('/v1/keys', token), 'no-store')
+  })
+
+  test('[ETAG3] scripts of other origins may read the name', async () => {
+    const { headers } = await face.get('/v1/markets', {
+      headers: { 'x-api-key': 'ann-key', origin: 'https://good.example' },
+    })
+    assert.match(headers.get('access-control-expose-headers') ?? '', /\bETag\b/)
+  })
+})
+
+describe('totals', () => {
+  test('[PAGE12] `total` is the number of rows of all pages, on each of them', async () => {
+    for (const [path, name] of [
+      ['/v1/markets?', 'markets'],
+      ['/v1/markets?platform=venue_b&', 'markets'],
+      ['/v1/markets/search?search=rain&', 'markets'],
+      ['/v1/venue_a/markets?', 'data'],
+      ['/v1/venue_b/markets?', 'data'],
+      ['/v1/events?', 'events'],
+    ] as const) {
+      const totals = new Set<unknown>()
+      let count = 0
+      for (let cursor = ''; ; ) {
+        const { body } = await face.get(`${path}limit=7${cursor}`)
+        const rows = body[name]
+        assert.ok(Array.isArray(rows), path)
+        count += rows.length
+        totals.add(body.total)
+        if (body.cursor === null) break
+        cursor = `&cursor=${body.cursor}`
+      }
+      assert.deepEqual([...totals], [count], path)
+    }
+  })
+})

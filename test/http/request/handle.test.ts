@@ -1,0 +1,323 @@
+// The wrapper of every HTTP handler, on a real socket with routes that misbehave in every way.
+
+import type { us_listen_socket } from 'uWebSockets.js'
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { Type } from '@sinclair/typebox'
+import { pino } from 'pino'
+import { EngineError } from '../../../engine/errors.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { RequestHandler } from '../../../http/request/handle.ts'
+import { RequestHead } from '../../../http/request/head.ts'
+import { PeerAddresses } from '../../../http/request/peer-address.ts'
+import { headerValue, json, jsonBytes } from '../../../http/request/reply.ts'
+import { bodyRoute, type Route, route } from '../../../http/request/route.ts'
+import { Router } from '../../../http/request/router.ts'
+import { UnsentAnswers } from '../../../http/request/unsent.ts'
+import { FakeAccounts } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const clock = new ManualClock()
+const accounts = new FakeAccounts(clock)
+accounts.make('ann', { requestsPerMinute: 1_000_000 })
+const metrics = new Metrics()
+/** Everything the wrapper logs. */
+const logged: string[] = []
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+let release: () => void = () => {}
+const None = Type.Object({})
+const document = { group: 'System', summary: 'For this test', answer: null } as const
+const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public', document }) as const
+
+/** Two megabytes, more than a socket takes at once. */
+const LONG_TEXT = JSON.stringify({ text: 'é’'.repeat(400_000) })
+
+const ROUTES: readonly Route[] = [
+  route(at('/throws'), None, () => {
+    throw new Error('secret inside')
+  }),
+  route(at('/rejects'), None, async () => {
+    throw new Error('secret inside')
+  }),
+  route(at('/throws-later'), None, async () => {
+    await Promise.resolve()
+    throw new EngineError('UNAVAILABLE', 'the queue is full')
+  }),
+  route(at('/locked'), None, () => {
+    throw new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 7 })
+  }),
+  route(at('/bytes'), None, () => {
+    const taken = Buffer.from(LONG_TEXT)
+    return jsonBytes(taken, () => void taken.fill(0))
+  }),
+  route(at('/holds'), None, () => {
+    clock.advance(12)
+    return json({})
+  }),
+  bodyRoute(
+    { method: 'POST', pattern: '/holds-later', access: 'public', document },
+    { schema: None, className: 'Body' },
+    () => {
+      clock.advance(70)
+      return json({})
+    },
+  ),
+  route(at('/never'), None, () => new Promise(() => {})),
+  route(at('/slow'), None, async () => {
+    await new Promise<void>((resolve) => {
+      release = resolve
+    })
+    return json({ ok: true })
+  }),
+  route(at('/header'), None, () => ({
+    ...json({}),
+    headers: [['X-Odd', 'a\r\nSet-Cookie: b\u{1f600}']],
+  })),
+  bodyRoute(
+    { method: 'POST', pattern: '/body', access: 'public', document },
+    { schema: Type.Object({ text: Type.String() }), className: 'Body' },
+    ({ body }) => json({ length: body.text.length }),
+  ),
+  route({ method: 'GET', pattern: '/private/{id}', document }, None, ({ path }) =>
+    json({ id: path('id') }),
+  ),
+]
+
+const requests = new RequestHandler({
+  router: new Router(ROUTES),
+  accounts,
+  clock,
+  log,
+  metrics,
+  corsOrigins: ['https://good.example'],
+  head: new RequestHead(),
+  peers: new PeerAddresses([]),
+  unsent: new UnsentAnswers({ clock, metrics }),
+})
+let origin = ''
+let port = 0
+let closeAll: () => void = () => {}
+
+before(async () => {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App().any('/*', requests.handle)
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    app.listen('127.0.0.1', 0, resolve)
+  })
+  assert.ok(socket !== false)
+  port = uws.us_socket_local_port(socket)
+  origin = `http://127.0.0.1:${port}`
+  closeAll = () => app.close()
+})
+after(() => closeAll())
+
+/** Sends raw text and returns all that comes until the peer closes or `until` was seen. */
+function raw(text: string, until: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.on('data', (bytes) => {
+      answer += bytes.toString('latin1')
+      if (answer.includes(until)) socket.destroy()
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+describe('the wrapper', () => {
+  test('[HTTP4] a handler that throws or rejects is answered 500 and tells nothing', async () => {
+    for (const path of ['/throws', '/rejects', '/throws']) {
+      const response = await fetch(origin + path)
+      assert.equal(response.status, 500)
+      assert.deepEqual(await response.json(), { detail: 'internal error' })
+      assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
+    }
+    assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[HTTP4] a refusal of an owner is answered with its status', async () => {
+    const response = await fetch(`${origin}/throws-later`)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('retry-after'), '1')
+    assert.deepEqual(await response.json(), { detail: 'the queue is full' })
+  })
+
+  test('[HTTP5] a handler that never answers is answered 500 at its deadline', async () => {
+    const pending = fetch(`${origin}/never`)
+    while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(4_999)
+    assert.equal(requests.inFlightCount, 1)
+    clock.advance(1)
+    const response = await pending
+    assert.equal(response.status, 500)
+    assert.match(await response.text(), /not ready in time/)
+    assert.equal(clock.timerCount, 0)
+  })
+
+  test('[HTTP5] a body that does not arrive is the client’s doing: 400, and the connection ends', async () => {
+    const answer = raw('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"te', 'never')
+    while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(5_000)
+    assert.match(await answer, /^HTTP\/1\.1 400 [\s\S]*the body did not arrive in time/)
+    assert.equal(clock.timerCount, 0)
+    assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[HTTP10] a refusal that says when to come back is answered with that, not with the quota’s window', async () => {
+    const response = await fetch(`${origin}/locked`)
+    assert.equal(response.status, 429)
+    assert.equal(response.headers.get('retry-after'), '7')
+  })
+
+  test('[HTTP4] a peer that leaves before its answer harms nothing', async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+    while (requests.inFlightCount === 0) await new Promise((resolve) => setImmediate(resolve))
+    socket.destroy()
+    while (requests.inFlightCount > 0) await new Promise((resolve) => setImmediate(resolve))
+    release()
+    assert.equal((await fetch(`${origin}/private/1`)).status, 401)
+    assert.equal(clock.timerCount, 0, 'its deadline was stopped')
+  })
+
+  test('[STATUS4] how long a handler holds the loop is counted, before and after a wait', async () => {
+    const largest = async () => {
+      const text = await metrics.registry.metrics()
+      return Number(/^http_handler_sync_max_ms (\d+)$/m.exec(text)?.[1])
+    }
+    assert.equal((await fetch(`${origin}/holds`)).status, 200)
+    assert.equal(await largest(), 12)
+    const response = await fetch(`${origin}/holds-later`, { method: 'POST', body: '{}' })
+    assert.equal(response.status, 200)
+    assert.equal(await largest(), 70)
+  })
+
+  test('[HTTP2] text with line breaks cannot begin a header', async () => {
+    const response = await fetch(`${origin}/header`)
+    assert.equal(response.headers.get('x-odd'), 'a??Set-Cookie: b??')
+    assert.equal(response.headers.get('set-cookie'), null)
+    assert.equal(headerValue('\0\x7fé'), '???')
+  })
+
+  test('[HTTP6] a body is read to its limit and refused beyond it', async () => {
+    const post = (body: string) => fetch(`${origin}/body`, { method: 'POST', body })
+    const most = JSON.stringify({ text: 'x'.repeat(16_384 - 11) })
+    assert.equal(Buffer.byteLength(most), 16_384)
+    assert.deepEqual(await (await post(most)).json(), { length: 16_373 })
+    const refused = await post(`${most} `)
+    assert.equal(refused.status, 413)
+    assert.match(refused.headers.get('x-ratelimit-reset') ?? '', /^\d+$/)
+    const huge = await raw(
+      `POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n${'y'.repeat(200_000)}`,
+      '}',
+    )
+    assert.match(huge, /^HTTP\/1\.1 413 /)
+    assert.equal((await post('')).status, 422)
+    assert.equal(requests.inFlightCount, 0)
+  })
+
+  test('[BULK5] bytes are sent whole though their buffer is used again at once', async () => {
+    const headers = { 'accept-encoding': 'identity' }
+    const [one, other] = await Promise.all([1, 2].map(() => fetch(`${origin}/bytes`, { headers })))
+    assert.equal(await one?.text(), LONG_TEXT)
+    assert.equal(await other?.text(), LONG_TEXT)
+    const head = await fetch(`${origin}/bytes`, { method: 'HEAD', headers })
+    assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(LONG_TEXT)))
+    assert.equal(await head.text(), '')
+  })
+
+  test('[HTTP7] HEAD answers as GET without a body, OPTIONS needs no key', async () => {
+    const head = await fetch(`${origin}/private/1`, {
+      method: 'HEAD',
+      headers: { 'x-api-key': 'ann-key' },
+    })
+    assert.equal(head.status, 200)
+    assert.equal(head.headers.get('content-length'), '10')
+    assert.equal(await head.text(), '')
+    const options = await fetch(`${origin}/private/1`, { method: 'OPTIONS' })
+    assert.equal(options.status, 204)
+    assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS')
+    assert.match(options.headers.get('access-control-allow-headers') ?? '', /X-API-Key/)
+  })
+
+  test('[HTTP7] a wrong method is 405 with Allow, an unknown path 404, before any key is asked for', async () => {
+    const wrong = await fetch(`${origin}/private/1`, { method: 'POST', body: '{}' })
+    assert.equal(wrong.status, 405)
+    assert.equal(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
+    assert.equal((await fetch(`${origin}/private`)).status, 404)
+    assert.equal((await fetch(`${origin}/private/1/`)).status, 404)
+    assert.equal((await fetch(`${origin}/private/%zz`)).status, 400)
+    assert.equal((await fetch(`${origin}/body?x=%zz`, { method: 'POST', body: '{}' })).status, 400)
+  })
+
+  test('[HTTP8] an allowed origin is answered with its name, another with nothing', async () => {
+    const ask = (from: string) => fetch(`${origin}/private/1`, { headers: { origin: from } })
+    const good = await ask('https://good.example')
+    assert.equal(good.headers.get('access-control-allow-origin'), 'https://good.example')
+    assert.match(good.headers.get('access-control-expose-headers') ?? '', /X-RateLimit-Remaining/)
+    assert.equal(good.headers.get('vary'), 'Origin')
+    const other = await ask('https://bad.example')
+    assert.equal(other.headers.get('access-control-allow-origin'), null)
+  })
+})
+
+describe('the order of refusals', () => {
+  test('[HTTP1] the address’s 429 comes before 404, 405 and 401, and every answer has the headers', async () => {
+    const used = accounts.usedBy('127.0.0.1')
+    const before = await fetch(`${origin}/nowhere`)
+    assert.equal(before.status, 404)
+    assert.equal(accounts.usedBy('127.0.0.1'), used + 1, 'a 404 is counted')
+    accounts.addressLimit = used + 1
+    for (const [path, method] of [
+      ['/nowhere', 'GET'],
+      ['/private/1', 'DELETE'],
+      ['/private/1', 'GET'],
+    ] as const) {
+      const response = await fetch(origin + path, { method })
+      assert.equal(response.status, 429)
+      assert.ok(Number(response.headers.get('retry-after')) >= 1)
+      assert.equal(response.headers.get('x-ratelimit-remaining'), '0')
+    }
+    const withKey = await fetch(`${origin}/private/1`, { headers: { 'x-api-key': 'ann-key' } })
+    assert.equal(withKey.status, 200, 'a valid key counts against its account')
+    accounts.addressLimit = 1_000_000
+  })
+
+  test('[HTTP1] 404 and 405 come before the account’s 429', async () => {
+    accounts.make('poor', { requestsPerMinute: 1 })
+    const ask = (path: string, method = 'GET') =>
+      fetch(origin + path, { method, headers: { 'x-api-key': 'poor-key' } })
+    assert.equal((await ask('/private/1')).status, 200)
+    const refused = await ask('/private/1')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers.get('x-ratelimit-limit'), '1')
+    assert.equal((await ask('/nowhere')).status, 404)
+    assert.equal((await ask('/private/1', 'PATCH')).status, 405)
+  })
+
+  test('[AUTH1] a key or a login token opens a route; a bad one of either does not', async () => {
+    const ask = (headers: Record<string, string>) => fetch(`${origin}/private/7`, { headers })
+    assert.equal((await ask({ 'x-api-key': 'ann-key' })).status, 200)
+    assert.equal((await ask({ authorization: 'Bearer ann-token' })).status, 200)
+    assert.equal((await ask({ authorization: 'bearer  ann-token' })).status, 200)
+    assert.equal((await ask({ 'x-api-key': 'no', authorization: 'Bearer ann-token' })).status, 200)
+    for (const authorization of ['', 'Bearer', 'Bearer no', 'Basic ann-token', 'ann-token']) {
+      assert.equal((await ask({ authorization })).status, 401, authorization)
+    }
+  })
+
+  test('[AUTH2] no credential reaches a log line or an error body', async () => {
+    const secrets = ['ann-key', 'ann-token', 'query-key']
+    for (const path of ['/throws', '/rejects', '/nowhere', '/private/%zz']) {
+      const response = await fetch(`${origin}${path}?api_key=query-key`, {
+        headers: { 'x-api-key': 'ann-key', authorization: 'Bearer ann-token' },
+      })
+      const text = await response.text()
+      assert.ok(!secrets.some((secret) => text.includes(secret)), text)
+    }
+    assert.ok(logged.length > 0)
+    for (const line of logged) assert.ok(!secrets.some((secret) => line.includes(secret)), line)
+  })
+})

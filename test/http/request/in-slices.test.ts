@@ -1,0 +1,68 @@
+// Slow and quick rows, in turns of the loop.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics } from '../../../engine/metrics.ts'
+import { inSlices } from '../../../http/request/in-slices.ts'
+import { SyncTimes } from '../../../http/request/sync-times.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const rows = Array.from({ length: 200 }, (_, index) => index)
+
+test('[BULK4] quick rows are done at once', () => {
+  const done = inSlices(new ManualClock(), rows, (row) => row * 2)
+  assert.deepEqual(
+    done,
+    rows.map((row) => row * 2),
+  )
+})
+
+test('[BULK4] slow rows are done in slices of 2.5 ms and all of them in order', async () => {
+  const clock = new ManualClock()
+  let turn = 0
+  const turns: number[] = []
+  const count = () => {
+    turn += 1
+    if (turn < 1_000) setImmediate(count)
+  }
+  setImmediate(count)
+  const done = inSlices(clock, rows, (row) => {
+    clock.advance(0.5)
+    turns[turn] = (turns[turn] ?? 0) + 1
+    return row * 2
+  })
+  assert.ok(done instanceof Promise)
+  assert.deepEqual(
+    await done,
+    rows.map((row) => row * 2),
+  )
+  turn = 1_000
+  assert.equal(turns.filter((rowCount) => rowCount > 0).length, 40)
+  assert.ok(turns.every((rowCount) => rowCount <= 5))
+})
+
+test('[BULK4] a slice ends earlier when what came before it in its turn took long', async () => {
+  const clock = new ManualClock()
+  const times = new SyncTimes({ clock, metrics: new Metrics() })
+  times.begin()
+  clock.advance(4)
+  let rowCount = 0
+  const done = inSlices(clock, rows, () => {
+    clock.advance(0.5)
+    rowCount += 1
+  })
+  assert.equal(rowCount, 2)
+  times.end()
+  await done
+  assert.equal(times.largestMs(), 5)
+})
+
+test('[BULK4] a row that fails ends it, in any slice', async () => {
+  const clock = new ManualClock()
+  const fails = (at: number) => (row: number) => {
+    clock.advance(1)
+    if (row === at) throw new Error('no such row')
+  }
+  assert.throws(() => inSlices(clock, rows, fails(1)))
+  await assert.rejects(async () => inSlices(clock, rows, fails(150)))
+})

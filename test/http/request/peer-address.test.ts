@@ -1,0 +1,158 @@
+// Against whose address a request counts, over the wire: X-RateLimit-Remaining tells.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError, loadConfig } from '../../../engine/config.ts'
+import { normalized } from '../../../http/request/peer-address.ts'
+import { type Face, openFace } from '../../support/face.ts'
+import { RawConnection } from '../../support/raw-http.ts'
+
+/** How many requests were counted before against whom this one counts; each text is a line of the header. */
+async function countedBefore(face: Face, ...lines: readonly string[]): Promise<number> {
+  const connection = new RawConnection(face.port)
+  const headers = lines.map((line) => ['X-Forwarded-For', line] as const)
+  const answer = await connection.exchange({ method: 'GET', target: '/v1/markets', headers })
+  connection.close()
+  assert.equal(answer?.status, 401)
+  const limit = Number(answer.headers.get('x-ratelimit-limit'))
+  return limit - Number(answer.headers.get('x-ratelimit-remaining')) - 1
+}
+
+test('[PEER1] behind a trusted proxy a request counts against the nearest hop that is none', async () => {
+  const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
+  try {
+    assert.equal(await countedBefore(face, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(face, '203.0.113.7'), 1, 'the same client again')
+    assert.equal(await countedBefore(face, '203.0.113.8'), 0, 'another client')
+    const chain = '198.51.100.1, 203.0.113.7, 10.1.2.3, fd00::1'
+    assert.equal(
+      await countedBefore(face, chain),
+      2,
+      'through proxies of ours; what stands left is claimed',
+    )
+    assert.equal(await countedBefore(face, '2001:db8::1'), 0)
+    assert.equal(await countedBefore(face), 0, 'the proxy itself')
+    assert.equal(await countedBefore(face, 'nonsense'), 1, 'no address: the proxy')
+    assert.equal(
+      await countedBefore(face, '203.0.113.9, nonsense, 10.0.0.1'),
+      0,
+      'the last one read',
+    )
+  } finally {
+    await face.stop()
+  }
+})
+
+test('[PEER1] all lines of the header are one list, read from the right; what is no address ends the walk as untrusted', async () => {
+  const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
+  try {
+    assert.equal(await countedBefore(face, '203.0.113.7'), 0)
+    assert.equal(
+      await countedBefore(face, '198.51.100.1', '203.0.113.7'),
+      1,
+      'the last line is nearest',
+    )
+    assert.equal(await countedBefore(face, '203.0.113.7', '10.0.0.1, fd00::1', '10.9.9.9'), 2)
+    assert.equal(
+      await countedBefore(face, '198.51.100.2, 203.0.113.7, ,', '', ' '),
+      3,
+      'blanks are no entries',
+    )
+    assert.equal(await countedBefore(face, '10.0.0.1'), 0, 'a proxy for itself')
+    for (const odd of [
+      'unknown',
+      '_hidden',
+      '203.0.113',
+      '203.0.113.7.8',
+      '1',
+      '[203.0.113.7]',
+      '::g',
+      '203.0.113.7:x',
+    ]) {
+      const used = await countedBefore(face, '10.0.0.1')
+      assert.equal(await countedBefore(face, '198.51.100.1', odd, '10.0.0.1'), used + 1, odd)
+    }
+    assert.equal(await countedBefore(face, '198.51.100.1'), 0, 'nothing left of it was believed')
+    assert.equal(await countedBefore(face, '::ffff:203.0.113.7'), 4, 'mapped into IPv6')
+    assert.equal(await countedBefore(face, '203.0.113.7:4711'), 5, 'with a port')
+    assert.equal(
+      await countedBefore(face, '203.0.113.7, [FD00:0::0:1%eth0]:443, ::ffff:a00:1'),
+      6,
+      'proxies in other words',
+    )
+  } finally {
+    await face.stop()
+  }
+})
+
+test('[PEER3] an IPv6 network of 64 bits counts as one, however its addresses are written', async () => {
+  const face = await openFace({ trustedProxies: ['127.0.0.1'] })
+  try {
+    const same = [
+      '2001:db8::1',
+      '2001:DB8:0:0:ffff::',
+      '[2001:0db8::2]',
+      '[2001:db8::3]:80',
+      '2001:db8::4%en0',
+      '2001:db8::5:192.0.2.1',
+    ]
+    for (const [index, text] of same.entries())
+      assert.equal(await countedBefore(face, text), index, text)
+    assert.equal(await countedBefore(face, '2001:db8:0:1::1'), 0, 'the next network')
+    assert.equal(await countedBefore(face, '::1'), 0)
+    assert.equal(await countedBefore(face, '::ffff:192.0.2.1'), 0, 'IPv4 is no network of IPv6')
+    assert.equal(await countedBefore(face, '::ffff:192.0.2.2'), 0)
+  } finally {
+    await face.stop()
+  }
+})
+
+test('[PEER3] an address has one form whoever writes it', () => {
+  const forms: Readonly<Record<string, string | null>> = {
+    '192.0.2.1': '192.0.2.1',
+    '192.0.2.1:80': '192.0.2.1',
+    '::ffff:192.0.2.1': '192.0.2.1',
+    '::FFFF:c000:0201': '192.0.2.1',
+    '0:0:0:0:0:ffff:192.0.2.1': '192.0.2.1',
+    '[::ffff:192.0.2.1]:80': '192.0.2.1',
+    '::': '0:0:0:0:0:0:0:0',
+    '::1': '0:0:0:0:0:0:0:1',
+    '0000:0000:0000:0000:0000:0000:0000:0001': '0:0:0:0:0:0:0:1',
+    '2001:0DB8::00A0': '2001:db8:0:0:0:0:0:a0',
+    '1::': '1:0:0:0:0:0:0:0',
+    'fe80::1%eth0': 'fe80:0:0:0:0:0:0:1',
+    '64:ff9b::192.0.2.1': '64:ff9b:0:0:0:0:c000:201',
+    '::192.0.2.1': '0:0:0:0:0:0:c000:201',
+    '[192.0.2.1]': null,
+    '192.0.2.1:': null,
+    '192.0.2.1:port': null,
+    '192.0.2.256': null,
+    '0192.0.2.1': null,
+    '[::1': null,
+    '::1]': null,
+    '1:2:3:4:5:6:7:8:9': null,
+    ':::': null,
+    localhost: null,
+    '': null,
+  }
+  for (const [text, form] of Object.entries(forms)) assert.equal(normalized(text), form, text)
+})
+
+test('[PEER2] without one nobody can choose the address that they count against', async () => {
+  const face = await openFace()
+  try {
+    assert.equal(await countedBefore(face, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(face, '203.0.113.8'), 1)
+  } finally {
+    await face.stop()
+  }
+})
+
+test('[CONFIG6] trusted proxies are addresses and subnets', () => {
+  const { trustedProxies } = loadConfig({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1' })
+  assert.deepEqual(trustedProxies, ['127.0.0.1', '10.0.0.0/8', '::1'])
+  assert.deepEqual(loadConfig({}).trustedProxies, [])
+  for (const text of ['proxy.example', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0/8', '::1/129']) {
+    assert.throws(() => loadConfig({ TRUSTED_PROXIES: text }), ConfigError, text)
+  }
+})

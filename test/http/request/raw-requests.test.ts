@@ -1,0 +1,197 @@
+// Requests as bytes, and what becomes of them: those that two readers could read differently are refused and end their
+// connection, so that nothing behind them is ever run (request smuggling). What the library refuses by itself stands
+// here too, because nobody else says it. The connection's state after an answer is found out by one more request.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, test } from 'node:test'
+import { type Face, openFace } from '../../support/face.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\n'
+const HEAD = 'HEAD /health HTTP/1.1\r\nHost: x\r\n'
+const LOGIN = 'POST /v1/auth/login HTTP/1.1\r\nHost: x\r\n'
+const STREAM =
+  'GET /v1/ws?api_key=ann-key HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n'
+const BODY = '{"a":1}'
+const CHUNKS = `7\r\n${BODY}\r\n0\r\n\r\n`
+/** Rides behind a request; answered, it would show as one more status. */
+const RIDER = 'GET /v1/markets HTTP/1.1\r\nHost: smuggled\r\n\r\n'
+
+/** Read; the connection goes on. */
+type Fate =
+  | { readonly read: readonly number[] }
+  /** Refused by us, or by the library in its own words; the connection ends. */
+  | { readonly refused: number; readonly by: 'us' | 'library' }
+  /** Ended without a word, and without running anything. */
+  | 'cut'
+  /** The library takes it for a head that is not yet whole, and waits for the rest until its time is up. */
+  | 'waits'
+
+const ours = { refused: 400, by: 'us' } as const
+const theirs = (refused: number) => ({ refused, by: 'library' }) as const
+
+const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
+  ['a request', `${HEALTH}\r\n`, { read: [200] }],
+  ['two in one piece', `${HEALTH}\r\n${HEALTH}\r\n`, { read: [200, 200] }],
+  ['a body of known length', `${LOGIN}Content-Length: 7\r\n\r\n${BODY}`, { read: [422] }],
+  ['blanks around the length', `${LOGIN}Content-Length:  7 \r\n\r\n${BODY}`, { read: [422] }],
+  [
+    'a body nobody reads',
+    `${HEALTH}Content-Length: ${RIDER.length}\r\n\r\n${RIDER}`,
+    { read: [200] },
+  ],
+  ['chunks', `${LOGIN}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`, { read: [422] }],
+  [
+    'a host with a port',
+    'GET /health HTTP/1.1\r\nHost: [2001:db8::1]:8080\r\n\r\n',
+    { read: [200] },
+  ],
+  ['an empty host', 'GET /health HTTP/1.1\r\nHost: \r\n\r\n', { read: [200] }],
+
+  ['two lengths alike', `${LOGIN}Content-Length: 7\r\nContent-Length: 7\r\n\r\n${BODY}`, ours],
+  ['two lengths', `${LOGIN}Content-Length: 7\r\nContent-Length: 0\r\n\r\n${BODY}`, ours],
+  [
+    'two lengths, a rider',
+    `${HEALTH}Content-Length: 0\r\nContent-Length: 9\r\n\r\n${RIDER}`,
+    'cut',
+  ],
+  ['an empty length', `${LOGIN}Content-Length: \r\n\r\n`, ours],
+  ['an empty length, a rider', `${HEALTH}Content-Length: \r\n\r\n${RIDER}`, 'cut'],
+  ['an empty length first', `${HEALTH}Content-Length:\r\nContent-Length: 9\r\n\r\n${RIDER}`, 'cut'],
+  ['a list of lengths', `${LOGIN}Content-Length: 7, 7\r\n\r\n${BODY}`, theirs(400)],
+  ['a signed length', `${LOGIN}Content-Length: +7\r\n\r\n${BODY}`, theirs(400)],
+  ['a negative length', `${LOGIN}Content-Length: -1\r\n\r\n${BODY}`, theirs(400)],
+  ['a length in hex', `${LOGIN}Content-Length: 0x7\r\n\r\n${BODY}`, theirs(400)],
+  ['an endless length', `${LOGIN}Content-Length: ${'9'.repeat(23)}\r\n\r\n${BODY}`, theirs(400)],
+  ['a large length', `${LOGIN}Content-Length: ${'9'.repeat(17)}\r\n\r\n${BODY}`, ours],
+  [
+    'length and chunks',
+    `${LOGIN}Content-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`,
+    theirs(400),
+  ],
+  [
+    'empty length and chunks',
+    `${LOGIN}Content-Length:\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`,
+    ours,
+  ],
+
+  ['chunks in capitals', `${LOGIN}Transfer-Encoding: Chunked\r\n\r\n${CHUNKS}`, ours],
+  ['identity', `${LOGIN}Transfer-Encoding: identity\r\n\r\n${CHUNKS}`, ours],
+  ['two codings', `${LOGIN}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNKS}`, ours],
+  ['a coding that is none', `${HEALTH}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${RIDER}`, 'cut'],
+  ['an empty coding', `${HEALTH}Transfer-Encoding: \r\n\r\n${RIDER}`, 'cut'],
+  [
+    'two lines of coding',
+    `${LOGIN}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n${CHUNKS}`,
+    ours,
+  ],
+  ['a coding behind a control', `${LOGIN}Transfer-Encoding: \x0bchunked\r\n\r\n${CHUNKS}`, 'waits'],
+  [
+    'a chunk that is none',
+    `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n${BODY}\r\n`,
+    theirs(400),
+  ],
+  [
+    'a chunk with more to say',
+    `${LOGIN}Transfer-Encoding: chunked\r\n\r\n7;x=y\r\n${BODY}\r\n0\r\n\r\n`,
+    theirs(400),
+  ],
+
+  ['two hosts', `${HEALTH}Host: y\r\n\r\n`, ours],
+  ['two hosts alike', `${HEALTH}Host: x\r\n\r\n`, ours],
+  ['hosts as a list', 'GET /health HTTP/1.1\r\nHost: a, b\r\n\r\n', ours],
+  ['a host with a path', 'GET /health HTTP/1.1\r\nHost: a/b\r\n\r\n', ours],
+  ['a host with a user', 'GET /health HTTP/1.1\r\nHost: a@b\r\n\r\n', ours],
+  ['no host', 'GET /health HTTP/1.1\r\n\r\n', 'waits'],
+
+  // Answered, their connections would go on.
+  ['a HEAD with two lengths', `${HEAD}Content-Length: 0\r\nContent-Length: 9\r\n\r\n`, 'cut'],
+  ['a HEAD in capital chunks', `${HEAD}Transfer-Encoding: Chunked\r\n\r\n`, 'cut'],
+  ['a HEAD with two hosts', `${HEAD}Host: y\r\n\r\n`, 'cut'],
+
+  ['a handshake with a body', `${STREAM}Content-Length: 5\r\n\r\nabcde`, ours],
+  ['a handshake with two lengths', `${STREAM}Content-Length: 0\r\nContent-Length: 0\r\n\r\n`, ours],
+  ['a handshake in chunks', `${STREAM}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, ours],
+
+  ['a folded line', `${HEALTH}X-A: a\r\n b\r\n\r\n`, 'waits'],
+  ['a line without a colon', `${HEALTH}Foo\r\n\r\n`, 'waits'],
+  ['a blank in a name', `${HEALTH}Content-Length : 7\r\n\r\n${BODY}`, 'waits'],
+  ['a line feed in a value', `${HEALTH}X-A: a\nContent-Length: 9\r\n\r\n${RIDER}`, 'waits'],
+  ['a return in a value', `${HEALTH}X-A: a\rContent-Length: 9\r\n\r\n${RIDER}`, 'waits'],
+  ['a zero byte in a value', `${HEALTH}X-A: a\0b\r\n\r\n`, 'waits'],
+  ['line feeds alone', 'GET /health HTTP/1.1\nHost: x\n\n', theirs(505)],
+  ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: x\r\n\r\n', theirs(505)],
+  ['HTTP/2.0', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n', theirs(505)],
+  ['two blanks', 'GET  /health HTTP/1.1\r\nHost: x\r\n\r\n', theirs(505)],
+  ['a whole URL', 'GET http://x/health HTTP/1.1\r\nHost: x\r\n\r\n', theirs(505)],
+  ['too many headers', `${HEALTH}${'X-A: 1\r\n'.repeat(120)}\r\n`, theirs(431)],
+]
+
+/** All that comes back until the peer ends the connection, which we ask for behind `answers` answers. */
+async function exchange(port: number, bytes: string, answers: number | null): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let got = ''
+  let isProbed = false
+  socket.setEncoding('latin1')
+  socket.on('data', (text: string) => {
+    got += text
+    if (answers === null || isProbed || statuses(got).length < answers) return
+    isProbed = true
+    socket.end(`${HEALTH}\r\n`)
+  })
+  // The peer may end a connection while it is sent to: what came before is its answer.
+  socket.on('error', () => undefined)
+  socket.write(bytes, 'latin1')
+  if (answers === 0) socket.end()
+  await once(socket, 'close')
+  return got
+}
+
+const statuses = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+
+async function assertFate(port: number, bytes: string, fate: Fate, name: string): Promise<void> {
+  if (fate === 'cut') return assert.equal(await exchange(port, bytes, null), '', name)
+  if (fate === 'waits') return assert.equal(await exchange(port, bytes, 0), '', name)
+  if ('read' in fate) {
+    const got = await exchange(port, bytes, fate.read.length)
+    return assert.deepEqual(statuses(got), [...fate.read, 200], name)
+  }
+  const got = await exchange(port, bytes, null)
+  assert.deepEqual(statuses(got), [fate.refused], name)
+  assert.equal(/x-ratelimit-limit: \d+/i.test(got), fate.by === 'us', `${name}: by ${fate.by}`)
+  if (fate.by === 'us') assert.match(got, /\r\n\r\n\{"detail":"[^"]+"\}$/, name)
+}
+
+test('[HEAD1] a request that two readers could read differently is refused, ends its connection, and nothing behind it runs', async () => {
+  await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(face.port, bytes, fate, name)))
+})
+
+test('[HEAD2] such a request counts against its address, whatever key it carries, until the address is refused', async () => {
+  const own = await openFace()
+  const { accounts } = own.engine
+  try {
+    const bytes = 'GET /v1/markets HTTP/1.1\r\nHost: x\r\nHost: x\r\nX-API-Key: ann-key\r\n\r\n'
+    await assertFate(own.port, bytes, ours, 'a request with a key')
+    assert.equal(accounts.usedBy('127.0.0.1'), 1)
+    accounts.addressLimit = 1
+    await assertFate(own.port, bytes, { refused: 429, by: 'us' }, 'one too many')
+    await assertFate(
+      own.port,
+      `${STREAM}Content-Length: 5\r\n\r\nabcde`,
+      { refused: 429, by: 'us' },
+      'a handshake',
+    )
+    assert.equal(accounts.usedBy('127.0.0.1'), 3)
+  } finally {
+    await own.stop()
+  }
+})

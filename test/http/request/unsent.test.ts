@@ -1,0 +1,255 @@
+// What clients do not read: answers that the socket does not take, on one connection and on many, read
+// slowly or never. The clients are bare sockets, and what they read is compared with what was answered.
+
+import type { HttpResponse, us_listen_socket } from 'uWebSockets.js'
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { Type } from '@sinclair/typebox'
+import {
+  addressRequestsPerTurnMax,
+  unsentBytesPerSecondMin,
+  unsentMsMin,
+} from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/log.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { RequestHandler } from '../../../http/request/handle.ts'
+import { RequestHead } from '../../../http/request/head.ts'
+import { PeerAddresses } from '../../../http/request/peer-address.ts'
+import { file, json, jsonBytes, jsonText } from '../../../http/request/reply.ts'
+import { type Route, route } from '../../../http/request/route.ts'
+import { Router } from '../../../http/request/router.ts'
+import { type Rest, UnsentAnswers } from '../../../http/request/unsent.ts'
+import { FakeAccounts } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+/** More than the kernel takes of a connection on loopback. */
+const LONG_BYTES = 24 * 2 ** 20
+const LONG_TEXT = 'abcdefgh'.repeat(LONG_BYTES / 8)
+const BOUND_BYTES = 5 * LONG_BYTES
+
+const clock = new ManualClock()
+const accounts = new FakeAccounts(clock)
+const metrics = new Metrics()
+
+class Watched extends UnsentAnswers {
+  /** Answers that were not taken at once, so far. */
+  takenOverCount = 0
+
+  override hold(res: HttpResponse, rest: Rest): void {
+    this.takenOverCount += 1
+    super.hold(res, rest)
+  }
+}
+const unsent = new Watched({ clock, metrics }, BOUND_BYTES)
+const None = Type.Object({})
+const document = { group: 'System', summary: 'For this test', answer: null } as const
+const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public', document }) as const
+const FILE = file(LONG_TEXT, 'text/plain', 'no-cache')
+let releasedCount = 0
+let answeredCount = 0
+
+const ROUTES: readonly Route[] = [
+  route({ ...at('/file'), isCounted: false }, None, () => FILE),
+  route(at('/text'), None, () => jsonText(LONG_TEXT)),
+  route(at('/later'), None, async () => jsonText(LONG_TEXT)),
+  route(at('/bytes'), None, () => {
+    const taken = Buffer.from(LONG_TEXT)
+    return jsonBytes(taken, () => {
+      taken.fill(0)
+      releasedCount += 1
+    })
+  }),
+  route(at('/small'), None, () => {
+    answeredCount += 1
+    return json({ answered: answeredCount })
+  }),
+]
+
+const requests = new RequestHandler({
+  router: new Router(ROUTES),
+  ...{ accounts, clock, log: silentLog, metrics, corsOrigins: [], unsent },
+  peers: new PeerAddresses([]),
+  head: new RequestHead(),
+})
+let port = 0
+let closeAll: () => void = () => {}
+
+before(async () => {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App().any('/*', requests.handle)
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    app.listen('127.0.0.1', 0, resolve)
+  })
+  assert.ok(socket !== false)
+  port = uws.us_socket_local_port(socket)
+  closeAll = () => app.close()
+})
+beforeEach(() => {
+  accounts.addressLimit = Number.MAX_SAFE_INTEGER
+  answeredCount = 0
+})
+after(() => closeAll())
+
+/** A client that has sent this and reads nothing until it is told to. */
+async function asker(text: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.pause()
+  socket.write(text)
+  return socket
+}
+
+const ask = (path: string, method = 'GET') => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Reads to the end of the connection. */
+async function readAll(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.resume()
+  await new Promise<void>((resolve) => {
+    if (socket.destroyed) resolve()
+    socket.once('close', () => resolve())
+  })
+  return Buffer.concat(chunks)
+}
+
+/** The first answer's body, read as slowly as the event loop hands it over. */
+async function readOne(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let count = 0
+  for await (const chunk of socket) {
+    const bytes: Buffer = chunk
+    chunks.push(bytes)
+    count += bytes.length
+    if (count > LONG_BYTES) {
+      const all = Buffer.concat(chunks)
+      const start = all.indexOf('\r\n\r\n') + 4
+      if (all.length === start + LONG_BYTES) return all.subarray(start)
+    }
+  }
+  throw new Error(`the connection ended after ${count} bytes`)
+}
+
+const heldBytes = async () =>
+  Number(/^http_unsent_bytes (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
+const cutCount = async () =>
+  Number(/^http_answers_cut_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1] ?? 0)
+const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
+
+describe('answers that are not read', () => {
+  for (const path of ['/file', '/text', '/later', '/bytes']) {
+    test(`[UNSENT1] the rest of ${path} comes as it is read, byte for byte, and the connection serves on`, async () => {
+      const socket = await asker(ask(path))
+      await until(() => unsent.count === 1)
+      const released = releasedCount
+      assert.equal(clock.timerCount, 1, 'it has a deadline')
+      assert.equal(digest(await readOne(socket)), digest(LONG_TEXT))
+      await until(() => unsent.count === 0)
+      assert.equal(await heldBytes(), 0)
+      assert.equal(clock.timerCount, 0)
+      assert.equal(releasedCount, released, 'the buffer had been given back at once')
+      socket.destroy()
+    })
+  }
+
+  test('[UNSENT2] of 500 pipelined requests for a file, one is answered; the connection ends, and nothing is held', async () => {
+    const socket = await asker(ask('/file').repeat(500))
+    const chunks = await readAll(socket)
+    assert.ok(chunks.length < LONG_BYTES, `${chunks.length} bytes`)
+    await until(() => unsent.count === 0)
+    assert.equal(clock.timerCount, 0)
+  })
+
+  test('[UNSENT2] so it is with short answers, once the socket is full', async () => {
+    const socket = await asker('')
+    const before = unsent.takenOverCount
+    const isFull = () => unsent.takenOverCount > before
+    for (let sent = 0; !isFull(); sent += 500) {
+      assert.ok(sent < 200_000, 'the kernel takes only so much')
+      // Segments end with a request, and are few enough for a turn.
+      socket.write(ask('/small').repeat(500))
+      await until(() => isFull() || answeredCount === sent + 500)
+    }
+    socket.write(ask('/small').repeat(2))
+    await until(() => unsent.count === 0)
+    assert.equal(unsent.takenOverCount, before + 1, 'the connection has ended')
+    socket.destroy()
+  })
+
+  test('[UNSENT3] all together hold so many bytes; beyond it the largest is cut, and files weigh nothing', async () => {
+    const cutBefore = await cutCount()
+    const sockets: Socket[] = []
+    for (let count = 1; count <= 12; count += 1) {
+      const before = unsent.takenOverCount
+      sockets.push(await asker(ask('/bytes')))
+      await until(() => unsent.takenOverCount > before)
+    }
+    for (let count = 1; count <= 4; count += 1) sockets.push(await asker(ask('/file')))
+    const isSettled = async () =>
+      unsent.count + (await cutCount()) - cutBefore === sockets.length &&
+      (await heldBytes()) <= BOUND_BYTES
+    while (!(await isSettled())) await new Promise((resolve) => setImmediate(resolve))
+    assert.ok((await cutCount()) > cutBefore)
+    assert.ok(unsent.count >= 4 + 4, `${unsent.count} are still there`)
+    assert.ok((await heldBytes()) > 0)
+    for (const socket of sockets) socket.destroy()
+    await until(() => unsent.count === 0)
+    assert.equal(await heldBytes(), 0)
+  })
+
+  test('[UNSENT4] an answer that is not read in its time is cut', async () => {
+    const socket = await asker(ask('/text'))
+    await until(() => unsent.count === 1)
+    clock.advance(unsentMsMin)
+    assert.equal(unsent.count, 1)
+    clock.advance((LONG_BYTES / unsentBytesPerSecondMin) * 1_000)
+    assert.equal(unsent.count, 0)
+    assert.ok((await readAll(socket)).length < LONG_BYTES)
+    assert.equal(clock.timerCount, 0)
+  })
+
+  test('[UNSENT5] an address has so many bytes of files a minute, and so many answers without a body', async () => {
+    const url = `http://127.0.0.1:${port}/file`
+    accounts.fileLimit = 0
+    const refused = await fetch(url)
+    assert.equal(refused.status, 429)
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+    assert.match(await refused.text(), /bytes of files a minute/)
+    // What has no body is kept by the library, whether anybody reads it or not.
+    for (const method of ['HEAD', 'OPTIONS']) {
+      const socket = await asker(ask('/small', method))
+      assert.equal((await readAll(socket)).length, 0, 'the connection ends')
+    }
+    accounts.fileLimit = Number.MAX_SAFE_INTEGER
+    const head = await fetch(url, {
+      method: 'HEAD',
+      headers: { 'accept-encoding': 'identity' },
+    })
+    assert.equal(head.headers.get('content-length'), String(LONG_BYTES))
+  })
+})
+
+test('[BURST1] so many requests of one address are answered in a turn; the connection of the next one ends', async () => {
+  const sent = 6_000
+  const socket = await asker(ask('/small').repeat(sent))
+  const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1
+  assert.ok(answers <= answeredCount)
+  assert.ok(answeredCount < sent, `${answeredCount} answered`)
+  // Those that wait for their answers are answered, however many they are.
+  answeredCount = 0
+  const patient = await asker('')
+  patient.resume()
+  for (let count = 1; count < 1.5 * addressRequestsPerTurnMax; count += 1) {
+    patient.write(ask('/small'))
+    await until(() => answeredCount === count)
+  }
+  patient.destroy()
+})

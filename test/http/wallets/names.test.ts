@@ -1,0 +1,43 @@
+// Fills in markets that the catalogue has forgotten, by example. Not for: pages (routes/wallets.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { timeMs } from '../../../engine/units.ts'
+import type { WalletMarket } from '../../../engine/wallet.ts'
+import { walletActivityRecord, walletTradeRecord } from '../../../http/wallets/events.ts'
+import { NAMES, NOON } from '../../support/builders.ts'
+import { addressOf } from '../../support/stored-wallets.ts'
+import { fillAt } from '../../support/wallet-venue.ts'
+
+const OLD: WalletMarket = {
+  ...{ nativeId: nativeMarketId('old'), question: 'Was it?', slug: 'was-it', eventSlug: 'was' },
+  tokens: [outcomeId('old-yes'), outcomeId('old-no')],
+  ...{ labels: ['Up', 'Down'], payout: null, resolvedAtMs: null, group: null },
+}
+const PARTIES = { names: NAMES, proxy: addressOf(1) }
+
+function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
+  const event = fillAt(NOON, { name: 'old', outcome })
+  return { event, timeMs: timeMs(NOON), ordinal: 0, id: 'id', view: null, facts }
+}
+
+test('[WALLETREST13] a market that the catalogue has forgotten is named as it was, prices and sides are in its first outcome', () => {
+  const told = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
+    const record = walletTradeRecord(row(outcome, facts), PARTIES)
+    const { question, slug, price, side } = record
+    return [question, slug, record.outcome, price, side]
+  }
+  const [named, unnamed] = [
+    ['Was it?', 'was-it'],
+    [null, null],
+  ]
+  assert.deepEqual(told(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
+  assert.deepEqual(told(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
+  // Where nobody knows, the token is as good as the first.
+  assert.deepEqual(told(['no', null]), [...unnamed, null, 0.4, 'buy'])
+  const blank = { ...OLD, tokens: [], labels: [], question: null, slug: null, eventSlug: null }
+  assert.deepEqual(told(['no', blank]), [...unnamed, null, 0.4, 'buy'])
+  const { question, slug } = walletActivityRecord(row('yes', OLD), NAMES)
+  assert.deepEqual([question, slug], named)
+})

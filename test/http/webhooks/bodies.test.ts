@@ -1,0 +1,231 @@
+// What webhooks are told, against what the stream and REST say of the same updates, and against the
+// specification document's own schemas.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { LifecycleUpdate, Update, WhaleUpdate } from '../../../engine/events.ts'
+import { VenueNames, webhookId } from '../../../engine/ids.ts'
+import { Metrics } from '../../../engine/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { EVENT_TYPES, type WebhookEventType } from '../../../engine/webhooks/webhook.ts'
+import { api } from '../../../http/api.ts'
+import { openapi } from '../../../http/documents/openapi.ts'
+import type { JsonObject } from '../../../http/documents/schemas-of.ts'
+import { EventBodies } from '../../../http/webhooks/bodies.ts'
+import { JsonEncoder } from '../../../http/ws/encode/json.ts'
+import { level, NAMES, NOON } from '../../support/builders.ts'
+import { PUBLIC_ONLY } from '../../support/face.ts'
+import { FakeEngine, type FakeMarket } from '../../support/fake-engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const BODY_BYTES_MAX = 20_000
+
+interface Told {
+  readonly type: WebhookEventType
+  readonly timestamp: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** A world with two markets, and everything that was told in it. */
+function world(names: VenueNames = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
+  const clock = new ManualClock(NOON)
+  const engine = new FakeEngine(clock, names)
+  const updates: Update[] = []
+  engine.publisher.watch({ name: 'recorder', onUpdate: (update) => updates.push(update) })
+  const [one, other] = [engine.add('a0', set), engine.add('b0', { ...set, venue: 'b' })]
+  const { catalog, matches } = engine
+  const bodies = new EventBodies({ catalog, matches, clock })
+  const json = new JsonEncoder({ epoch: engine.epoch, catalog, nowMs: () => clock.nowMs() })
+  return { clock, engine, updates, one, other, bodies, json }
+}
+
+function newest<K extends Update['kind']>(updates: readonly Update[], kind: K) {
+  const found = updates.findLast((update): update is Extract<Update, { kind: K }> => {
+    return update.kind === kind
+  })
+  return found ?? assert.fail(`no ${kind} was told`)
+}
+
+const ADDRESS = `0x${'a1'.repeat(20)}`
+
+function whaleOf(market: FakeMarket, set: Partial<WhaleUpdate['whale']> = {}): WhaleUpdate {
+  const { nativeId, timeMs: at, ordinal, price, size, side, usd } = market.trade({ side: 'sell' })
+  const whale = {
+    ...{ nativeId, timeMs: at, ordinal, price, size, side, usd, outcomeIndex: 1 },
+    ...{ maker: null, taker: ADDRESS, txHash: '0xabc', wallet: ADDRESS, fills: 3 },
+    ...{ outcome: 'No', question: 'Will “it”?', slug: 'it', eventSlug: null, category: 'Sports' },
+    ...set,
+  }
+  const times = { venueTimeMs: at, receivedAtMs: timeMs(at + 5) }
+  return { kind: 'whale', market: market.ref, offset: 1, seq: 1, ...times, whale }
+}
+
+function lifecycleOf(
+  market: FakeMarket,
+  event: LifecycleUpdate['event'],
+  twin: FakeMarket | null = null,
+): LifecycleUpdate {
+  const facts = { ...market.summary, settlementPrice: priceMicros(1_000_000) }
+  const times = { venueTimeMs: NOON, receivedAtMs: NOON }
+  const stamp = { offset: 1, seq: 1 }
+  const base = { kind: 'lifecycle', market: market.ref, ...stamp, ...times } as const
+  return { ...base, event, facts, twin: twin?.ref ?? null }
+}
+
+/** A body as its receiver reads it; it has what every body has. */
+function read(bytes: Uint8Array, type: WebhookEventType): Told {
+  assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
+  const told: Told = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  assert.deepEqual(Object.keys(told), ['type', 'timestamp', 'data'])
+  assert.equal(told.type, type)
+  assert.equal(new Date(told.timestamp).toISOString(), told.timestamp)
+  return told
+}
+
+const dataOf = (frame: unknown): unknown => JSON.parse(String(frame)).data
+
+/** Every type once, in a world. */
+function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof world>) {
+  one.trade({ maker: ADDRESS, taker: ADDRESS, txHash: '0xdef' })
+  one.replace([level(0.4, 100)], [level(0.42, 80)])
+  one.reprice(415_000)
+  engine.matches.put(one, other)
+  return new Map<WebhookEventType, Uint8Array>([
+    ['trade.created', bodies.tradeCreated(newest(updates, 'trade'))],
+    ['whale.alert', bodies.whaleAlert(whaleOf(one))],
+    ['price.changed', bodies.priceChanged(newest(updates, 'price'), priceMicros(365_000))],
+    ['market.resolved', bodies.marketResolved(lifecycleOf(one, 'resolved'))],
+    ['match.created', bodies.matchCreated(lifecycleOf(one, 'matched', other))],
+    ['webhook.test', bodies.test({ webhook: webhookId('wh_1'), timeMs: NOON })],
+  ])
+}
+
+describe('bodies', () => {
+  test('[HOOKBODY1] a trade, a whale and a resolution are told as the stream tells them', () => {
+    const { bodies, one, updates, json, clock } = world()
+    clock.advance(61_001)
+    one.trade({ outcomeIndex: 1, maker: 'm "1"', txHash: '0xdef' })
+    const update = newest(updates, 'trade')
+    const trade = read(bodies.tradeCreated(update), 'trade.created')
+    assert.deepEqual(trade.data, dataOf(json.trade(update)))
+    assert.equal(trade.timestamp, '2026-11-20T12:01:01.001Z')
+    const whale = whaleOf(one)
+    const alert = read(bodies.whaleAlert(whale), 'whale.alert')
+    assert.deepEqual(alert.data, dataOf(json.whale(whale)))
+    assert.equal(alert.timestamp, new Date(whale.whale.timeMs).toISOString())
+    const resolved = lifecycleOf(one, 'resolved')
+    const { data } = read(bodies.marketResolved(resolved), 'market.resolved')
+    assert.deepEqual(data, { market_id: one.ref.id, ...Object(dataOf(json.lifecycle(resolved))) })
+    assert.equal(data.settlement_price, 1)
+  })
+
+  test('[HOOKBODY2] a price is told with the one before, the change between them, and its market', () => {
+    const { bodies, one, updates, json } = world()
+    one.reprice(415_000)
+    const update = newest(updates, 'price')
+    const { data } = read(bodies.priceChanged(update, priceMicros(515_001)), 'price.changed')
+    assert.deepEqual(data, {
+      market_id: one.ref.id,
+      platform: 'venue_a',
+      question: one.summary.question,
+      slug: one.summary.slug,
+      event_slug: one.summary.eventSlug,
+      outcome: 'Yes',
+      previous_price: 0.515001,
+      change: -0.100001,
+      timestamp_ms: update.venueTimeMs,
+      ...Object(dataOf(json.priceUpdate(update))),
+    })
+  })
+
+  test('[HOOKBODY3] a match is told with both markets, under the names of their venues, whichever of them told it', () => {
+    const names = new VenueNames({ a: 'polymarket', b: 'kalshi' })
+    const { bodies, one, other, engine } = world(names)
+    engine.matches.put(one, other)
+    const { data } = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
+    const turned = read(bodies.matchCreated(lifecycleOf(other, 'matched', one)), 'match.created')
+    assert.deepEqual(turned.data, data)
+    assert.deepEqual(Object.keys(data), ['polymarket', 'kalshi'])
+    for (const [name, market] of [
+      ['polymarket', one],
+      ['kalshi', other],
+    ] as const) {
+      const record = Object(data[name])
+      assert.equal(record.id, market.ref.id)
+      assert.equal(record.platforms.length, 2, 'its twin is its second platform')
+    }
+    engine.catalog.byId.delete(other.ref.id.toLowerCase())
+    const lone = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
+    assert.equal(lone.data.kalshi, null, 'gone by now')
+  })
+
+  test('[HOOKBODY4] no body is longer than 20 KB, whatever a venue writes, and what names something stays whole', () => {
+    const random = seededRandom('long bodies')
+    const rounds = process.env.TEST_LONG === '1' ? 40 : 8
+    const wild = ['😀', '"', '\u0001', '\ud800', 'ü', '\\', 'a', '\u2028']
+    for (let round = 0; round < rounds; round += 1) {
+      const long = () => random.pick(wild).repeat(random.pick([0, 300, 3_000, 30_000, 200_000]))
+      const tags = Array.from({ length: random.pick([0, 3, 2_000]) }, () => long().slice(0, 500))
+      const set = { question: long(), description: long(), image: long(), url: long(), tags }
+      const told = world(NAMES, { ...set, category: long() })
+      const { one, other, bodies } = told
+      for (const [type, bytes] of everyBody(told)) read(bytes, type)
+      const match = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
+      assert.equal(Object(match.data.venue_a).id, one.ref.id)
+      const id = `0x${'ab'.repeat(120)}`
+      const whale = whaleOf(one, { question: long(), category: long(), nativeId: id })
+      const { data } = read(bodies.whaleAlert(whale), 'whale.alert')
+      assert.deepEqual([data.id, data.market_id, data.wallet], [id, one.ref.id, ADDRESS])
+    }
+  })
+
+  test('[HOOKBODY4] nothing that an update may hold makes a body throw', () => {
+    const { bodies, one, updates, engine } = world()
+    for (const at of [-1, 0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+      one.trade({ timeMs: timeMs(at), outcomeIndex: 9 })
+      read(bodies.tradeCreated(newest(updates, 'trade')), 'trade.created')
+      const whale = whaleOf(one, { timeMs: timeMs(at), usd: usdMicros(Number.MAX_SAFE_INTEGER) })
+      read(bodies.whaleAlert(whale), 'whale.alert')
+    }
+    one.reprice(0)
+    engine.catalog.byId.clear()
+    for (const update of updates) {
+      if (update.kind === 'trade') read(bodies.tradeCreated(update), 'trade.created')
+      if (update.kind !== 'price') continue
+      read(bodies.priceChanged(update, priceMicros(1_000_000)), 'price.changed')
+    }
+    read(bodies.matchCreated(lifecycleOf(one, 'matched')), 'match.created')
+  })
+})
+
+describe('the document of what is posted', () => {
+  const told = world()
+  const { engine, clock } = told
+  const shared = { metrics: new Metrics(), isMetricsPublic: false, webhookPolicy: PUBLIC_ONLY }
+  const routes = api({ engine, clock, ...shared })
+  const document = openapi(routes, { version: '1', names: NAMES })
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addSchema({ ...document, $id: 'document://all' })
+  const at = (...path: readonly string[]) =>
+    `document://all#/${path.map((part) => part.replaceAll('/', '~1')).join('/')}`
+
+  test('[HOOKBODY5] every event type is documented with its headers, and every body fits its schema', () => {
+    const operations = Object(document.webhooks)
+    assert.deepEqual(Object.keys(operations), [...EVENT_TYPES])
+    const bodies = everyBody(told)
+    const content = ['post', 'requestBody', 'content', 'application/json', 'schema']
+    for (const type of EVENT_TYPES) {
+      const parameters: JsonObject[] = operations[type].post.parameters
+      const names = parameters.map(({ name }) => name)
+      assert.deepEqual(names, ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+      const validate = ajv.compile({ $ref: at('webhooks', type, ...content) })
+      const bytes = bodies.get(type) ?? assert.fail(type)
+      const { data, ...rest } = read(bytes, type)
+      assert.ok(validate({ ...rest, data }), `${type}: ${ajv.errorsText(validate.errors)}`)
+      assert.ok(!validate({ ...rest, data: {} }), `${type} without data`)
+      assert.ok(!validate({ ...rest, type: 'other', data }), `${type} by another name`)
+    }
+  })
+})

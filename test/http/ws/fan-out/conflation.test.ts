@@ -1,0 +1,156 @@
+// Windows of conflated lanes against what a subscriber is promised: never too often, never the last
+// state left out, never a stall.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { conflationTurnCount, streamSliceMs } from '../../../../engine/limits.ts'
+import type { MarketRef } from '../../../../engine/market.ts'
+import { seededRandom } from '../../../../engine/random.ts'
+import { Conflation } from '../../../../http/ws/fan-out/conflation.ts'
+import { Slices } from '../../../../http/ws/fan-out/slices.ts'
+import { FakeEngine } from '../../../support/fake-engine.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const engine = new FakeEngine(new ManualClock())
+const refs = Array.from({ length: 5_000 }, (_, index) => engine.add(`m${index}`).ref)
+const refAt = (index: number): MarketRef => refs[index] ?? assert.fail('no such market')
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+interface Told {
+  readonly market: MarketRef
+  readonly value: number
+  readonly atMs: number
+}
+
+/** A lane over a clock that notes what it tells; news are numbers, the newest counts. */
+function newLane(windowMs: number, costMs = 0) {
+  const clock = new ManualClock()
+  const slices = new Slices(clock)
+  const told: Told[] = []
+  const deaf = new Set<number>()
+  const windows = new Conflation<number>({
+    windowMs,
+    isHeard: ({ number }) => !deaf.has(number),
+    merge: (_older, newer) => newer,
+    tell: (market, value) => {
+      told.push({ market, value, atMs: clock.monotonicMs() })
+      if (costMs > 0) clock.advance(costMs)
+    },
+  })
+  const note = (market: MarketRef, value: number) => {
+    windows.note(market, value, clock.monotonicMs())
+    slices.plan(windows)
+  }
+  return { clock, slices, windows, told, deaf, note }
+}
+
+test('[CONFLATE1] a quiet market’s first change goes at once, the rest of a window as its last state', () => {
+  const { clock, note, told } = newLane(250)
+  note(refAt(0), 1)
+  assert.deepEqual(
+    told.map(({ value }) => value),
+    [1],
+  )
+  clock.advance(10)
+  note(refAt(0), 2)
+  note(refAt(0), 3)
+  note(refAt(1), 9)
+  assert.deepEqual(
+    told.map(({ value }) => value),
+    [1, 9],
+  )
+  clock.advance(239)
+  assert.equal(told.length, 2)
+  clock.advance(10)
+  assert.deepEqual(
+    told.map(({ value }) => value),
+    [1, 9, 3],
+  )
+  clock.advance(1_000)
+  assert.equal(told.length, 3, 'a window without change tells nothing')
+  note(refAt(0), 4)
+  assert.equal(told.length, 4, 'and is quiet again')
+})
+
+test('[CONFLATE2] whatever comes: at most one a window, the last state always, within a window', async () => {
+  for (const seed of [1, 2, 3]) {
+    const random = seededRandom('windows', seed)
+    const { clock, note, told } = newLane(100)
+    const noted = new Map<number, { value: number; atMs: number }>()
+    for (let step = 0; step < 20_000; step += 1) {
+      const market = refAt(random.below(random.next() < 0.5 ? 5 : 300))
+      note(market, step)
+      noted.set(market.number, { value: step, atMs: clock.monotonicMs() })
+      if (random.next() < 0.2) clock.advance(random.below(40))
+      if (step % 50 === 0) await turn()
+    }
+    for (let round = 0; round < 20; round += 1) {
+      await turn()
+      clock.advance(20)
+    }
+    const last = new Map<number, Told>()
+    for (const one of told) {
+      const before = last.get(one.market.number)
+      if (before !== undefined) {
+        assert.ok(one.atMs - before.atMs >= 100, 'once a window')
+        assert.ok(one.value > before.value, 'newer each time')
+      }
+      last.set(one.market.number, one)
+    }
+    for (const [number, { value }] of noted) assert.equal(last.get(number)?.value, value)
+  }
+})
+
+test('[CONFLATE3] of a burst only so many go at once, the rest in slices with turns between them', async () => {
+  const { note, told, windows } = newLane(250, 0.05)
+  for (const ref of refs) note(ref, 1)
+  assert.equal(told.length, conflationTurnCount)
+  let slices = 0
+  while (windows.hasReady) {
+    const before = told.length
+    await turn()
+    slices += 1
+    const spentMs = (told.length - before) * 0.05
+    assert.ok(spentMs <= streamSliceMs + 0.1, `a slice of ${spentMs} ms`)
+  }
+  assert.ok(slices > 50, `${slices} slices`)
+  assert.deepEqual(new Set(told.map(({ market }) => market.number)).size, refs.length)
+})
+
+test('[CONFLATE3] the ends of thousands of windows at once are told in slices too', async () => {
+  const { clock, note, told, windows } = newLane(250)
+  for (const [index, ref] of refs.entries()) {
+    note(ref, 1)
+    if (index % conflationTurnCount === 0) await turn()
+  }
+  while (windows.hasReady) await turn()
+  for (const ref of refs) note(ref, 2)
+  clock.advance(300)
+  for (let round = 0; round < 20; round += 1) await turn()
+  clock.advance(300)
+  assert.equal(told.filter(({ value }) => value === 2).length, refs.length)
+})
+
+test('[CONFLATE4] markets that nobody hears leave nothing behind, and neither do those forgotten', async () => {
+  const { clock, note, told, windows, deaf, slices } = newLane(250)
+  for (const { number } of refs.slice(0, 100)) deaf.add(number)
+  for (const ref of refs.slice(0, 100)) note(ref, 1)
+  assert.equal(windows.count, 0)
+  note(refAt(200), 1)
+  note(refAt(200), 2)
+  deaf.add(refAt(200).number)
+  note(refAt(201), 1)
+  note(refAt(201), 2)
+  windows.forget(refAt(201).number)
+  clock.advance(600)
+  await turn()
+  assert.equal(windows.count, 0)
+  assert.deepEqual(
+    told.map(({ value }) => value),
+    [1, 1],
+  )
+  assert.equal(clock.timerCount, 0, 'no timer runs when nothing waits')
+  note(refAt(300), 1)
+  slices.stop()
+  assert.equal(clock.timerCount, 0)
+})

@@ -1,0 +1,73 @@
+// Which topics the library is asked for. Not for: who gets what over real sockets (hub.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics } from '../../../../engine/metrics.ts'
+import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
+import { FanOut, type Topics } from '../../../../http/ws/fan-out/fan-out.ts'
+import { topicOf } from '../../../../http/ws/fan-out/lanes.ts'
+import { FakeEngine } from '../../../support/fake-engine.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+test('[FAN2] a topic without listeners is asked for once, and again when somebody has begun to listen in its lane', () => {
+  const engine = new FakeEngine(new ManualClock())
+  const markets = Array.from({ length: 40 }, (_, index) => engine.add(`market ${index}`).ref)
+  const listeners = new Map<string, number>()
+  const asked: string[] = []
+  const published: string[] = []
+  const topics = {
+    numSubscribers(topic) {
+      asked.push(String(topic))
+      return listeners.get(String(topic)) ?? 0
+    },
+    publish(topic) {
+      published.push(String(topic))
+      return true
+    },
+  } satisfies Topics
+  const nowMs = () => engine.clock.nowMs()
+  const encoder = new JsonEncoder({ epoch: 'k3f9c2', catalog: engine.catalog, nowMs })
+  const fanOut = new FanOut({ topics, encoders: [encoder], metrics: new Metrics() })
+  fanOut.countUser('j', 1)
+  const round = () => {
+    asked.length = 0
+    published.length = 0
+    for (const market of markets) {
+      const isHeard = fanOut.hasListeners('trades', market)
+      const before = published.length
+      fanOut.send('trades', market, 'change', () => 'x')
+      assert.equal(published.length > before, isHeard)
+    }
+  }
+  /** As a session does: the lane is awakened in the turn in which it joins the topic. */
+  const join = (key: Parameters<typeof topicOf>[2]) => {
+    fanOut.awaken('trades')
+    listeners.set(topicOf('j', 'trades', key), 1)
+  }
+  fanOut.awaken('trades')
+  round()
+  assert.equal(asked.length, new Set(asked).size)
+  assert.equal(asked.length, markets.length + 2)
+  round()
+  assert.deepEqual(asked, [])
+  for (const market of markets) {
+    join(market.number)
+    round()
+    assert.ok(published.includes(topicOf('j', 'trades', market.number)))
+    assert.equal(published.length, listeners.size)
+  }
+  listeners.clear()
+  round()
+  assert.deepEqual(published, [])
+  for (const key of ['a', '*'] as const) {
+    join(key)
+    round()
+    assert.equal(published.filter((topic) => topic === topicOf('j', 'trades', key)).length, 40)
+  }
+  // Another lane's listeners change nothing here.
+  round()
+  const lookCount = asked.length
+  fanOut.awaken('whales')
+  round()
+  assert.equal(asked.length, lookCount)
+})

@@ -1,0 +1,245 @@
+// The handshake of the stream: who is let in, who is refused and how, and that places come back.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import type { AccountWatcher } from '../../../../actors/accounts/directory.ts'
+import { accountId } from '../../../../engine/ids.ts'
+import { type Face, openFace } from '../../../support/face.ts'
+import { RawConnection } from '../../../support/raw-http.ts'
+import { refusedUpgrade, StreamClient } from '../../../support/stream-client.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+/** Lets the server's side of closed sockets happen. */
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const socketsOf = (name: string): number =>
+  [...face.engine.accounts.accounts.values()].find(({ caller }) => caller.email.startsWith(name))
+    ?.socketCount ?? -1
+
+describe('the handshake', () => {
+  test('[WS11] it greets with its limits and the state of the venues', async () => {
+    const client = await StreamClient.open(face.port)
+    const [greeting] = client.messages
+    assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
+    assert.equal(greeting?.heartbeat_s, 5)
+    assert.deepEqual(greeting?.limits, {
+      subscriptions: 1000,
+      commands_per_s: 20,
+      message_bytes: 16384,
+    })
+    assert.equal((await client.ofType('status')).platform, 'venue_a')
+    assert.equal((await client.ofType('status')).platform, 'venue_b')
+    await client.close()
+  })
+
+  test('[WS11] a bad key is 401, bad encodings 422 and 400, each with the rate headers', async () => {
+    for (const [query, status] of [
+      ['', 401],
+      ['api_key=', 401],
+      ['api_key=nope', 401],
+      ['access_token=nope', 401],
+      ['api_key=ann-key&encoding=xml', 422],
+      ['api_key=ann-key&x=%zz', 400],
+    ] as const) {
+      const refused = await refusedUpgrade(face.port, query)
+      // With malformed percent-encoding no key can be read: who asks is not known.
+      assert.equal(refused.status, status, query)
+      for (const name of ['limit', 'remaining', 'reset']) {
+        assert.match(refused.headers[`x-ratelimit-${name}`] ?? '', /^\d+$/)
+      }
+    }
+  })
+
+  test('[WS11] a login token, or the key in a header, opens the stream as well', async () => {
+    const byToken = await StreamClient.open(face.port, 'access_token=ann-token')
+    await byToken.close()
+    const headers = { 'x-api-key': 'ann-key' }
+    const byHeader = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws`, { headers })
+    await once(byHeader, 'message')
+    byHeader.terminate()
+  })
+
+  test('[WS12] of 50 simultaneous handshakes exactly two are let in, and places come back', async () => {
+    face.engine.accounts.make('free', { requestsPerMinute: 1000 })
+    for (let round = 0; round < 3; round += 1) {
+      const attempts = Array.from({ length: 50 }, async () => {
+        const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=free-key`)
+        socket.on('error', () => {})
+        const status = await Promise.race([
+          once(socket, 'open').then(() => 101),
+          once(socket, 'unexpected-response').then(([, response]) => {
+            // A place may come back at any time: not only when the quota's minute is over.
+            assert.equal(response.headers['retry-after'], '5')
+            return response.statusCode
+          }),
+        ])
+        return { socket, status }
+      })
+      const results = await Promise.all(attempts)
+      assert.equal(results.filter(({ status }) => status === 101).length, 2)
+      assert.equal(results.filter(({ status }) => status === 429).length, 48)
+      for (const { socket } of results) socket.terminate()
+      await until(() => socketsOf('free') === 0)
+    }
+  })
+
+  test('[WS12] a peer that leaves in the middle of its handshake keeps no place', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(face.port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(
+        'GET /v1/ws?access_token=ann-token HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n' +
+          'Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+          'Sec-WebSocket-Version: 13\r\n\r\n',
+      )
+      if (round % 2 === 0) await once(socket, 'connect')
+      socket.destroy()
+    }
+    const last = await StreamClient.open(face.port)
+    await last.close()
+    await until(() => socketsOf('ann') === 0)
+    assert.equal(face.server.hub.sessions.size, 0)
+  })
+
+  test('[WS11] an upgrade counts as one request, and too many are 429', async () => {
+    face.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
+    await (await StreamClient.open(face.port, 'api_key=few-key')).close()
+    await (await StreamClient.open(face.port, 'api_key=few-key')).close()
+    const refused = await refusedUpgrade(face.port, 'api_key=few-key')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers['x-ratelimit-limit'], '2')
+  })
+
+  test('[WS28] a handshake that lacks a part is 426 and told which, before any key is asked for; what the library takes is let in', async () => {
+    const key = 'dGhlIHNhbXBsZSBub25jZQ=='
+    const whole = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': key,
+    }
+    const noUpgrade = /lacks `Upgrade: websocket`$/
+    const noVersion = /lacks `Sec-WebSocket-Version: 13`$/
+    const noKey = /lacks `Sec-WebSocket-Key` of 16 bytes in base64$/
+    const cases: readonly (readonly [Record<string, string | null>, number, RegExp?])[] = [
+      [{}, 101],
+      [{ Upgrade: 'h2c, WebSocket' }, 101],
+      // The library takes any 24 characters for a key, and does not ask for Connection.
+      [{ 'Sec-WebSocket-Key': 'x'.repeat(24) }, 101],
+      [{ Connection: null }, 101],
+      [{ Connection: 'keep-alive' }, 101],
+      [{ Upgrade: null }, 426, noUpgrade],
+      [{ Upgrade: 'h2c' }, 426, noUpgrade],
+      [{ 'Sec-WebSocket-Version': null }, 426, noVersion],
+      [{ 'Sec-WebSocket-Version': '8' }, 426, noVersion],
+      [{ 'Sec-WebSocket-Version': '13, 8' }, 426, noVersion],
+      [{ 'Sec-WebSocket-Key': null }, 426, noKey],
+      [{ 'Sec-WebSocket-Key': 'short' }, 426, noKey],
+      [{ 'Sec-WebSocket-Key': `${key}=` }, 426, noKey],
+      [
+        { Upgrade: null, 'Sec-WebSocket-Key': null },
+        426,
+        /`Upgrade: websocket`, `Sec-WebSocket-Key`/,
+      ],
+    ]
+    for (const apiKey of ['ann-key', 'nobody']) {
+      for (const [changed, status, detail] of cases) {
+        const given = Object.entries<string | null>({ ...whole, ...changed })
+        const headers = given.flatMap(([name, value]) =>
+          value === null ? [] : [[name, value] as const],
+        )
+        const shown = JSON.stringify(changed)
+        const connection = new RawConnection(face.port)
+        const request = { method: 'GET', target: `/v1/ws?api_key=${apiKey}`, headers }
+        const answer = await connection.exchange(request)
+        connection.close()
+        assert.ok(answer !== null)
+        const { headers: answered, body } = answer
+        assert.equal(answer.status, status === 101 && apiKey === 'nobody' ? 401 : status, shown)
+        if (detail === undefined) continue
+        assert.match(body, /^{"detail":"/)
+        assert.match(JSON.parse(body).detail, detail, shown)
+        assert.equal(answered.get('upgrade'), 'websocket')
+        assert.equal(answered.get('sec-websocket-version'), '13')
+        assert.match(answered.get('x-ratelimit-remaining') ?? '', /^\d+$/)
+      }
+    }
+  })
+
+  test('[WS13] one of the offered subprotocols is chosen', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`, [
+      'one',
+      'two',
+    ])
+    await once(socket, 'open')
+    assert.equal(socket.protocol, 'one')
+    socket.terminate()
+  })
+
+  test('[WS14] a revoked key ends its own connections with 4010 before the answer', async () => {
+    const mine = await StreamClient.open(face.port)
+    face.engine.accounts.make('bob')
+    const other = await StreamClient.open(face.port, 'api_key=bob-key')
+    const listed = await face.get('/v1/keys', { headers: { authorization: 'Bearer ann-token' } })
+    const keys = listed.body.keys
+    assert.ok(Array.isArray(keys))
+    const deleted = await face.get(`/v1/keys/${keys[0].id}`, {
+      method: 'DELETE',
+      headers: { authorization: 'Bearer ann-token' },
+    })
+    assert.equal(deleted.status, 204)
+    assert.deepEqual(await mine.closed, { code: 4010, reason: 'key revoked' })
+    await other.ask({ action: 'ping', id: 1 }, 'pong')
+    await other.close()
+  })
+
+  test('[WS26] an account that is gone loses all its connections, a lowered limit costs the newest', async () => {
+    face.engine.accounts.make('carl', { socketsMax: 9 })
+    const id = accountId('acc_carl')
+    const open = (how: string) => StreamClient.open(face.port, how)
+    const mine = [
+      await open('api_key=carl-key'),
+      await open('access_token=carl-token'),
+      await open('api_key=carl-key'),
+    ] as const
+    const other = await open('api_key=bob-key')
+    const tell = (how: (watcher: AccountWatcher) => void) => {
+      for (const watcher of face.engine.accounts.watchers) how(watcher)
+    }
+    tell((each) => each.onLimits?.(id, { requestsPerMinute: 60, socketsMax: 2 }))
+    assert.deepEqual(await mine[2].closed, { code: 4009, reason: 'connection limit' })
+    for (const stays of [mine[0], mine[1], other])
+      await stays.ask({ action: 'ping', id: 1 }, 'pong')
+    tell((each) => each.onAccountGone?.(id, 'disabled'))
+    for (const gone of [mine[0], mine[1]]) {
+      assert.deepEqual(await gone.closed, { code: 4010, reason: 'key revoked' })
+    }
+    await other.ask({ action: 'ping', id: 2 }, 'pong')
+    await other.close()
+  })
+
+  test('[WS27] a command that we fail to answer ends its connection with 4011', async () => {
+    const encoder = face.server.hub.encoder('j')
+    const client = await StreamClient.open(face.port, 'api_key=bob-key')
+    const { reply } = encoder
+    encoder.reply = () => {
+      throw new Error('cannot be written')
+    }
+    try {
+      client.send({ action: 'nope' })
+      assert.equal((await client.closed).code, 4011)
+    } finally {
+      encoder.reply = reply
+    }
+  })
+})
