@@ -13,7 +13,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import { priceText, timeText, utcText } from '../format.ts'
-import type { Bar, Placed } from '../parts/market-bars.ts'
+import type { Bar, Placed } from '../parts/market/bars.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
 /** The part of the height that volume has. */

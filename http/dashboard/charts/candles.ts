@@ -11,7 +11,7 @@ import {
   INTERVALS,
   type Interval,
   MarketBars,
-} from '../parts/market-bars.ts'
+} from '../parts/market/bars.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { CandlePage } from '../records.ts'
 import { follow } from '../stream.ts'

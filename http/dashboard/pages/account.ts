@@ -2,10 +2,10 @@
 // Not for: the forms of who is not logged in (welcome.ts), webhooks (webhooks.ts).
 
 import { html } from '../html.ts'
-import { AccountEnd } from '../parts/account-end.ts'
-import { AccountLimits } from '../parts/account-limits.ts'
-import { AccountPassword } from '../parts/account-password.ts'
-import { KeyList } from '../parts/key-list.ts'
+import { AccountEnd } from '../parts/account/end.ts'
+import { KeyList } from '../parts/account/key-list.ts'
+import { AccountLimits } from '../parts/account/limits.ts'
+import { AccountPassword } from '../parts/account/password.ts'
 
 export function AccountPage() {
   return html`<h1>Account</h1><${AccountLimits} /><${KeyList} />

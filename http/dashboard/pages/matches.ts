@@ -4,13 +4,19 @@
 import { request } from '../api.ts'
 import { countText } from '../format.ts'
 import { html } from '../html.ts'
-import { MatchCard } from '../parts/match-card.ts'
-import { pairsOf } from '../parts/match-pair.ts'
+import { MatchCard } from '../parts/matches/card.ts'
+import { pairsOf } from '../parts/matches/pair.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { ChoiceField, changeQuery, chosen, chosenNumber, InputField } from '../parts/view-fields.ts'
-import { More, usePages } from '../parts/view-pages.ts'
-import { useQuotes } from '../parts/view-prices.ts'
-import { askVenues } from '../parts/view-venues.ts'
+import {
+  ChoiceField,
+  changeQuery,
+  chosen,
+  chosenNumber,
+  InputField,
+} from '../parts/views/fields.ts'
+import { More, usePages } from '../parts/views/pages.ts'
+import { useQuotes } from '../parts/views/prices.ts'
+import { askVenues } from '../parts/views/venues.ts'
 import type { MatchList } from '../records.ts'
 import type { PageProps } from './page-props.ts'
 

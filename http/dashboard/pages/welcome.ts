@@ -2,7 +2,7 @@
 // in sees the page that the address names. Upholds DASH24, DASH25.
 
 import { html } from '../html.ts'
-import { AccountEntry } from '../parts/account-entry.ts'
+import { AccountEntry } from '../parts/account/entry.ts'
 import type { Ending } from '../session.ts'
 
 const WORDS: Readonly<Record<Ending, string | null>> = {

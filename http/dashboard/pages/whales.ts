@@ -4,13 +4,19 @@
 import { nowMs } from '../browser.ts'
 import { countText, priceText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
-import { localDay } from '../parts/game-day.ts'
-import { useVenues } from '../parts/market-venues.ts'
+import { localDay } from '../parts/games/day.ts'
+import { useVenues } from '../parts/markets/venues.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
-import { ChoiceField, changeQuery, chosen, chosenNumber, InputField } from '../parts/view-fields.ts'
-import { useWhales } from '../parts/whale-feed.ts'
-import { WHALE_ROWS_MAX, type WhaleRow } from '../parts/whale-rows.ts'
+import {
+  ChoiceField,
+  changeQuery,
+  chosen,
+  chosenNumber,
+  InputField,
+} from '../parts/views/fields.ts'
+import { useWhales } from '../parts/whales/feed.ts'
+import { WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/rows.ts'
 import { hrefOf } from '../route.ts'
 import type { PageProps } from './page-props.ts'
 

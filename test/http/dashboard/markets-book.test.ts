@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Level } from '../../../http/client/book.ts'
 import { depthOf } from '../../../http/dashboard/charts/depth.ts'
-import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/book-ladder.ts'
-import { crossingOf } from '../../../http/dashboard/parts/market-gap.ts'
-import { contrary } from '../../../http/dashboard/parts/view-prices.ts'
+import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/market/book-ladder.ts'
+import { crossingOf } from '../../../http/dashboard/parts/market/gap.ts'
+import { contrary } from '../../../http/dashboard/parts/views/prices.ts'
 
 const level = (price: number, size: number): Level => ({ price, size })
 const BOOK = {

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/parts/market-bars.ts'
-import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
+import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/parts/market/bars.ts'
+import { foldedText } from '../../../http/dashboard/parts/market/facts.ts'
 import {
   TAPE_TRADES_MAX,
   type TapeTrade,
   TradeTape,
-} from '../../../http/dashboard/parts/trade-tape.ts'
+} from '../../../http/dashboard/parts/market/trade-tape.ts'
 
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,

@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/market-finder.ts'
-import { safeLink } from '../../../http/dashboard/parts/market-links.ts'
+import { safeLink } from '../../../http/dashboard/parts/market/links.ts'
+import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/markets/finder.ts'
 import {
   hrefOfQuery,
   type MarketQuery,
   queryOf,
   searchText,
-} from '../../../http/dashboard/parts/market-query.ts'
+} from '../../../http/dashboard/parts/markets/query.ts'
 import type { Market, MarketPage } from '../../../http/dashboard/records.ts'
 import { placeOf } from '../../../http/dashboard/route.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

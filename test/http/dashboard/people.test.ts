@@ -5,13 +5,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
-import { limitText } from '../../../http/dashboard/parts/account-limits.ts'
+import { curlLine } from '../../../http/dashboard/parts/account/key-list.ts'
+import { limitText } from '../../../http/dashboard/parts/account/limits.ts'
 import {
   entryRefusal,
   problemText,
   refusalOf,
-} from '../../../http/dashboard/parts/account-words.ts'
-import { curlLine } from '../../../http/dashboard/parts/key-list.ts'
+} from '../../../http/dashboard/parts/account/words.ts'
 import {
   bodyOf,
   type Draft,
@@ -22,7 +22,7 @@ import {
   entriesOf,
   isOffered,
   neverTold,
-} from '../../../http/dashboard/parts/webhook-draft.ts'
+} from '../../../http/dashboard/parts/webhooks/draft.ts'
 import {
   attemptText,
   countsText,
@@ -31,7 +31,7 @@ import {
   withNewest,
   withOlder,
   withOne,
-} from '../../../http/dashboard/parts/webhook-words.ts'
+} from '../../../http/dashboard/parts/webhooks/words.ts'
 import type { Deliveries, Delivery, Webhook } from '../../../http/dashboard/records.ts'
 import { BodyProblems } from '../../../http/validation/body-problems.ts'
 import { createBody } from '../../../http/webhooks/schemas.ts'

@@ -4,30 +4,30 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
-import { gaugeIn } from '../../../http/dashboard/parts/feed-connections.ts'
-import { MessageRate } from '../../../http/dashboard/parts/feed-rate.ts'
-import { feedRows } from '../../../http/dashboard/parts/feed-table.ts'
-import { dayAfter, gamesOf, isDay, localDay } from '../../../http/dashboard/parts/game-day.ts'
+import { dayAfter, gamesOf, isDay, localDay } from '../../../http/dashboard/parts/games/day.ts'
 import {
   alignedQuotes,
   type MatchRecord,
   pairOf,
   pairsOf,
-} from '../../../http/dashboard/parts/match-pair.ts'
-import { chosen, chosenNumber } from '../../../http/dashboard/parts/view-fields.ts'
-import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/view-prices.ts'
+} from '../../../http/dashboard/parts/matches/pair.ts'
+import { gaugeIn } from '../../../http/dashboard/parts/venues/connections.ts'
+import { MessageRate } from '../../../http/dashboard/parts/venues/rate.ts'
+import { feedRows } from '../../../http/dashboard/parts/venues/table.ts'
+import { chosen, chosenNumber } from '../../../http/dashboard/parts/views/fields.ts'
+import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/views/prices.ts'
 import {
   addressIn,
   curvePoints,
   wordsOfRefusal,
-} from '../../../http/dashboard/parts/wallet-words.ts'
+} from '../../../http/dashboard/parts/wallets/words.ts'
 import {
   merged,
   passes,
   WHALE_ROWS_MAX,
   type WhaleRow,
   whaleRow,
-} from '../../../http/dashboard/parts/whale-rows.ts'
+} from '../../../http/dashboard/parts/whales/rows.ts'
 import type { Market } from '../../../http/dashboard/records.ts'
 import { placeOf } from '../../../http/dashboard/route.ts'
 

@@ -1,0 +1,129 @@
+// The form of the account: log in, or sign up. Its fields are named as password managers know them, and what is typed
+// is read when it is sent, so that what a manager filled in counts. Upholds DASH20, DASH21, DASH23, DASH24.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { every, monotonicMs } from '../../browser.ts'
+import { html } from '../../html.ts'
+import { logIn, signUp } from '../../session.ts'
+import { useAction } from './action.ts'
+import { described, Field, focusProblem } from './field.ts'
+import { type Entry, entryRefusal, type Refusal } from './words.ts'
+
+const ENTRIES: Readonly<Record<Entry, { readonly name: string; readonly running: string }>> = {
+  'log-in': { name: 'Log in', running: 'Logging in…' },
+  'sign-up': { name: 'Sign up', running: 'Signing up…' },
+}
+const ORDER = ['log-in', 'sign-up'] as const
+
+/** Both, one at a time. */
+export function AccountEntry() {
+  const [entry, setEntry] = useState<Entry>('log-in')
+  const tabs = useRef<HTMLDivElement>(null)
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return
+    const other = entry === 'log-in' ? 'sign-up' : 'log-in'
+    setEntry(other)
+    const tab = tabs.current?.querySelector(`#tab-${other}`)
+    if (tab instanceof HTMLElement) tab.focus()
+  }
+  return html`<section class="card entry" aria-label="Your account">
+    <div class="tabs row" role="tablist" ref=${tabs} onKeyDown=${onKeyDown}>
+      ${ORDER.map(
+        (name) => html`<button
+          key=${name} type="button" role="tab" id=${`tab-${name}`} aria-controls="entry"
+          aria-selected=${String(name === entry)} tabindex=${name === entry ? 0 : -1}
+          onClick=${() => setEntry(name)}
+        >${ENTRIES[name].name}</button>`,
+      )}
+    </div>
+    <div role="tabpanel" id="entry" aria-labelledby=${`tab-${entry}`}>
+      <${EntryForm} key=${entry} entry=${entry} />
+    </div>
+  </section>`
+}
+
+function EntryForm({ entry }: { readonly entry: Entry }) {
+  const form = useRef<HTMLFormElement>(null)
+  const action = useAction()
+  const [missing, setMissing] = useState<Refusal | null>(null)
+  const refusal = missing ?? (action.error === null ? null : entryRefusal(action.error, entry))
+  const waitSeconds = useCountdown(refusal?.waitSeconds ?? 0, action.error)
+  useEffect(() => focusProblem(form.current), [missing, action.error])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (waitSeconds > 0 || form.current === null) return
+    const said = new FormData(form.current)
+    const email = String(said.get('email') ?? '').trim()
+    const password = String(said.get('password') ?? '')
+    const left = leftOut(email, password)
+    setMissing(left)
+    if (left !== null) return
+    action.run(() => (entry === 'log-in' ? logIn : signUp)(email, password))
+  }
+  const { name, running } = ENTRIES[entry]
+  const label = waitSeconds > 0 ? `${name} in ${waitSeconds} s` : name
+  return html`<form class="stack" ref=${form} novalidate onSubmit=${onSubmit}>
+    <${EntryFields} entry=${entry} fields=${refusal?.fields ?? NO_FIELDS} />
+    ${(refusal?.form ?? null) === null ? null : html`<p class="error" role="alert">${refusal?.form}</p>`}
+    <button type="submit" class="primary" aria-disabled=${action.isRunning || waitSeconds > 0}>
+      ${action.isRunning ? running : label}
+    </button>
+  </form>`
+}
+
+interface EntryFieldsProps {
+  readonly entry: Entry
+  readonly fields: ReadonlyMap<string, string>
+}
+
+function EntryFields({ entry, fields }: EntryFieldsProps) {
+  const [isShown, setShown] = useState(false)
+  const isNew = entry === 'sign-up'
+  const email = { id: 'email', problem: fields.get('email') ?? null }
+  const hint = isNew ? 'At least 8 characters.' : null
+  const password = { id: 'password', hint, problem: fields.get('password') ?? null }
+  return html`
+    <${Field} ...${email} label="E-mail">
+      <input
+        ...${described(email)} name="email" type="text" inputmode="email" autocomplete="username"
+        autocapitalize="none" spellcheck="false" maxlength="300" required
+      />
+    <//>
+    <${Field} ...${password} label="Password">
+      <span class="row joined">
+        <input
+          ...${described(password)} name="password" type=${isShown ? 'text' : 'password'}
+          autocomplete=${isNew ? 'new-password' : 'current-password'}
+          autocapitalize="none" spellcheck="false" required
+        />
+        <button
+          type="button" class="quiet" aria-pressed=${String(isShown)} aria-label="Show the password"
+          onClick=${() => setShown(!isShown)}
+        >Show</button>
+      </span>
+    <//>
+  `
+}
+
+/** Null: nothing. */
+function leftOut(email: string, password: string): Refusal | null {
+  const fields = new Map<string, string>()
+  if (email === '') fields.set('email', 'Enter your e-mail.')
+  if (password === '') fields.set('password', 'Enter a password.')
+  return fields.size === 0 ? null : { form: null, fields, waitSeconds: 0 }
+}
+
+/** Counts whole seconds down to 0, anew for every `cause`. */
+function useCountdown(seconds: number, cause: unknown): number {
+  const [leftSeconds, setLeft] = useState(0)
+  useEffect(() => {
+    setLeft(seconds)
+    if (seconds === 0) return undefined
+    const endMs = monotonicMs() + seconds * 1_000
+    const left = () => Math.max(0, Math.ceil((endMs - monotonicMs()) / 1_000))
+    return every(500, () => setLeft(left()))
+  }, [cause, seconds])
+  return leftSeconds
+}
+
+const NO_FIELDS: ReadonlyMap<string, string> = new Map()

@@ -1,0 +1,80 @@
+// Who is logged in, what the account's keys may ask for, and how much is left in the present minute of what this page
+// asks, which is a budget of its own, as the last answer said. Upholds DASH28.
+
+import { useEffect, useState } from 'preact/hooks'
+import { type AnswerFacts, watchFacts } from '../../api.ts'
+import { after, nowMs } from '../../browser.ts'
+import { countText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { Me } from '../../records.ts'
+import { whoAmI } from '../../session.ts'
+import { useAsked } from '../asked.ts'
+import { Failure, Waiting } from '../states.ts'
+import { Time } from '../time.ts'
+
+/** What the server takes for "as much as you like" where an operator set no limit. */
+const UNLIMITED = 2_147_483_647
+/** A window of the quota. */
+const WINDOW_MS = 60_000
+
+export function AccountLimits() {
+  const asked = useAsked(whoAmI, [])
+  const left = useLeft()
+  return html`<section class="card stack" aria-labelledby="who">
+    <h2 id="who">You</h2>
+    ${asked.kind === 'waiting' ? html`<${Waiting} what="your account" />` : null}
+    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    ${asked.kind === 'answered' ? html`<${Facts} me=${asked.answer} left=${left} />` : null}
+  </section>`
+}
+
+interface Left {
+  readonly limit: number
+  readonly requests: number
+  readonly atMs: number
+}
+
+function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
+  const { user, limits } = me
+  const { requests_per_minute: limit, websocket_connections: connections } = limits
+  return html`<dl class="account-facts">
+    <div><dt>E-mail</dt><dd class="email">${user.email}</dd></div>
+    <div><dt>Tier</dt><dd><span class="tag">${user.tier}</span></dd></div>
+    <div><dt>Since</dt><dd><${Time} atMs=${user.created_at * 1_000} style="day" /></dd></div>
+    <div><dt>Requests a minute</dt><dd>${limitText(limit)}</dd></div>
+    <div><dt>Left for managing, in this minute</dt><dd>${
+      left === null
+        ? html`<span class="muted">all</span>`
+        : html`<meter min="0" max=${left.limit} low=${left.limit / 5} value=${left.requests} aria-label="Requests left for managing"
+            >${left.requests}</meter> <span data-left>${countText(left.requests)}</span>
+            <small class="muted"> as of${' '}<${Time} atMs=${left.atMs} style="clock" /></small>`
+    }</dd></div>
+    <div><dt>Stream connections</dt><dd>${limitText(connections)}</dd></div>
+  </dl>`
+}
+
+/** A limit for a person. */
+export const limitText = (limit: number): string =>
+  limit >= UNLIMITED ? 'no limit' : countText(limit)
+
+/**
+ * Of the last answer to a request of the account; null: a whole minute has passed since, so that nothing of the present
+ * one is used by this tab.
+ */
+function useLeft(): Left | null {
+  const [left, setLeft] = useState<Left | null>(null)
+  useEffect(() => {
+    let stop: () => void = () => undefined
+    watchFacts(({ limit, remaining }: AnswerFacts) => {
+      if (limit === null || remaining === null) return
+      stop()
+      setLeft({ limit, requests: remaining, atMs: nowMs() })
+      stop = after(WINDOW_MS, () => setLeft(null))
+    })
+    return () => {
+      stop()
+      watchFacts(() => undefined)
+    }
+  }, [])
+  return left
+}

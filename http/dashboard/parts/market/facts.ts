@@ -1,0 +1,98 @@
+// What a market is: its question, status and venue with a way there, its outcomes with live prices, its figures, and
+// the rules by which it ends. Every text of it is the venue's, and shown as a text. Upholds DASH45, DASH46.
+
+import { useState } from 'preact/hooks'
+import { countText, durationText, roundUsdText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { Market } from '../../records.ts'
+import { Signal, useSignal } from '../../signal.ts'
+import { feeds } from '../../stream.ts'
+import { Time } from '../time.ts'
+import { safeLink } from './links.ts'
+import { ChangingPrice } from './price.ts'
+import { type LivePrice, priceOfOutcome, useLivePrices } from './prices.ts'
+
+const NONE = new Signal<LivePrice | null>(null)
+
+export function MarketTitle({ market }: { readonly market: Market }) {
+  const { question, status, category, platforms } = market
+  const [own] = platforms
+  const feed = useSignal(feeds).get(own?.platform ?? '')
+  const link = safeLink(own?.url ?? null)
+  return html`<header class="stack market-title">
+    <h1>${question}</h1>
+    <p class="row">
+      <span class=${`tag status ${status}`}>${status}</span>
+      ${category === null ? null : html`<span class="tag">${category}</span>`}
+      ${
+        link === null
+          ? html`<span>${own?.platform}</span>`
+          : html`<a href=${link} target="_blank" rel="noopener noreferrer">${own?.platform} ↗</a>`
+      }
+      <span class="muted" data-feed=${feed?.state ?? 'unknown'}>
+        feed ${feed === undefined ? 'not known' : feed.state}${
+          feed?.lag_ms === undefined || feed.lag_ms === null
+            ? ''
+            : `, ${durationText(feed.lag_ms)} behind the venue`
+        }
+      </span>
+    </p>
+  </header>`
+}
+
+export function MarketOutcomes({ market }: { readonly market: Market }) {
+  const live = useSignal(useLivePrices([market.id]).get(market.id) ?? NONE)
+  const first = live?.price ?? market.outcomes[0]?.price ?? null
+  return html`<section class="card" aria-labelledby="outcomes-title">
+    <h2 id="outcomes-title">Outcomes</h2>
+    <ul class="row outcomes-large">
+      ${market.outcomes.map(
+        ({ label, price }, index) => html`<li key=${index}>
+          <span class="label">${label}</span>
+          <${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} />
+        </li>`,
+      )}
+    </ul>
+    <dl class="market-facts">
+      <div><dt>Volume 24 h</dt> <dd>${roundUsdText(market.volume_24h)}</dd></div>
+      <div><dt>Volume in all</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
+      <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
+      <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} style="day" /></dd></div>
+      <div><dt>Closes</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>
+    </dl>
+  </section>`
+}
+
+const millis = (seconds: number | null): number | null =>
+  seconds === null ? null : seconds * 1_000
+
+/** Characters of the rules that are shown before somebody asks for all. */
+const RULES_SHOWN = 600
+
+export function MarketRules({ market }: { readonly market: Market }) {
+  const [isOpen, setOpen] = useState(false)
+  const text = market.description?.trim() ?? ''
+  const isLong = text.length > RULES_SHOWN
+  return html`<section class="card rules" aria-labelledby="rules-title">
+    <h2 id="rules-title">Rules</h2>
+    ${
+      text === ''
+        ? html`<p class="muted">The venue gives none.</p>`
+        : html`<p class="as-written">${isLong && !isOpen ? foldedText(text) : text}</p>`
+    }
+    ${
+      isLong
+        ? html`<button type="button" class="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+            ${isOpen ? 'Fold the rules' : 'Show all rules'}
+          </button>`
+        : null
+    }
+  </section>`
+}
+
+/** The beginning of a long text, up to the end of a word. */
+export function foldedText(text: string): string {
+  const beginning = text.slice(0, RULES_SHOWN)
+  const end = beginning.search(/\s\S*$/)
+  return `${end <= 0 ? beginning : beginning.slice(0, end)} …`
+}

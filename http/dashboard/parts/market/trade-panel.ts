@@ -1,0 +1,111 @@
+// The trades of a market as they happen, newest on top. A row that stands is never drawn again, and the page has only
+// those that can be seen: all of them once somebody scrolls. Upholds DASH43.
+
+import { Component } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { request } from '../../api.ts'
+import { fullSizeText, priceText, usdText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { TradePage } from '../../records.ts'
+import { useRedraw } from '../../signal.ts'
+import { follow } from '../../stream.ts'
+import { Empty, Failure, Waiting } from '../states.ts'
+import { Time } from '../time.ts'
+import { TAPE_TRADES_MAX, type TapeTrade, TradeTape } from './trade-tape.ts'
+
+/** Twice what the tape has room for, so that there is something to scroll to. */
+const ROWS_AT_TOP = 32
+
+/** Of a cent, at least: a row stands as it was drawn, whatever comes after it. */
+const DECIMALS = 1
+
+type Reading =
+  | { readonly kind: 'waiting' | 'read' }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+export function TradePanel({ marketId }: { readonly marketId: string }) {
+  const [tape] = useState(() => new TradeTape())
+  const [reading, setReading] = useState<Reading>({ kind: 'waiting' })
+  const [round, setRound] = useState(0)
+  const readAgain = () => setRound((count) => count + 1)
+  useRedraw(
+    (redraw) =>
+      follow(
+        { channel: 'trades', marketIds: [marketId] },
+        {
+          onMessage: (message) => {
+            if (message.type === 'trade' && tape.put(message.data)) redraw()
+          },
+          // What the stream could not bring back may be in the history.
+          onGap: readAgain,
+        },
+      ),
+    [marketId],
+  )
+  useEffect(() => {
+    const ending = new AbortController()
+    const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
+    const asked = { query: { limit: TAPE_TRADES_MAX }, signal: ending.signal }
+    request<TradePage>(path, asked).then(
+      ({ trades }) => {
+        if (ending.signal.aborted) return
+        for (const trade of [...trades].reverse()) tape.put(trade)
+        setReading({ kind: 'read' })
+      },
+      (error: unknown) => ending.signal.aborted || setReading({ kind: 'failed', error }),
+    )
+    return () => ending.abort()
+  }, [marketId, round])
+  const { trades } = tape
+  return html`<section class="card tape" aria-labelledby="tape-title" data-count=${trades.length}>
+    <h2 id="tape-title">Trades</h2>
+    ${reading.kind === 'failed' ? html`<${Failure} error=${reading.error} retry=${readAgain} />` : null}
+    ${reading.kind === 'waiting' && trades.length === 0 ? html`<${Waiting} what="trades" />` : null}
+    ${reading.kind === 'read' && trades.length === 0 ? html`<${Empty}>Nothing was traded in this market yet.<//>` : null}
+    ${trades.length === 0 ? null : html`<${Table} trades=${trades} />`}
+  </section>`
+}
+
+function Table({ trades }: { readonly trades: readonly TapeTrade[] }) {
+  const [isAtTop, setAtTop] = useState(true)
+  const shown = isAtTop ? trades.slice(0, ROWS_AT_TOP) : trades
+  return html`<div
+    class="scroll-x scroll-y" tabindex="0" role="region" aria-label="Trades, newest first"
+    onScroll=${(event: Event) => setAtTop(topOf(event) <= 0)}
+  >
+  <table class="list">
+    <caption class="visually-hidden">Trades, newest first</caption>
+    <thead>
+      <tr>
+        <th scope="col">Time</th><th scope="col">Taker</th><th scope="col" class="num">Price</th>
+        <th scope="col" class="num">Contracts</th><th scope="col" class="num">Value</th>
+      </tr>
+    </thead>
+    <tbody>${shown.map((trade) => html`<${TradeRow} key=${trade.id} trade=${trade} />`)}</tbody>
+  </table>
+</div>`
+}
+
+/** How far what scrolled has been scrolled, in pixels. */
+function topOf({ currentTarget }: Event): number {
+  return currentTarget instanceof Element ? currentTarget.scrollTop : 0
+}
+
+class TradeRow extends Component<{ readonly trade: TapeTrade }> {
+  /** A trade never changes, and the tape moves on many times a second. */
+  override shouldComponentUpdate(): boolean {
+    return false
+  }
+
+  override render({ trade }: { readonly trade: TapeTrade }) {
+    const { id, price, size, size_usd: usd, side, timestamp_ms: atMs } = trade
+    const isBuy = side === 'buy'
+    return html`<tr data-trade=${id}>
+      <td><${Time} atMs=${atMs} style="clock" /></td>
+      <td class=${isBuy ? 'bid' : 'ask'}>${isBuy ? 'Buy' : 'Sell'}</td>
+      <td class="num">${priceText(price, DECIMALS)}</td>
+      <td class="num">${fullSizeText(size)}</td>
+      <td class="num">${usdText(usd)}</td>
+    </tr>`
+  }
+}

@@ -1,0 +1,116 @@
+// A wallet's profits: the figures, and the curve of what was realised to date in steps of the viewer's choice; the same
+// points as a table for who cannot see the curve. Not for: drawing (charts/curve.ts). Upholds DASH66, DASH67.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { requestWithFacts } from '../../api.ts'
+import type { Curve, CurvePoint } from '../../charts/curve.ts'
+import { countText, percentText, usdText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { WalletPnl } from '../../records.ts'
+import { useAsked } from '../asked.ts'
+import { Empty, Failure, Waiting } from '../states.ts'
+import { Time } from '../time.ts'
+import { Figures } from './profile.ts'
+import { curvePoints, signedUsdText, wayOf } from './words.ts'
+
+const STEPS = [
+  ['all', 'every moment'],
+  ['day', 'days'],
+  ['week', 'weeks'],
+  ['month', 'months'],
+] as const
+type Step = (typeof STEPS)[number][0]
+
+/** Of the table under the curve: the newest. */
+const TABLE_ROWS = 100
+
+export function WalletPnlCard({ address }: { readonly address: string }) {
+  const [step, setStep] = useState<Step>('all')
+  const asked = useAsked(
+    (signal) =>
+      requestWithFacts<WalletPnl>(`/v1/wallets/${address}/pnl`, {
+        query: { granularity: step },
+        signal,
+      }),
+    [address, step],
+  )
+  return html`<section class="card stack wallet-pnl" aria-labelledby="wallet-pnl" data-step=${step}>
+    <div class="row view-head">
+      <h2 id="wallet-pnl">Profit and loss</h2>
+      <div class="row view-steps" role="group" aria-label="Steps of the curve">
+        ${STEPS.map(
+          ([name, words]) =>
+            html`<button type="button" class="quiet" key=${name} aria-pressed=${name === step}
+            onClick=${() => setStep(name)}>${words}</button>`,
+        )}
+      </div>
+    </div>
+    ${asked.kind === 'waiting' ? html`<${Waiting} what="profits" />` : null}
+    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    ${asked.kind === 'answered' ? shown(asked.answer.answer, step) : null}
+  </section>`
+}
+
+function shown(pnl: WalletPnl, step: Step) {
+  const profit = (usd: number) => html`<span class=${wayOf(usd)}>${signedUsdText(usd)}</span>`
+  const points = curvePoints(pnl)
+  return html`
+    <${Figures} of=${[
+      ['Total', profit(pnl.total_pnl)],
+      ['Realised', profit(pnl.realized_pnl)],
+      ['Not realised yet', profit(pnl.unrealized_pnl)],
+      ['Won, lost', `${countText(pnl.win_count)}, ${countText(pnl.loss_count)}`],
+      ['Win rate', percentText(pnl.win_rate)],
+      ['Volume', usdText(pnl.total_volume)],
+      ['Trades', countText(pnl.total_trades)],
+    ]} />
+    ${
+      points.length === 0
+        ? html`<${Empty}>Nothing was realised yet: the curve begins with the first sale, merge or redemption.<//>`
+        : html`<${PnlCurve} points=${points} isByDay=${step !== 'all'} />`
+    }`
+}
+
+function PnlCurve({
+  points,
+  isByDay,
+}: {
+  readonly points: readonly CurvePoint[]
+  readonly isByDay: boolean
+}) {
+  const host = useRef<HTMLDivElement>(null)
+  const [failure, setFailure] = useState<unknown>(null)
+  useEffect(() => {
+    let curve: Curve | null = null
+    let isGone = false
+    // The library of charts is loaded by who looks at one.
+    import('../../charts/curve.ts').then(({ openCurve }) => {
+      if (isGone || host.current === null) return
+      curve = openCurve(host.current)
+      curve.show(points, isByDay)
+    }, setFailure)
+    return () => {
+      isGone = true
+      curve?.close()
+    }
+  }, [points.map(({ time, usd }) => `${time} ${usd}`).join(), isByDay])
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const words = `Realised to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
+  return html`
+    ${failure === null ? null : html`<${Failure} error=${failure} />`}
+    <div class="canvas" ref=${host} role="img" aria-label=${words} data-points=${points.length}></div>
+    <details>
+      <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>
+      <div class="scroll-x"><table class="list">
+        <thead><tr><th scope="col">Time</th><th scope="col" class="num">Realised to date</th></tr></thead>
+        <tbody>${points
+          .slice(-TABLE_ROWS)
+          .reverse()
+          .map(
+            ({ time, usd }) => html`<tr key=${time}><td><${Time} atMs=${time * 1_000} /></td>
+          <td class=${`num ${wayOf(usd)}`}>${signedUsdText(usd)}</td></tr>`,
+          )}</tbody>
+      </table></div>
+    </details>`
+}

@@ -1,0 +1,117 @@
+// A wallet's positions, in the server's order by the column that the viewer chose, in pages. Upholds DASH68.
+
+import { useState } from 'preact/hooks'
+import { request } from '../../api.ts'
+import { countText, priceText, sizeText, usdText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { WalletPosition, WalletPositionPage } from '../../records.ts'
+import { hrefOf } from '../../route.ts'
+import { Empty, Failure, Waiting } from '../states.ts'
+import { ChoiceField } from '../views/fields.ts'
+import { More, usePages } from '../views/pages.ts'
+import { signedUsdText, wayOf } from './words.ts'
+
+/** Columns by the server's names of orders; null cannot be sorted by. */
+const COLUMNS = [
+  ['question', 'Market', ''],
+  [null, 'Outcome', ''],
+  ['balance', 'Contracts', 'num'],
+  [null, 'Entry', 'num'],
+  [null, 'Now', 'num'],
+  ['initial_value', 'Cost', 'num'],
+  ['current_value', 'Value', 'num'],
+  ['realized_pnl', 'Realised', 'num'],
+  ['unrealized_pnl', 'Not realised', 'num'],
+  ['total_pnl', 'Total', 'num'],
+] as const
+type Column = Exclude<(typeof COLUMNS)[number][0], null>
+
+const STATUSES = [
+  ['open', 'open'],
+  ['closed', 'closed'],
+  ['all', 'all'],
+] as const
+const PAGE_ROWS = 50
+
+interface Order {
+  readonly column: Column
+  readonly isDown: boolean
+}
+
+export function WalletPositions({ address }: { readonly address: string }) {
+  const [status, setStatus] = useState('open')
+  const [order, setOrder] = useState<Order>({ column: 'current_value', isDown: true })
+  const paged = usePages(
+    (cursor, signal) =>
+      request<WalletPositionPage>(`/v1/wallets/${address}/positions`, {
+        query: {
+          status,
+          // Crumbs too: the sums above count them.
+          min_balance: 0,
+          sort_by: order.column,
+          order: order.isDown ? 'desc' : 'asc',
+          limit: PAGE_ROWS,
+          cursor,
+        },
+        signal,
+      }),
+    [address, status, order],
+  )
+  const rows = paged.pages.flatMap(({ positions }) => positions)
+  const summary = paged.pages[0]?.summary
+  const sortBy = (column: Column) =>
+    setOrder({ column, isDown: order.column === column ? !order.isDown : column !== 'question' })
+  return html`<section class="card stack wallet-positions" aria-labelledby="wallet-positions">
+    <div class="row view-head">
+      <h2 id="wallet-positions">Positions</h2>
+      <${ChoiceField} label="Show" value=${status} choices=${STATUSES} choose=${setStatus} />
+    </div>
+    ${
+      summary === undefined
+        ? null
+        : html`<p class="muted">${countText(summary.open_positions)} open, worth ${usdText(summary.total_value)},
+            bought for ${usdText(summary.total_initial_value)}.</p>`
+    }
+    ${summary === undefined && paged.isAsking ? html`<${Waiting} what="positions" />` : null}
+    ${summary === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
+    ${
+      summary !== undefined && rows.length === 0
+        ? html`<${Empty}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
+        : null
+    }
+    ${rows.length === 0 ? null : table(rows, order, sortBy)}
+    ${summary === undefined ? null : html`<${More} paged=${paged} />`}
+  </section>`
+}
+
+function table(rows: readonly WalletPosition[], order: Order, sortBy: (column: Column) => void) {
+  return html`<div class="scroll-x"><table class="list">
+    <caption class="visually-hidden">Positions, to be sorted by the buttons of the columns</caption>
+    <thead><tr>${COLUMNS.map(([column, name, kind]) => {
+      if (column === null) return html`<th scope="col" class=${kind} key=${name}>${name}</th>`
+      const way = order.column !== column ? null : order.isDown ? 'descending' : 'ascending'
+      return html`<th scope="col" class=${kind} key=${name} aria-sort=${way}>
+        <button type="button" class="sort" onClick=${() => sortBy(column)}>${name}<span aria-hidden="true">${
+          way === null ? '' : order.isDown ? '↓' : '↑'
+        }</span></button></th>`
+    })}</tr></thead>
+    <tbody>${rows.map((row) => html`<${Row} key=${row.token_id} row=${row} />`)}</tbody>
+  </table></div>`
+}
+
+function Row({ row }: { readonly row: WalletPosition }) {
+  const profit = (usd: number) => html`<td class=${`num ${wayOf(usd)}`}>${signedUsdText(usd)}</td>`
+  return html`<tr data-token=${row.token_id}>
+    <td class="question"><a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a>
+      ${row.status === 'closed' ? html` <span class="tag">closed</span>` : null}
+      ${row.redeemable ? html` <span class="tag">redeemable</span>` : null}
+      ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of it came from where no price is known">cost not known</span>`}</td>
+    <td>${row.outcome ?? '–'}</td>
+    <td class="num">${sizeText(row.balance)}</td>
+    <td class="num">${priceText(row.avg_entry_price)}</td>
+    <td class="num">${priceText(row.current_price)}</td>
+    <td class="num">${usdText(row.initial_value)}</td>
+    <td class="num">${usdText(row.current_value)}</td>
+    ${profit(row.realized_pnl)}${profit(row.unrealized_pnl)}${profit(row.total_pnl)}
+  </tr>`
+}

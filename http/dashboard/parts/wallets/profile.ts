@@ -1,0 +1,68 @@
+// Who a wallet is and what it did in all: names, addresses, counts, and the figures of its windows. Upholds DASH65.
+
+import { countText, usdText } from '../../format.ts'
+import { html, type Shown } from '../../html.ts'
+import type { WalletProfile } from '../../records.ts'
+import { Time } from '../time.ts'
+import { nameOf, signedUsdText, wayOf } from './words.ts'
+
+const WINDOWS = [
+  ['one_day', '1 day'],
+  ['seven_day', '7 days'],
+  ['thirty_day', '30 days'],
+  ['all_time', 'All time'],
+] as const
+
+const isSecondName = (profile: WalletProfile): boolean =>
+  (profile.pseudonym ?? '').trim() !== '' && profile.pseudonym !== nameOf(profile)
+
+export function WalletProfileCard({ profile }: { readonly profile: WalletProfile }) {
+  const { metrics, eoa, proxy, pseudonym } = profile
+  return html`<section class="card stack wallet-profile" aria-labelledby="wallet-name">
+    <div class="row">
+      <h2 id="wallet-name">${nameOf(profile)}</h2>
+      ${profile.is_whale ? html`<span class="tag">whale</span>` : null}
+    </div>
+    <${Figures} of=${[
+      ['Address', html`<code class="address">${proxy}</code>`],
+      ...(eoa === null ? [] : [['Owner', html`<code class="address">${eoa}</code>`]]),
+      ...(isSecondName(profile) ? [['Also called', pseudonym]] : []),
+      ['Volume', usdText(metrics.total_volume)],
+      ['Trades', countText(metrics.total_trades)],
+      ['Markets', countText(metrics.total_markets)],
+      ['First trade', html`<${Time} atMs=${momentOf(profile.first_trade_at)} />`],
+      ['Last trade', html`<${Time} atMs=${momentOf(profile.last_trade_at)} />`],
+      ['Splits, merges', `${countText(metrics.splits)}, ${countText(metrics.merges)}`],
+      [
+        'Redemptions, conversions',
+        `${countText(metrics.redemptions)}, ${countText(metrics.conversions)}`,
+      ],
+      ['As of', html`<${Time} atMs=${momentOf(profile.updated_at)} />`],
+    ]} />
+    <div class="scroll-x"><table class="list windows">
+      <caption class="visually-hidden">Figures by window</caption>
+      <thead><tr><th scope="col">Window</th><th scope="col" class="num">Realised</th>
+        <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
+      <tbody>${WINDOWS.map(([name, words]) => {
+        const range = profile.windows[name]
+        if (range === undefined) return null
+        return html`<tr key=${name}><th scope="row">${words}</th>
+          <td class=${`num ${wayOf(range.realized_pnl)}`}>${signedUsdText(range.realized_pnl)}</td>
+          <td class="num">${usdText(range.volume)}</td>
+          <td class="num">${countText(range.trades)}</td></tr>`
+      })}</tbody>
+    </table></div>
+  </section>`
+}
+
+/** Names with their values, as many beside each other as there is room for. */
+export const Figures = ({
+  of,
+}: {
+  readonly of: readonly (readonly [name: string, value: Shown])[]
+}) => html`<dl class="figures">
+  ${of.map(([name, value]) => html`<div key=${name} data-figure=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+</dl>`
+
+const momentOf = (seconds: number | null): number | null =>
+  seconds === null ? null : seconds * 1_000

@@ -1,0 +1,79 @@
+// The wallets that were ever asked for, by realised profit or volume of a window. Not for: one wallet. Upholds DASH65.
+
+import { request } from '../../api.ts'
+import { countText, percentText, usdText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { RankedWallet } from '../../records.ts'
+import { hrefOf, type Place } from '../../route.ts'
+import { useAsked } from '../asked.ts'
+import { Empty, Failure, Waiting } from '../states.ts'
+import { Time } from '../time.ts'
+import { ChoiceField, changeQuery, chosen } from '../views/fields.ts'
+import { nameOf, signedUsdText, wayOf } from './words.ts'
+
+interface Ranking {
+  readonly wallets: readonly RankedWallet[]
+  readonly total: number
+}
+
+const WINDOWS = ['all_time', 'one_day', 'seven_day', 'thirty_day'] as const
+const WINDOW_WORDS = {
+  all_time: 'all time',
+  one_day: '1 day',
+  seven_day: '7 days',
+  thirty_day: '30 days',
+} as const
+const ORDERS = ['realized_pnl', 'volume'] as const
+const ORDER_WORDS = { realized_pnl: 'realised profit', volume: 'volume' } as const
+
+export function WalletRanking({ place }: { readonly place: Place }) {
+  const span = chosen(place, 'window', WINDOWS)
+  const order = chosen(place, 'by', ORDERS)
+  const asked = useAsked(
+    (signal) =>
+      request<Ranking>('/v1/wallets', { query: { window: span, sort_by: order }, signal }),
+    [span, order],
+  )
+  return html`<section class="card stack" aria-labelledby="ranking">
+    <h2 id="ranking">Ranking</h2>
+    <div class="row view-filters">
+      <${ChoiceField} label="Window" value=${span} choices=${WINDOWS.map((word) => [word, WINDOW_WORDS[word]])}
+        choose=${(word: string) => changeQuery(place, { window: word })} />
+      <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((word) => [word, ORDER_WORDS[word]])}
+        choose=${(by: string) => changeQuery(place, { by })} />
+    </div>
+    ${asked.kind === 'waiting' ? html`<${Waiting} what="the ranking" />` : null}
+    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    ${asked.kind === 'answered' ? listed(asked.answer) : null}
+  </section>`
+}
+
+function listed({ wallets, total }: Ranking) {
+  if (wallets.length === 0) {
+    return html`<${Empty}>No wallet was asked for yet: give an address above, or take one from the${' '}
+      <a href=${hrefOf('whales')}>whales</a>.<//>`
+  }
+  return html`<div class="scroll-x"><table class="list">
+    <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets that were asked for so far</caption>
+    <thead><tr>
+      <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
+      <th scope="col" class="num">Realised</th><th scope="col" class="num">Volume</th>
+      <th scope="col" class="num">Trades</th><th scope="col" class="num">Won</th>
+      <th scope="col" class="num">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
+    </tr></thead>
+    <tbody>${wallets.map(
+      (wallet) => html`<tr key=${wallet.address}>
+      <td class="num">${wallet.rank}</td>
+      <td><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
+        ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}</td>
+      <td class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
+      <td class="num">${usdText(wallet.volume)}</td>
+      <td class="num">${countText(wallet.trades)}</td>
+      <td class="num">${countText(wallet.win_count)}</td>
+      <td class="num">${countText(wallet.loss_count)}</td>
+      <td class="num">${percentText(wallet.win_rate)}</td>
+      <td><${Time} atMs=${wallet.last_trade_at === null ? null : wallet.last_trade_at * 1_000} /></td>
+    </tr>`,
+    )}</tbody>
+  </table></div>`
+}

@@ -1,0 +1,58 @@
+// What is said of a wallet and of a request for one, in words; and the points of its curve. Not for: asking
+// (pages/wallet.ts) or tables. Upholds DASH64, DASH66.
+
+import { ApiError } from '../../api.ts'
+import type { CurvePoint } from '../../charts/curve.ts'
+import { shortId, usdText } from '../../format.ts'
+import type { WalletPnl } from '../../records.ts'
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i
+
+/** The address that a text names, blanks around it aside; null when it names none. */
+export function addressIn(text: string): string | null {
+  const address = text.trim()
+  return ADDRESS.test(address) ? address : null
+}
+
+export const NO_ADDRESS =
+  'This is no address of a wallet: one has 0x and 40 digits of 0 to 9 and a to f.'
+
+/** Who it is: by the name given to it, the venue's own, or its address. */
+export const nameOf = (wallet: {
+  readonly handle: string | null
+  readonly pseudonym: string | null
+  readonly address: string
+}): string => filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
+
+/** The answers that say something of the address itself; null: the request failed otherwise. */
+export function wordsOfRefusal(
+  error: unknown,
+): { readonly title: string; readonly detail: string } | null {
+  if (!(error instanceof ApiError)) return null
+  if (error.status === 422) return { title: 'Not an address.', detail: NO_ADDRESS }
+  if (error.status === 404) {
+    const detail =
+      'Nobody ever saw this wallet: the venue knows no trade of it. Is the address complete, and of the first venue?'
+    return { title: 'Never seen.', detail }
+  }
+  if (error.status === 400) return { title: 'Not a wallet.', detail: error.message }
+  return null
+}
+
+/** Profit or loss, with its sign. */
+export const signedUsdText = (usd: number): string => `${usd > 0 ? '+' : ''}${usdText(usd)}`
+
+/** The class of the colour that stands beside the sign. */
+export const wayOf = (usd: number): string => (usd > 0 ? 'up' : usd < 0 ? 'down' : '')
+
+/** One point a second, the last of several; in order of time. */
+export function curvePoints({
+  pnl_over_time: series,
+}: Pick<WalletPnl, 'pnl_over_time'>): readonly CurvePoint[] {
+  const bySecond = new Map<number, number>()
+  for (const { timestamp, pnl_to_date } of series) bySecond.set(timestamp, pnl_to_date)
+  return [...bySecond].sort(([one], [other]) => one - other).map(([time, usd]) => ({ time, usd }))
+}
+
+const filled = (text: string | null): string | null =>
+  text === null || text.trim() === '' ? null : text

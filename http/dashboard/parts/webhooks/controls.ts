@@ -1,0 +1,82 @@
+// What a person does with a webhook: send a test, switch it off and on, change it, replace its secret, delete it.
+// Upholds DASH21, DASH22, DASH26, DASH34.
+
+import { useState } from 'preact/hooks'
+import { request } from '../../api.ts'
+import { html } from '../../html.ts'
+import type { CreatedWebhook, Delivery, Webhook } from '../../records.ts'
+import { useAction } from '../account/action.ts'
+import { Confirm } from '../account/confirm.ts'
+import { KeyOnce } from '../account/key-once.ts'
+import { Failure } from '../states.ts'
+import { type DraftBody, draftOf } from './draft.ts'
+import { WebhookForm } from './form.ts'
+
+export interface WebhookControlsProps {
+  readonly webhook: Webhook
+  /** Where the webhook is under `/v1`. */
+  readonly path: string
+  readonly onSent: (delivery: Delivery) => void
+  readonly onChanged: () => void
+  readonly onDeleted: () => void
+}
+
+export function WebhookControls(props: WebhookControlsProps) {
+  const { webhook, path, onSent, onChanged, onDeleted } = props
+  const [secret, setSecret] = useState<string | null>(null)
+  const [isChanging, setChanging] = useState(false)
+  const action = useAction()
+  const patch = async (body: object) => {
+    await request<Webhook>(path, { method: 'PATCH', body })
+    onChanged()
+  }
+  const test = () =>
+    action.run(async () => onSent(await request<Delivery>(`${path}/test`, { method: 'POST' })))
+  const rotate = () =>
+    action.run(async () => {
+      const options = { method: 'POST', body: {} } as const
+      setSecret((await request<CreatedWebhook>(`${path}/rotate-secret`, options)).secret)
+      onChanged()
+    })
+  const remove = () =>
+    action.run(async () => {
+      await request(path, { method: 'DELETE' })
+      onDeleted()
+    })
+  const save = async (body: DraftBody) => {
+    await patch(body)
+    setChanging(false)
+  }
+  const { isRunning } = action
+  const confirmed = { isRunning, of: 'of this webhook' }
+  return html`
+    <div class="row controls">
+      <button type="button" class="primary" aria-disabled=${isRunning} onClick=${test}>Send a test</button>
+      <button type="button" aria-disabled=${isRunning} onClick=${() => action.run(() => patch({ active: !webhook.active }))}>
+        ${webhook.active ? 'Switch off' : 'Switch on'}
+      </button>
+      <button type="button" aria-expanded=${String(isChanging)} onClick=${() => setChanging(!isChanging)}>
+        Change
+      </button>
+      <${Confirm} ...${confirmed} key=${`rotate ${secret}`} action="New secret" onYes=${rotate}
+        question="The old secret signs as well for 24 hours." />
+      <${Confirm} ...${confirmed} action="Delete" onYes=${remove}
+        question="Its deliveries and their history go with it." />
+    </div>
+    ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+    ${
+      secret === null
+        ? null
+        : html`<${KeyOnce}
+          title="The new secret" what="secret" secret=${secret} command=${null} onDone=${() => setSecret(null)}
+        />`
+    }
+    ${
+      isChanging
+        ? html`<section class="card" aria-label="Change the webhook">
+          <${WebhookForm} initial=${draftOf(webhook)} verb="Save" send=${save} />
+        </section>`
+        : null
+    }
+  `
+}

@@ -1,0 +1,171 @@
+// What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again. After a
+// test or a retry the list is asked for a few times, until its end is known; a person asks for all else.
+// Upholds DASH21, DASH32, DASH33.
+
+import { useEffect, useState } from 'preact/hooks'
+import { request } from '../../api.ts'
+import { after, nowMs } from '../../browser.ts'
+import { shortId } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { Deliveries, Delivery } from '../../records.ts'
+import { useAction } from '../account/action.ts'
+import { Empty, Failure, Waiting } from '../states.ts'
+import { Time } from '../time.ts'
+import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne } from './words.ts'
+
+/** When an attempt's end is looked for, one after the other. */
+const LOOKS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
+const PAGE_ROWS = 25
+
+export interface WebhookDeliveriesProps {
+  /** Where the webhook is under `/v1`. */
+  readonly path: string
+  /** A test that was just sent; null: none. */
+  readonly sent: Delivery | null
+  /** The end of an attempt that was looked for is known. */
+  readonly onSettled: () => void
+}
+
+export function WebhookDeliveries({ path, sent, onSettled }: WebhookDeliveriesProps) {
+  const [shown, setShown] = useState<Shown | null>(null)
+  const [watched, setWatched] = useState<Delivery | null>(null)
+  const action = useAction()
+  const read = (cursor: string | null) =>
+    request<Deliveries>(`${path}/deliveries`, { query: { limit: PAGE_ROWS, cursor } })
+  const readNewest = () =>
+    action.run(async () => {
+      const page = await read(null)
+      setShown((last) => withNewest(last, page))
+    })
+  useEffect(readNewest, [path])
+  useEffect(() => watch(sent), [sent])
+  useLooks(watched, async () => {
+    const page = await read(null)
+    setShown((last) => withNewest(last, page))
+    const now = page.deliveries.find(({ id }) => id === watched?.id)
+    const isSettled = now === undefined || now.status !== 'pending' || now.attempts > 0
+    if (isSettled) onSettled()
+    return isSettled
+  })
+  function watch(delivery: Delivery | null): void {
+    if (delivery === null) return
+    setShown((last) => (last === null ? null : withOne(last, delivery)))
+    setWatched(delivery)
+  }
+  const readOlder = (cursor: string) =>
+    action.run(async () => {
+      const page = await read(cursor)
+      setShown((last) => (last === null ? last : withOlder(last, page)))
+    })
+  const cursor = shown?.cursor ?? null
+  return html`<section class="card stack" aria-labelledby="deliveries">
+    <div class="row spread">
+      <h2 id="deliveries">Deliveries</h2>
+      <button type="button" class="quiet" onClick=${readNewest} aria-disabled=${action.isRunning}>Refresh</button>
+    </div>
+    ${action.error === null ? null : html`<${Failure} error=${action.error} retry=${readNewest} />`}
+    ${shown === null && action.error === null ? html`<${Waiting} what="deliveries" />` : null}
+    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} onRetried=${watch} />`}
+    ${
+      cursor === null
+        ? null
+        : html`<p><button type="button" aria-disabled=${action.isRunning} onClick=${() => readOlder(cursor)}>
+            Older deliveries
+          </button></p>`
+    }
+  </section>`
+}
+
+/** Looks for a delivery's end until `look` has seen it, or it takes longer than a person waits. */
+function useLooks(watched: Delivery | null, look: () => Promise<boolean>): void {
+  useEffect(() => {
+    if (watched === null) return undefined
+    let isOver = false
+    let stop: () => void = () => undefined
+    const next = (index: number) => {
+      const delayMs = LOOKS_MS[index]
+      if (isOver || delayMs === undefined) return
+      stop = after(delayMs, () => {
+        // One that fails is made again with the next: the list itself tells of it when it is refreshed.
+        look().then(
+          (isSettled) => isSettled || next(index + 1),
+          () => next(index + 1),
+        )
+      })
+    }
+    next(0)
+    return () => {
+      isOver = true
+      stop()
+    }
+  }, [watched])
+}
+
+interface DeliveryTableProps {
+  readonly rows: readonly Delivery[]
+  readonly path: string
+  readonly onRetried: (delivery: Delivery) => void
+}
+
+function DeliveryTable({ rows, path, onRetried }: DeliveryTableProps) {
+  if (rows.length === 0) {
+    return html`<${Empty}>Nothing was sent yet. Send a test, or wait for an event that fits.<//>`
+  }
+  return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of the deliveries">
+    <table class="list deliveries stacked">
+      <thead><tr>
+        <th scope="col">Event</th><th scope="col">Made</th><th scope="col">Status</th>
+        <th scope="col" class="num">Attempts</th><th scope="col">Last attempt</th><th scope="col">Next attempt</th>
+        <th scope="col"><span class="visually-hidden">Try again</span></th>
+      </tr></thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<${DeliveryRow} key=${row.id} delivery=${row} path=${path} onRetried=${onRetried} />`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+interface DeliveryRowProps {
+  readonly delivery: Delivery
+  readonly path: string
+  readonly onRetried: (delivery: Delivery) => void
+}
+
+function DeliveryRow({ delivery, path, onRetried }: DeliveryRowProps) {
+  const { id, event_type: type, event_id: eventId, status, attempts } = delivery
+  const { created_at: created, next_attempt_at: next } = delivery
+  const action = useAction()
+  const retry = () =>
+    action.run(async () => {
+      const address = `${path}/deliveries/${encodeURIComponent(id)}/retry`
+      onRetried(await request<Delivery>(address, { method: 'POST' }))
+    })
+  return html`<tr data-delivery=${id} data-status=${status}>
+    <th scope="row">${type}<small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
+    <td data-label="Made"><${Moment} seconds=${created} /></td>
+    <td data-label="Status"><span class=${`tag ${COLOURS[status]}`}>${DELIVERY_WORDS[status]}</span></td>
+    <td class="num" data-label="Attempts">${attempts}</td>
+    <td class="attempt" data-label="Last attempt">${attemptText(delivery)}</td>
+    <td data-label="Next attempt"><${Moment} seconds=${next} /></td>
+    <td class="actions">
+      <button
+        type="button" class="quiet" aria-disabled=${action.isRunning} onClick=${retry}
+        aria-label=${`Send again ${type} ${eventId}`}
+      >Send again</button>
+      ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+    </td>
+  </tr>`
+}
+
+/** To the second while that matters: what comes after 5 s and what after 30 must be told apart. */
+function Moment({ seconds }: { readonly seconds: number | null }) {
+  if (seconds === null) return html`<span>–</span>`
+  const atMs = seconds * 1_000
+  return html`<${Time} atMs=${atMs} style=${Math.abs(atMs - nowMs()) < HALF_DAY_MS ? 'clock' : 'full'} />`
+}
+
+const HALF_DAY_MS = 43_200_000
+const COLOURS = { pending: 'wait', delivered: 'good', exhausted: 'bad', dropped: 'bad' } as const

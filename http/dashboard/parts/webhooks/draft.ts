@@ -1,0 +1,150 @@
+// A webhook as it stands in its form, and what is sent of it: which filters fit which events, lists from lines, numbers
+// from texts, and what can be said to be wrong before anything is sent. Pure. Not for: the form (webhook-form.ts).
+// Upholds DASH29, DASH30.
+
+import type { CreatedWebhook, Webhook } from '../../records.ts'
+
+export type EventType = Webhook['event_types'][number]
+
+/** What one may ask to be told; a test is sent by hand, whatever a webhook has asked for. */
+export const EVENTS: readonly {
+  readonly type: Exclude<EventType, 'webhook.test'>
+  readonly words: string
+}[] = [
+  { type: 'trade.created', words: 'every trade' },
+  { type: 'whale.alert', words: 'large transactions, 5,000 dollars or more unless said otherwise' },
+  { type: 'price.changed', words: 'a price that moved by 0.05 or more unless said otherwise' },
+  { type: 'market.resolved', words: 'a market that is settled' },
+  { type: 'match.created', words: 'the same question found on the other venue' },
+]
+
+/** A form's texts; a list has one entry a line. */
+export interface Draft {
+  readonly url: string
+  readonly description: string
+  readonly types: readonly EventType[]
+  readonly market_ids: string
+  readonly platform: string
+  readonly wallets: string
+  readonly min_usd: string
+  readonly min_change: string
+  readonly side: string
+  readonly event_slugs: string
+  readonly categories: string
+}
+export type FilterName = Exclude<keyof Draft, 'url' | 'description' | 'types'>
+
+export const EMPTY_DRAFT: Draft = {
+  ...{ url: '', description: '', types: [] },
+  ...{ market_ids: '', platform: '', wallets: '', min_usd: '', min_change: '', side: '' },
+  ...{ event_slugs: '', categories: '' },
+}
+
+/** Events that have what these filters ask for; the other filters fit every event. */
+const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = {
+  wallets: ['trade.created', 'whale.alert'],
+  min_usd: ['trade.created', 'whale.alert'],
+  side: ['trade.created', 'whale.alert'],
+  min_change: ['price.changed'],
+}
+
+/** Whether a filter means something for one of the events asked for. */
+export function isOffered(filter: FilterName, types: readonly EventType[]): boolean {
+  const fitting = FILTERS_OF[filter]
+  return fitting === undefined || types.some((type) => fitting.includes(type))
+}
+
+/** Events asked for that would never be told, since a filter asks for what they do not have. */
+export function neverTold(draft: Draft): readonly EventType[] {
+  const asked = (['wallets', 'min_usd', 'side'] as const).filter((name) => {
+    return isOffered(name, draft.types) && draft[name].trim() !== ''
+  })
+  // A test passes every filter.
+  const others = draft.types.filter((type) => type !== 'webhook.test')
+  return others.filter((type) => asked.some((name) => FILTERS_OF[name]?.includes(type) === false))
+}
+
+/** A webhook for its form. */
+export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
+  const lines = (list: readonly string[] | null) => (list ?? []).join('\n')
+  return {
+    ...{ url, description: description ?? '', types },
+    market_ids: lines(filters.market_ids),
+    platform: filters.platform ?? '',
+    wallets: lines(filters.wallets),
+    min_usd: filters.min_usd?.toString() ?? '',
+    min_change: filters.min_change?.toString() ?? '',
+    side: filters.side ?? '',
+    event_slugs: lines(filters.event_slugs),
+    categories: lines(filters.categories),
+  }
+}
+
+/** What is sent: of a new webhook as of a changed one, whose filters are replaced as a whole. */
+export interface DraftBody extends Pick<CreatedWebhook, 'url' | 'event_types' | 'description'> {
+  readonly filters: Readonly<Record<string, string | number | readonly string[]>>
+}
+
+/** `venues`: the platforms' names; empty: not known, and no market's id is held against them. */
+export function bodyOf(
+  draft: Draft,
+  venues: readonly string[],
+): { readonly body: DraftBody } | { readonly problems: ReadonlyMap<string, string> } {
+  const problems = new Map<string, string>()
+  if (draft.url.trim() === '') problems.set('url', 'Enter the address that events are posted to.')
+  if (draft.types.length === 0) problems.set('event_types', 'Choose one event or more.')
+  const filters: Record<string, string | number | readonly string[]> = {}
+  for (const name of FILTERS) {
+    const text = draft[name].trim()
+    if (text === '' || !isOffered(name, draft.types)) continue
+    filters[name] = filterOf(name, text)
+    const problem = problemOf(name, text, venues)
+    if (problem !== null) problems.set(name, problem)
+  }
+  if (problems.size > 0) return { problems }
+  const description = draft.description.trim()
+  return {
+    body: {
+      url: draft.url.trim(),
+      event_types: [...draft.types],
+      description: description === '' ? null : description,
+      filters,
+    },
+  }
+}
+
+const FILTERS = [
+  ...(['market_ids', 'platform', 'wallets', 'min_usd'] as const),
+  ...(['min_change', 'side', 'event_slugs', 'categories'] as const),
+]
+
+/** Entries of a list: one a line; ids and addresses hold no commas or blanks, which part them as well. */
+export function entriesOf(name: FilterName, text: string): readonly string[] {
+  const parts = name === 'market_ids' || name === 'wallets' ? /[\s,]+/ : /\n/
+  const entries = text.split(parts).map((entry) => entry.trim())
+  return entries.filter((entry) => entry !== '')
+}
+
+function filterOf(name: FilterName, text: string): string | number | readonly string[] {
+  if (name === 'platform' || name === 'side') return text
+  return name === 'min_usd' || name === 'min_change' ? Number(text) : entriesOf(name, text)
+}
+
+function problemOf(name: FilterName, text: string, venues: readonly string[]): string | null {
+  if (name === 'min_usd' || name === 'min_change') {
+    return Number.isFinite(Number(text)) ? null : 'Enter a number, such as 0.05 or 10000.'
+  }
+  if (name === 'wallets') {
+    const wrong = entriesOf(name, text).find((entry) => !/^0x[0-9a-f]{40}$/i.test(entry))
+    return wrong === undefined ? null : `${wrong} is no address: 0x and 40 hexadecimal digits.`
+  }
+  if (name !== 'market_ids' || venues.length === 0) return null
+  const wrong = entriesOf(name, text).find((entry) => !isMarketId(entry, venues))
+  const begins = venues.map((venue) => `${venue}_`).join(' or ')
+  return wrong === undefined ? null : `${wrong} is no market’s id: they begin with ${begins}.`
+}
+
+function isMarketId(text: string, venues: readonly string[]): boolean {
+  const id = text.toLowerCase()
+  return venues.some((venue) => id.startsWith(`${venue.toLowerCase()}_`))
+}

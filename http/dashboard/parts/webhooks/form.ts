@@ -1,0 +1,173 @@
+// The form of a webhook, new or to be changed: where to post, which events, and the filters that mean something for
+// these. Whatever is not accepted stands beside its field. Upholds DASH20, DASH29, DASH30.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { request } from '../../api.ts'
+import { html } from '../../html.ts'
+import type { Health } from '../../records.ts'
+import { useAction } from '../account/action.ts'
+import { described, Field, focusProblem, typed } from '../account/field.ts'
+import { refusalOf } from '../account/words.ts'
+import { useAsked } from '../asked.ts'
+import {
+  bodyOf,
+  type Draft,
+  type DraftBody,
+  EVENTS,
+  type EventType,
+  type FilterName,
+  isOffered,
+  neverTold,
+} from './draft.ts'
+
+export interface WebhookFormProps {
+  readonly initial: Draft
+  /** On the button. */
+  readonly verb: string
+  /** What is sent; the form shows what it rejects with. */
+  readonly send: (body: DraftBody) => Promise<void>
+}
+
+type Problems = ReadonlyMap<string, string>
+const NONE: Problems = new Map()
+const NAMES = [
+  ...['url', 'description', 'event_types', 'market_ids', 'platform', 'wallets', 'min_usd'],
+  ...['min_change', 'side', 'event_slugs', 'categories'],
+]
+
+export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
+  const form = useRef<HTMLFormElement>(null)
+  const [draft, setDraft] = useState(initial)
+  const [own, setOwn] = useState(NONE)
+  const action = useAction()
+  const health = useAsked((signal) => request<Health>('/health', { signal, token: null }), [])
+  const venues = health.kind === 'answered' ? Object.keys(health.answer.exchanges) : []
+  const refusal = action.error === null ? null : refusalOf(action.error, NAMES)
+  const problems = own.size > 0 ? own : (refusal?.fields ?? NONE)
+  useEffect(() => focusProblem(form.current), [own, action.error])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const made = bodyOf(draft, venues)
+    setOwn('body' in made ? NONE : made.problems)
+    action.forget()
+    if ('body' in made) action.run(() => send(made.body))
+  }
+  const set = (change: Partial<Draft>) => setDraft((last) => ({ ...last, ...change }))
+  const parts = { draft, problems, set }
+  const silent = neverTold(draft)
+  return html`<form class="webhook-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
+    <${TextField} ...${parts} name="url" label="Post to" placeholder="https://example.com/hooks"
+      hint="Your receiver: https, on a public address." type="url" />
+    <${TypesField} ...${parts} />
+    <${TextField} ...${parts} name="description" label="Description" hint="For yourself; may stay empty." />
+    <fieldset class="webhook-filters">
+      <legend>Only when… <span class="muted">(what stays empty fits everything)</span></legend>
+      <${FilterFields} ...${parts} venues=${venues} />
+    </fieldset>
+    ${
+      silent.length === 0
+        ? null
+        : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be told, for${' '}
+          ${silent.length === 1 ? 'it has' : 'they have'} no amount, side or wallet. Make two webhooks instead.</p>`
+    }
+    ${own.size === 0 && refusal !== null && refusal.form !== null ? html`<p class="error" role="alert">${refusal.form}</p>` : null}
+    <p><button type="submit" class="primary" aria-disabled=${action.isRunning}>
+      ${action.isRunning ? 'Saving…' : verb}
+    </button></p>
+  </form>`
+}
+
+interface PartProps {
+  readonly draft: Draft
+  readonly problems: Problems
+  readonly set: (change: Partial<Draft>) => void
+}
+
+interface TextFieldProps extends PartProps {
+  readonly name: 'url' | 'description' | FilterName
+  readonly label: string
+  readonly hint?: string
+  readonly placeholder?: string
+  readonly type?: string
+  /** A list, one entry a line. */
+  readonly isList?: boolean
+  /** What may be chosen, where only that is taken; the first is anything. */
+  readonly choices?: readonly (readonly [value: string, words: string])[]
+}
+
+function TextField(props: TextFieldProps) {
+  const { draft, problems, set, name, label, hint = null, placeholder, type = 'text' } = props
+  const field = { id: `webhook-${name}`, hint, problem: problems.get(name) ?? null }
+  const input = {
+    ...described(field),
+    ...{ name, placeholder, value: draft[name], autocomplete: 'off', spellcheck: 'false' },
+    onInput: (event: Event) => set({ [name]: typed(event) }),
+  }
+  const { choices, isList = false } = props
+  return html`<${Field} ...${field} label=${label}>
+    ${
+      choices !== undefined
+        ? html`<select ...${input}>
+          ${choices.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}
+        </select>`
+        : isList
+          ? html`<textarea rows="2" ...${input}></textarea>`
+          : html`<input type=${type} ...${input} />`
+    }
+  <//>`
+}
+
+function TypesField({ draft, problems, set }: PartProps) {
+  const problem = problems.get('event_types') ?? null
+  const toggle = (type: EventType) => {
+    const { types } = draft
+    set({ types: types.includes(type) ? types.filter((one) => one !== type) : [...types, type] })
+  }
+  return html`<fieldset class="webhook-events field">
+    <legend>Events</legend>
+    ${EVENTS.map(
+      ({ type, words }, index) => html`<label class="webhook-choice" key=${type}>
+        <input
+          ...${index === 0 ? described({ id: 'webhook-event_types', problem }) : {}}
+          type="checkbox" value=${type} checked=${draft.types.includes(type)} onChange=${() => toggle(type)}
+        />
+        <span><code>${type}</code> <span class="muted">${words}</span></span>
+      </label>`,
+    )}
+    ${problem === null ? null : html`<p class="error" id="webhook-event_types-error">${problem}</p>`}
+  </fieldset>`
+}
+
+const SIDES = [
+  ['', 'buys and sells'],
+  ['buy', 'buys'],
+  ['sell', 'sells'],
+] as const
+
+function FilterFields({ venues, ...parts }: PartProps & { readonly venues: readonly string[] }) {
+  const { platform, types } = parts.draft
+  const known = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
+  const platforms = [['', 'both'] as const, ...known.map((name) => [name, name] as const)]
+  const fields: readonly Omit<TextFieldProps, keyof PartProps>[] = [
+    { name: 'platform', label: 'Venue', choices: platforms },
+    { name: 'min_usd', label: 'US dollars, at least', placeholder: '5000' },
+    { name: 'side', label: 'Side of the taker', choices: SIDES },
+    { name: 'min_change', label: 'Price moved by, at least', placeholder: '0.05' },
+    { name: 'market_ids', label: 'Markets', hint: 'Ids, one a line.', isList: true },
+    { name: 'wallets', label: 'Wallets', hint: 'Addresses, one a line.', isList: true },
+    {
+      name: 'event_slugs',
+      label: 'Events of the venues',
+      hint: 'Slugs, one a line.',
+      isList: true,
+    },
+    { name: 'categories', label: 'Categories', hint: 'One a line.', isList: true },
+  ]
+  return html`<div class="webhook-grid">
+    ${fields.map((field) => {
+      if (field.name === 'url' || field.name === 'description') return null
+      if (!isOffered(field.name, types)) return null
+      return html`<${TextField} key=${field.name} ...${field} ...${parts} />`
+    })}
+  </div>`
+}

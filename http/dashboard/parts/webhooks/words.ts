@@ -1,0 +1,104 @@
+// What the page says of a webhook's state and of its deliveries, and how pages of deliveries become one list. Pure.
+// Upholds DASH31, DASH32.
+
+import { countText, durationText } from '../../format.ts'
+import type { Deliveries, Delivery, Webhook } from '../../records.ts'
+
+/** Whether a webhook is told of anything, and if not, why. */
+export interface WebhookState {
+  readonly name: 'on' | 'failing' | 'off'
+  readonly words: string
+}
+
+/** `nowMs` in Unix milliseconds. */
+export function stateOf(webhook: Webhook, nowMs: number): WebhookState {
+  if (!webhook.active) return { name: 'off', words: OFF[webhook.disabled_reason ?? 'asked'] }
+  const since = webhook.failing_since
+  if (since === null) return { name: 'on', words: 'Events are posted as they happen.' }
+  const words = `Every attempt has failed for ${durationText(nowMs - since * 1_000)}.`
+  return { name: 'failing', words: `${words} After five days it is switched off.` }
+}
+
+const OFF = {
+  asked: 'You switched it off: nothing is posted.',
+  gone: 'It was switched off: your receiver answered 410 Gone.',
+  failing: 'It was switched off: every attempt failed for five days.',
+} as const
+
+/** `12 delivered, 1 waiting`; only what there is. */
+export function countsText(counts: Webhook['counts']): string {
+  const parts = COUNTS.flatMap(([name, words]) => {
+    return counts[name] === 0 ? [] : [`${countText(counts[name])} ${words}`]
+  })
+  return parts.length === 0 ? 'nothing yet' : parts.join(', ')
+}
+
+const COUNTS = [
+  ['delivered', 'delivered'],
+  ['pending', 'waiting'],
+  ['exhausted', 'given up'],
+  ['dropped', 'dropped'],
+] as const
+
+/** A delivery's status in one word. */
+export const DELIVERY_WORDS: Readonly<Record<Delivery['status'], string>> = {
+  pending: 'waiting',
+  delivered: 'delivered',
+  exhausted: 'given up',
+  dropped: 'dropped',
+}
+
+/** What came of the last attempt. */
+export function attemptText({ last_attempt: last }: Delivery): string {
+  if (last === null) return 'not tried yet'
+  const took = durationText(last.duration_ms)
+  if (last.error === null) return `${last.status ?? ''} in ${took}`.trim()
+  // Most errors name the status themselves.
+  const isNamed = last.status === null || last.error.includes(String(last.status))
+  return `${isNamed ? '' : `${last.status}: `}${last.error}, in ${took}`
+}
+
+/** A filter as a row of a list: its name and what it asks for. */
+export function filterRows({ filters }: Webhook): readonly (readonly [string, string])[] {
+  return Object.entries(filters).flatMap(([name, wanted]) => {
+    if (wanted === null) return []
+    return [[name, Array.isArray(wanted) ? wanted.join(', ') : String(wanted)] as const]
+  })
+}
+
+/** What is shown of a webhook's deliveries. */
+export interface Shown {
+  /** Newest first. */
+  readonly rows: readonly Delivery[]
+  /** Where older ones begin; null: there are none. */
+  readonly cursor: string | null
+}
+
+/** The newest page, over what is shown: rows it has are replaced, older ones that were asked for stay. */
+export function withNewest(shown: Shown | null, page: Deliveries): Shown {
+  const fresh = { rows: page.deliveries, cursor: page.cursor }
+  if (shown === null) return fresh
+  const last = page.deliveries.at(-1)
+  const ids = new Set(page.deliveries.map(({ id }) => id))
+  // A page that no longer meets what is shown would leave a hole between them.
+  const isMeeting = page.has_more && shown.rows.some(({ id }) => id === last?.id)
+  if (!isMeeting) return fresh
+  const older = shown.rows.filter(({ id }) => !ids.has(id))
+  return { rows: [...page.deliveries, ...older], cursor: shown.cursor }
+}
+
+/** An older page, below what is shown. */
+export function withOlder(shown: Shown, page: Deliveries): Shown {
+  const ids = new Set(shown.rows.map(({ id }) => id))
+  const older = page.deliveries.filter(({ id }) => !ids.has(id))
+  return { rows: [...shown.rows, ...older], cursor: page.cursor }
+}
+
+/** One delivery as it now is; a new one stands on top. */
+export function withOne(shown: Shown, delivery: Delivery): Shown {
+  const isKnown = shown.rows.some(({ id }) => id === delivery.id)
+  const rows = isKnown
+    ? shown.rows.map((row) => (row.id === delivery.id ? delivery : row))
+    : [delivery, ...shown.rows]
+  return { ...shown, rows }
+}
