@@ -1,7 +1,7 @@
 // What the owners let the face see of the logs: trades and whales as they were told, run after run, for
 // streams that resume. Part of views.ts, which shows these to http/.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type {
   HistoryQuery,

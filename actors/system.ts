@@ -16,8 +16,8 @@ import {
   waitingWeightLow,
   waitingWeightMax,
 } from '../engine/limits.ts'
-import type { Log } from '../engine/log.ts'
-import type { Count, Durations, Metrics } from '../engine/metrics.ts'
+import type { Log } from '../engine/process/log.ts'
+import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
 import type { Actor } from './actor.ts'
 import { Mailbox } from './mailbox.ts'
 

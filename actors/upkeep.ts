@@ -2,7 +2,7 @@
 // that no slice is felt. Not for: work that a message or a user asks for. Upholds R40.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
-import type { Log } from '../engine/log.ts'
+import type { Log } from '../engine/process/log.ts'
 import { HOUR_MS } from '../engine/units.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AccountsActor } from './accounts/accounts.ts'

@@ -3,10 +3,10 @@
 // the face may stand in for them. Nothing here may be kept across turns unless it says so.
 
 import type { KeyScope } from '../engine/account.ts'
-import type { Bar } from '../engine/candle.ts'
 import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey, VenueNames } from '../engine/ids.ts'
-import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market.ts'
+import type { Bar } from '../engine/market/candle.ts'
+import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market/market.ts'
 import type { Sport } from '../engine/sports/sport.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type {

@@ -3,8 +3,8 @@
 // from the publisher itself. Not for: clients (connect-load.ts), or what is compared (connect.bench.ts).
 
 import { systemClock } from '../engine/clock.ts'
-import { silentLog } from '../engine/log.ts'
-import { Metrics } from '../engine/metrics.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
 import { timeMs } from '../engine/units.ts'
 import { openLmdbStorage } from '../storage/lmdb.ts'
 import { ask, bid, change, level, listing, snapshot, trade } from '../test/support/builders.ts'

@@ -5,8 +5,8 @@
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../engine/clock.ts'
-import { silentLog } from '../engine/log.ts'
-import { Metrics } from '../engine/metrics.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
 import { seededRandom } from '../engine/random.ts'
 import { timeMs } from '../engine/units.ts'
 import { SocketFeed } from '../engine/venues/feed.ts'

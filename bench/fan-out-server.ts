@@ -5,7 +5,7 @@
 
 import { systemClock } from '../engine/clock.ts'
 import type { BookUpdate } from '../engine/events.ts'
-import { silentLog } from '../engine/log.ts'
+import { silentLog } from '../engine/process/log.ts'
 import { seededRandom } from '../engine/random.ts'
 import { priceMicros, sizeMicros } from '../engine/units.ts'
 import { createServer } from '../http/server.ts'

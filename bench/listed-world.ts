@@ -4,7 +4,7 @@
 
 import { MarketActor } from '../actors/market/market.ts'
 import type { MarketView } from '../actors/views.ts'
-import type { EventListing, MarketListing, MarketNumber } from '../engine/market.ts'
+import type { EventListing, MarketListing, MarketNumber } from '../engine/market/market.ts'
 import type { Publisher } from '../engine/publisher.ts'
 import { seededRandom } from '../engine/random.ts'
 import { timeMs } from '../engine/units.ts'

@@ -9,8 +9,8 @@ import type { Actor, Turn } from '../actors/actor.ts'
 import { type Cell, System } from '../actors/system.ts'
 import { systemClock } from '../engine/clock.ts'
 import { mailboxMessagesMax } from '../engine/limits.ts'
-import { silentLog } from '../engine/log.ts'
-import { Metrics } from '../engine/metrics.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
 import {
   type Bench,
   type BenchSetting,

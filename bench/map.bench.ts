@@ -6,7 +6,7 @@
 
 import type { VenueEvent } from '../engine/events.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import { OrderBook } from '../engine/order-book.ts'
+import { OrderBook } from '../engine/market/order-book.ts'
 import {
   type Bench,
   check,

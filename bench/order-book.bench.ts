@@ -8,7 +8,7 @@
 // Excluded: parsing, mapping, checksums, publishing, and the making of snapshots.
 
 import type { LevelChange } from '../engine/events.ts'
-import { OrderBook } from '../engine/order-book.ts'
+import { OrderBook } from '../engine/market/order-book.ts'
 import { seededRandom } from '../engine/random.ts'
 import { priceMicros, sizeMicros } from '../engine/units.ts'
 import { NaiveBook } from '../test/support/naive-book.ts'

@@ -3,9 +3,9 @@
 // them: no trade, no book, no checkpoint. Not for: markets with owners (listed-world.ts), or what is measured (scale.bench.ts).
 
 import { systemClock } from '../engine/clock.ts'
-import { silentLog } from '../engine/log.ts'
-import type { EventListing, MarketListing, MarketStatus } from '../engine/market.ts'
-import { Metrics } from '../engine/metrics.ts'
+import type { EventListing, MarketListing, MarketStatus } from '../engine/market/market.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
 import { seededRandom } from '../engine/random.ts'
 import { timeMs } from '../engine/units.ts'
 import { parseEvent, parseMarket } from '../engine/venues/kalshi/listing.ts'

@@ -10,7 +10,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
-import type { MarketStatus } from '../engine/market.ts'
+import type { MarketStatus } from '../engine/market/market.ts'
 import { Child } from './child.ts'
 import {
   aimedRow,

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { MarketSearch, type MarketText } from '../actors/catalog/search.ts'
 import { systemClock } from '../engine/clock.ts'
-import { silentLog } from '../engine/log.ts'
+import { silentLog } from '../engine/process/log.ts'
 import { openSearchThread } from '../engine/search/search.ts'
 import { questionWords } from '../engine/search/words.ts'
 import {

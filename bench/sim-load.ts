@@ -4,7 +4,7 @@
 
 import type { Level } from '../engine/events.ts'
 import { nativeMarketId, outcomeId, type VenueKey } from '../engine/ids.ts'
-import type { MarketListing } from '../engine/market.ts'
+import type { MarketListing } from '../engine/market/market.ts'
 import { seededRandom } from '../engine/random.ts'
 import { SIZE_ZERO } from '../engine/units.ts'
 import { Calendar } from '../engine/venues/simulator/calendar.ts'

@@ -3,8 +3,8 @@
 
 import type { VenueEvent } from '../engine/events.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import { silentLog } from '../engine/log.ts'
-import { Metrics } from '../engine/metrics.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
 import { timeMs } from '../engine/units.ts'
 import { KalshiStream, Tally } from '../engine/venues/kalshi/stream.ts'
 import { PolymarketMap } from '../engine/venues/polymarket/map.ts'

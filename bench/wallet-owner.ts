@@ -5,9 +5,9 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { Wallets } from '../actors/wallets/wallets.ts'
 import { type Clock, systemClock } from '../engine/clock.ts'
 import { nativeMarketId, type WalletAddress } from '../engine/ids.ts'
-import { silentLog } from '../engine/log.ts'
-import type { MarketListing } from '../engine/market.ts'
-import { Metrics } from '../engine/metrics.ts'
+import type { MarketListing } from '../engine/market/market.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
 import { DAY_MS, priceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import type {
   VenuePosition,

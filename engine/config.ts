@@ -4,8 +4,8 @@
 
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { EnvironmentReader } from './environment.ts'
 import { FAULT_NAMES } from './fault-names.ts'
+import { EnvironmentReader } from './process/environment.ts'
 
 /** Where both venues are, or what replaces them. */
 export type VenueSource =

@@ -3,7 +3,7 @@
 // Two times on everything: the venue's and ours, stamped once on arrival.
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
-import type { MarketFacts, MarketRef, MarketStatus } from './market.ts'
+import type { MarketFacts, MarketRef, MarketStatus } from './market/market.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 import type { WalletEvent } from './wallet.ts'
 

@@ -6,9 +6,9 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Clock, pause } from './clock.ts'
-import type { Log } from './log.ts'
-import type { Count, Metrics } from './metrics.ts'
 import { onAbort } from './on-abort.ts'
+import type { Log } from './process/log.ts'
+import type { Count, Metrics } from './process/metrics.ts'
 import type { Random } from './random.ts'
 
 /**

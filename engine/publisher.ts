@@ -4,9 +4,9 @@
 // Upholds PUB1 to PUB4.
 
 import type { Stamp, Update } from './events.ts'
-import type { Log } from './log.ts'
-import type { MarketNumber } from './market.ts'
-import type { Count, Metrics } from './metrics.ts'
+import type { MarketNumber } from './market/market.ts'
+import type { Log } from './process/log.ts'
+import type { Count, Metrics } from './process/metrics.ts'
 
 /** Channels with their own offset (over all markets) and seq (per market). */
 export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'whales' | 'lifecycle'

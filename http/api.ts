@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
-import type { Metrics } from '../engine/metrics.ts'
+import type { Metrics } from '../engine/process/metrics.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { HotAnswers } from './records/hot-answers.ts'
 import { MarketRecords } from './records/markets.ts'

@@ -4,7 +4,7 @@
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/account.ts'
-import { MARKET_STATUSES } from '../engine/market.ts'
+import { MARKET_STATUSES } from '../engine/market/market.ts'
 
 /** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
 export const SECONDS_MAX = 4_102_444_800

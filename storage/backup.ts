@@ -8,8 +8,8 @@
 
 import { chmod, mkdir, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Log } from '../engine/log.ts'
-import type { Metrics } from '../engine/metrics.ts'
+import type { Log } from '../engine/process/log.ts'
+import type { Metrics } from '../engine/process/metrics.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'

@@ -1,15 +1,15 @@
 // The table of bars: what the trades of a minute or an hour come to, one fixed record of 60 bytes and
 // its header. Minute bars go at the age of their trades, hour bars only with their market, so their
 // checksum matters: nothing could compute them again. Not for: how trades make bars
-// (engine/candle.ts). Upholds STORE24.
+// (engine/market/candle.ts). Upholds STORE24.
 //
 //   0      4         8            12    16   20     24         28            32     36   44    52
 //   open | openMs* | openOrdinal | high | low | close | closeMs* | closeOrdinal | count | usd | size | weighted
 //   u32    u32       u32           u32    u32   u32     u32        u32            u32     f64   f64    f64
 //   * milliseconds after the bar's start, which stands in the key
 
-import { BAR_MS, type Bar, type BarSize } from '../engine/candle.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import { BAR_MS, type Bar, type BarSize } from '../engine/market/candle.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { priceMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'

@@ -1,7 +1,7 @@
 // The table of checkpoints: what a market actor needs to come back, one compact record a market.
 
 import type { Level } from '../engine/events.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { numberKey } from './keys.ts'

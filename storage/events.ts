@@ -2,7 +2,7 @@
 // Not for: which markets an event has; a market names its event. Upholds STORE2, STORE18.
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
-import type { EventListing } from '../engine/market.ts'
+import type { EventListing } from '../engine/market/market.ts'
 import type { Environment } from './environment.ts'
 import { nativeKey } from './keys.ts'
 import {

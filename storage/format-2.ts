@@ -5,10 +5,10 @@
 // short is begun anew. Not for: when the version is raised (migrate.ts). Upholds STORE14, STORE29.
 
 import type { Database, RootDatabase } from 'lmdb'
-import { BAR_MS, type Bar, type BarSize, barOf, barStart, joined } from '../engine/candle.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import type { Log } from '../engine/log.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import { BAR_MS, type Bar, type BarSize, barOf, barStart, joined } from '../engine/market/candle.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
+import type { Log } from '../engine/process/log.ts'
 import { barRow } from './bars.ts'
 import { openTable } from './environment.ts'
 import { kindCode } from './hours.ts'

@@ -3,7 +3,7 @@
 // same age share one table. Not for: hour bars and coverage, of which there is little, or past prices,
 // which have no age (past-prices.ts).
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './environment.ts'
 import { hourKey, KEY_END, KEY_START, readInteger } from './keys.ts'
 import type { Table } from './table.ts'

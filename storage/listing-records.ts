@@ -9,7 +9,7 @@ import {
   outcomeId,
   VENUE_KEYS,
 } from '../engine/ids.ts'
-import { MARKET_STATUSES, type OutcomeListing } from '../engine/market.ts'
+import { MARKET_STATUSES, type OutcomeListing } from '../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../engine/units.ts'
 import type { FieldReader } from './records.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from './storage.ts'

@@ -5,7 +5,7 @@
 // Upholds STORE2 (numbers), STORE7 (a quick start), STORE17 (removal).
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
-import type { MarketListing, MarketNumber } from '../engine/market.ts'
+import type { MarketListing, MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './environment.ts'
 import { KEY_END, KEY_START, nativeKey, numberKey } from './keys.ts'
 import {

@@ -3,7 +3,7 @@
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
 import type { NativeMarketId } from '../engine/ids.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { TimeMs } from '../engine/units.ts'
 
 /** How a pair was judged, as score.ts gives it. */

@@ -2,7 +2,7 @@
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
 import { nativeMarketId } from '../engine/ids.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { nativeKey, numberKey } from './keys.ts'

@@ -1,10 +1,10 @@
 // Bars, snapshots, past prices and coverage in sorted arrays: the naive twins of bars.ts, snapshots.ts,
 // past-prices.ts and coverage.ts, part of memory.ts.
 
-import { BAR_MS, type Bar, type BarSize } from '../engine/candle.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import { bookSnapshotLevels } from '../engine/limits.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import { BAR_MS, type Bar, type BarSize } from '../engine/market/candle.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type {
   BarQuery,

@@ -1,6 +1,6 @@
 // The tables of matches and of people's words in memory, the naive twins of matches.ts. Nothing survives the process.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { MatchTable, StoredMatch, StoredVerdict, VerdictTable } from './match-contract.ts'
 
 export class MemoryMatches implements MatchTable {

@@ -1,7 +1,7 @@
 // The outbox in memory: plain objects, looked through from the beginning at every question, as the
 // naive twin of outbox.ts. Not for: many deliveries.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../engine/units.ts'
 import type { Delivery, StoredDelivery, WebhookNumber } from '../engine/webhooks/webhook.ts'
 import { changedDelivery, withoutBody } from './outbox-record.ts'

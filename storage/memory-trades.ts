@@ -2,7 +2,7 @@
 
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs } from '../engine/units.ts'
 import type {
   HistoryQuery,

@@ -1,7 +1,7 @@
 // The table of whale rows in one array: the naive twin of whales.ts, part of memory.ts.
 
 import { assert } from '../engine/errors.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { HistoryQuery, OffsetQuery } from './storage.ts'
 import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './whale-contract.ts'

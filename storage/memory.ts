@@ -7,7 +7,7 @@
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'
 import { firstKeptHour } from '../engine/kept-time.ts'
 import { lossesOfRunMax, runsKeptMax, snapshotDaysKept } from '../engine/limits.ts'
-import type { EventListing, MarketListing, MarketNumber } from '../engine/market.ts'
+import type { EventListing, MarketListing, MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import {
   MemoryBars,

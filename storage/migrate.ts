@@ -4,7 +4,7 @@
 // Steps run before the tables are opened, with nothing else writing. Upholds STORE14.
 
 import type { RootDatabase } from 'lmdb'
-import type { Log } from '../engine/log.ts'
+import type { Log } from '../engine/process/log.ts'
 import { prepareFormat2 } from './format-2.ts'
 import { putFormatVersion, type Sentinel } from './sentinel.ts'
 import { type EnvironmentName, FORMAT_VERSION } from './tables.ts'

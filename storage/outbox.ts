@@ -4,7 +4,7 @@
 // crash the totals fit the rows. A delivery costs four small puts, one read, and no decoding.
 // Not for: when to attempt (actors/), or what is sent. Upholds OUTBOX1 to OUTBOX10.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import {
   type Delivery,

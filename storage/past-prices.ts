@@ -4,7 +4,7 @@
 // Not for: prices that we saw ourselves (ticks.ts) or asking the venue (actors/). Upholds STORE26,
 // STORE28.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { groupKey, KEY_END, KEY_START, readInteger, readKey } from './keys.ts'

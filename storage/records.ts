@@ -6,7 +6,7 @@
 
 import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'
-import type { JsonRecord } from '../engine/market.ts'
+import type { JsonRecord } from '../engine/market/market.ts'
 import type { TableLayout } from './tables.ts'
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })

@@ -2,7 +2,7 @@
 // after two days, whatever the retention of the rest. Not for: their bytes (snapshot-record.ts).
 // Upholds STORE25.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'

@@ -6,16 +6,16 @@
 // STORE22 to STORE28.
 
 import type { KeyScope } from '../engine/account.ts'
-import type { Bar, BarSize } from '../engine/candle.ts'
 import type { Level, Trade } from '../engine/events.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../engine/ids.ts'
+import type { Bar, BarSize } from '../engine/market/candle.ts'
 import type {
   EventListing,
   JsonRecord,
   MarketListing,
   MarketNumber,
   MarketRef,
-} from '../engine/market.ts'
+} from '../engine/market/market.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../engine/units.ts'
 import type { MatchTable, VerdictTable } from './match-contract.ts'
 import type { WalletTable } from './wallet-contract.ts'

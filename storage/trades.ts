@@ -1,12 +1,12 @@
 // The table of trades: by market, time and ordinal, with an index from the venue's own id, one from
 // (run, offset) for resuming streams, and one of all the venue's trades (venue-trades.ts). A put writes all of them in one turn, so that a crash
 // keeps or forgets them together. The index by id holds 64 hash bits; ids that share them are told
-// apart by their text. Not for: trades in memory (engine/trade-ring.ts).
+// apart by their text. Not for: trades in memory (engine/market/trade-ring.ts).
 // Upholds STORE3 (ordinals), STORE5 (paging), STORE6 (ids), R33.
 
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import type { Hours } from './hours.ts'

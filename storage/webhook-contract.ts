@@ -2,7 +2,7 @@
 // each change awaited to the platter), and the outbox (in `market`, so that a delivery is committed in
 // one turn with the trade or whale that caused it, or not at all). Upholds OUTBOX1 to OUTBOX8.
 
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../engine/units.ts'
 import type {
   Delivery,

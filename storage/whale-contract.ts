@@ -3,7 +3,7 @@
 
 import type { Whale } from '../engine/events.ts'
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
-import type { MarketNumber, MarketRef } from '../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../engine/market/market.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { HistoryQuery, OffsetQuery } from './storage.ts'
 

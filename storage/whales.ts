@@ -4,7 +4,7 @@
 // Not for: what is a whale (engine/whale.ts). Upholds WHALE8, WHALE9.
 
 import { assert } from '../engine/errors.ts'
-import type { MarketNumber } from '../engine/market.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Environment } from './environment.ts'
 import { groupKey, hashNativeId, KEY_END, readInteger, tradeIdKey, tradeKey } from './keys.ts'

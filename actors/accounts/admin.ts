@@ -1,9 +1,9 @@
 // What an operator may do with accounts, as commands of the admin socket; `npm run account` calls the
 // same ones directly when no engine runs. Arguments are checked here, since a socket brings anything.
-// Not for: how they arrive (engine/admin-socket.ts). Upholds ADMIN7, ACC14 to ACC18.
+// Not for: how they arrive (engine/admin/socket.ts). Upholds ADMIN7, ACC14 to ACC18.
 
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/account.ts'
-import type { AdminHandlers, AdminRequest } from '../../engine/admin-socket.ts'
+import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { toSeconds } from '../../engine/units.ts'
 import type { AccountRecord } from '../../storage/storage.ts'

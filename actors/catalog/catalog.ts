@@ -17,7 +17,7 @@ import {
   mayFollow,
   type ReadEvent,
   type ReadListing,
-} from '../../engine/market.ts'
+} from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs } from '../../engine/units.ts'
 import type { EventSummary, MarketSummary, Storage, VenueTrade } from '../../storage/storage.ts'
 import { MarketActor } from '../market/market.ts'

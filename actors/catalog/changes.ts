@@ -3,7 +3,7 @@
 // markets in memory, or reading them at each crawl, would cost too much. Pure. Upholds CAT11, CAT3.
 
 import { crc32 } from 'node:zlib'
-import type { EventListing, MarketListing, ReadListing } from '../../engine/market.ts'
+import type { EventListing, MarketListing, ReadListing } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/storage.ts'
 

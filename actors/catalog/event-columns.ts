@@ -4,7 +4,7 @@
 // Upholds EVENTS1, EVENTS2.
 
 import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketStatus } from '../../engine/market.ts'
+import type { MarketStatus } from '../../engine/market/market.ts'
 import { type UsdMicros, usdMicros } from '../../engine/units.ts'
 import type { EventSummary } from '../../storage/storage.ts'
 import { Columns } from '../rows/columns.ts'

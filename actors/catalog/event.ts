@@ -2,7 +2,7 @@
 // Not for: which events there are (actors/catalog/events.ts). Upholds EVENTS1.
 
 import type { NativeEventId, VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber, MarketStatus } from '../../engine/market.ts'
+import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
 import type { EventSummary, EventTable } from '../../storage/storage.ts'
 import type { EventView, MarketView } from '../views.ts'

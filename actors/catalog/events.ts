@@ -5,7 +5,7 @@
 // Upholds CAT6, CAT9, EVENTS1 to EVENTS3.
 
 import { type NativeEventId, nativeEventId, VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber, MarketRef, ReadEvent } from '../../engine/market.ts'
+import type { MarketNumber, MarketRef, ReadEvent } from '../../engine/market/market.ts'
 import type { EventSummary, EventTable } from '../../storage/storage.ts'
 import type { EventFilter, EventView } from '../views.ts'
 import { eventSummaryOf, fingerprint, isEqualRecord, isOlder } from './changes.ts'

@@ -4,7 +4,7 @@
 // Upholds CAT4, CAT13, RANK1 to RANK5, EVENTS2.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/storage.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
 import type {

@@ -5,7 +5,7 @@
 // Upholds CAT4, CAT13, CAT14.
 
 import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber, MarketStatus } from '../../engine/market.ts'
+import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/storage.ts'
 import { type Column, Columns } from '../rows/columns.ts'
 import { sortedPositions } from '../rows/sort.ts'

@@ -2,7 +2,7 @@
 // pinned. Pure. Upholds CAT4, CAT13, RANK4.
 
 import type { VenueKey } from '../../engine/ids.ts'
-import { MARKET_STATUSES, type MarketStatus } from '../../engine/market.ts'
+import { MARKET_STATUSES, type MarketStatus } from '../../engine/market/market.ts'
 import type { EventFilter, MarketFilter, MarketOrder, MarketPhase } from '../views.ts'
 
 /** One byte: the status in two bits, whether it is unopened, and whether it is of venue b. */

@@ -2,7 +2,7 @@
 // that those that wait cost no text of their own. Not for: what a word is (engine/search/words.ts).
 // Upholds SEARCH1.
 
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { SearchTexts } from '../../engine/search/task.ts'
 import type { MarketSummary } from '../../storage/storage.ts'
 

@@ -5,7 +5,7 @@
 // Upholds CAT1, CAT8.
 
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber, OutcomeListing } from '../../engine/market.ts'
+import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/storage.ts'
 import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/message.ts'

@@ -1,11 +1,11 @@
 // A market's bars of trades, kept as its trades are stored: the minute and the hour of each trade, in
 // the same turn, whatever the order in which trades arrive. The bars touched last stay in memory, so
-// that a market that trades reads no disk. Not for: what a bar is (engine/candle.ts), or intervals and
+// that a market that trades reads no disk. Not for: what a bar is (engine/market/candle.ts), or intervals and
 // pages (http/pages/candles.ts). Upholds CANDLE5, CANDLE6.
 
-import { type Bar, type BarSize, barOf, joined } from '../../engine/candle.ts'
 import type { Trade } from '../../engine/events.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { BarTable } from '../../storage/storage.ts'
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']

@@ -9,8 +9,8 @@ import type {
   LevelChange,
   Stamp,
 } from '../../engine/events.ts'
-import type { MarketNumber } from '../../engine/market.ts'
-import { OrderBook } from '../../engine/order-book.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import { OrderBook } from '../../engine/market/order-book.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { Checkpoint, SnapshotTable } from '../../storage/storage.ts'
 import type { BookView } from '../views.ts'

@@ -18,7 +18,7 @@ import type {
 } from '../../engine/events.ts'
 import { firstKeptMs } from '../../engine/kept-time.ts'
 import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
-import { type MarketRef, mayFollow } from '../../engine/market.ts'
+import { type MarketRef, mayFollow } from '../../engine/market/market.ts'
 import { complement, type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
 import type { ListingDetails, MarketSummary } from '../../storage/storage.ts'
 import type { Actor, Turn } from '../actor.ts'

@@ -1,7 +1,7 @@
 // What a market's actor is given: one object shared by all of them.
 
 import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketRef } from '../../engine/market.ts'
+import type { MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { Storage, StoredTrade } from '../../storage/storage.ts'

@@ -3,11 +3,11 @@
 // Upholds MKT7, MKT8, MKT17.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
-import { hourOf, OpenHour } from '../../engine/hour-ticks.ts'
 import { priceRingCount } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market.ts'
-import { type PriceFacts, priceOf } from '../../engine/price.ts'
-import { PriceRing } from '../../engine/price-ring.ts'
+import { hourOf, OpenHour } from '../../engine/market/hour-ticks.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import { type PriceFacts, priceOf } from '../../engine/market/price.ts'
+import { PriceRing } from '../../engine/market/price-ring.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { Checkpoint, MarketSummary, TickTable } from '../../storage/storage.ts'
 import type { MarketBook } from './book.ts'

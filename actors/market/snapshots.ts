@@ -6,8 +6,8 @@
 import { crc32 } from 'node:zlib'
 import type { Level } from '../../engine/events.ts'
 import { bookSnapshotEveryMs, bookSnapshotLevels } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market.ts'
-import type { OrderBook } from '../../engine/order-book.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import type { OrderBook } from '../../engine/market/order-book.ts'
 import { TIME_END, TIME_ZERO, type TimeMs } from '../../engine/units.ts'
 import type { BookSnapshot, SnapshotTable } from '../../storage/storage.ts'
 

@@ -12,8 +12,8 @@ import type {
   Stamp,
   Trade,
 } from '../../engine/events.ts'
-import type { MarketFacts, MarketRef } from '../../engine/market.ts'
-import type { OrderBook } from '../../engine/order-book.ts'
+import type { MarketFacts, MarketRef } from '../../engine/market/market.ts'
+import type { OrderBook } from '../../engine/market/order-book.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { BothTimes } from './parts.ts'
 

@@ -1,5 +1,5 @@
 // What an operator may say of matches, as commands of the admin socket: `npm run match` calls them. Arguments are
-// checked here, since a socket brings anything. Not for: how they arrive (engine/admin-socket.ts). Upholds MATCHER10,
+// checked here, since a socket brings anything. Not for: how they arrive (engine/admin/socket.ts). Upholds MATCHER10,
 // MATCHER14.
 
 import { EngineError } from '../../engine/errors.ts'
@@ -7,7 +7,7 @@ import type { MarketView } from '../views.ts'
 import type { WordAnswer } from './answers.ts'
 import type { MatchVerdicts } from './verdicts.ts'
 
-/** As engine/admin-socket.ts has them. */
+/** As engine/admin/socket.ts has them. */
 type Request = Readonly<Record<string, unknown>>
 type Handlers = Readonly<Record<string, (request: Request) => unknown>>
 

@@ -4,7 +4,7 @@
 // Upholds MATCHES1 to MATCHES5.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/judge.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { Rankings } from '../rows/rankings.ts'

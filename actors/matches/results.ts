@@ -2,7 +2,7 @@
 // `unmatched` of the markets when a pair of high confidence begins or ends. Not for: finding pairs (matcher.ts).
 // Upholds MATCHER6, MATCHER8, MATCHER9.
 
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/judge.ts'
 import type { MatchChanges, PairWord } from '../../engine/matching/task.ts'
 import { type Relation, VETOES, type VetoReason } from '../../engine/matching/vetoes.ts'

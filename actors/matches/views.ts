@@ -1,7 +1,7 @@
 // What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with how sure
 // that is. Not for: finding them (actors/matches/matcher.ts).
 
-import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/judge.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../views.ts'

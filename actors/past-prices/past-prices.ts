@@ -8,7 +8,7 @@
 
 import type { VenueKey } from '../../engine/ids.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/storage.ts'

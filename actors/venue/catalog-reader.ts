@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
-import type { Log } from '../../engine/log.ts'
+import type { Log } from '../../engine/process/log.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, type Doubts, doubtOfList } from '../../engine/venues/answers.ts'
 import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'

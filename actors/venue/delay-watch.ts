@@ -6,8 +6,8 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { delayLookMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
-import type { Log } from '../../engine/log.ts'
-import type { Metrics } from '../../engine/metrics.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Readable } from '../../engine/venues/venue.ts'
 import type { System } from '../system.ts'
 import type { OwnDelay } from './delay.ts'

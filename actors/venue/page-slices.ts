@@ -1,7 +1,7 @@
 // A catalogue page cut into slices that are taken in one turn each: a page of five hundred events
 // with their markets would hold up messages for tens of milliseconds. Pure. Upholds CAT12.
 
-import type { EventListing } from '../../engine/market.ts'
+import type { EventListing } from '../../engine/market/market.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
 
 /** Slices of at most `count` markets, each with the events its markets name; other events last. */

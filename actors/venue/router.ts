@@ -4,7 +4,7 @@
 
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Cell } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'

@@ -2,8 +2,8 @@
 // Not for: what a team's names mean (engine/sports/team-table.ts). Upholds TEAMS4, ANSWER1.
 
 import { type Clock, pause } from '../../engine/clock.ts'
-import type { Log } from '../../engine/log.ts'
-import type { Metrics } from '../../engine/metrics.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
 import { AnswerDoubt, Doubts, doubtOfList } from '../../engine/venues/answers.ts'
 import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
 

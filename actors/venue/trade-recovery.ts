@@ -6,8 +6,8 @@
 // Upholds VEN4, VEN5, VEN13, ANSWER2.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
-import type { Log } from '../../engine/log.ts'
-import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, type Doubts } from '../../engine/venues/answers.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'

@@ -1,7 +1,7 @@
 // What an operator may ask of a wallet, as a command of the admin socket: `npm run wallet` calls it. Arguments are
-// checked here, since a socket brings anything. Not for: how they arrive (engine/admin-socket.ts). Upholds WALLETS17.
+// checked here, since a socket brings anything. Not for: how they arrive (engine/admin/socket.ts). Upholds WALLETS17.
 
-import type { AdminHandlers, AdminRequest } from '../../engine/admin-socket.ts'
+import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type WalletAddress, walletAddress } from '../../engine/ids.ts'
 import { formatTime, toNumber } from '../../engine/units.ts'

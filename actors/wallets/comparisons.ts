@@ -6,7 +6,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
-import { type Log, LogSampler } from '../../engine/log.ts'
+import { type Log, LogSampler } from '../../engine/process/log.ts'
 import { inPieces } from '../../engine/steps.ts'
 import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
-import type { Log } from '../../engine/log.ts'
+import type { Log } from '../../engine/process/log.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
 import { WalletAccount } from '../../engine/wallets/account.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'

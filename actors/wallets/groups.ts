@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
-import type { Log } from '../../engine/log.ts'
+import type { Log } from '../../engine/process/log.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import type { WalletAccount } from '../../engine/wallets/account.ts'
 import { Turns } from '../turns.ts'

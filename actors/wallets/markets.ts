@@ -6,7 +6,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import { walletMarketsMax } from '../../engine/limits.ts'
-import type { MarketListing } from '../../engine/market.ts'
+import type { MarketListing } from '../../engine/market/market.ts'
 import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
 import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../engine/ids.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { complement, TIME_END, TIME_ZERO, timeMs, USD_ZERO } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import type { HistoryQuery, Storage } from '../../storage/storage.ts'

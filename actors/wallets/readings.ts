@@ -5,7 +5,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletReadingsMax, walletReadingsWaitingMax } from '../../engine/limits.ts'
-import { type Log, LogSampler } from '../../engine/log.ts'
+import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
 import type { WalletSource } from './reading.ts'
 import type { WalletSeat } from './seats.ts'

@@ -5,8 +5,8 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletStrangersMax } from '../../engine/limits.ts'
-import type { Log } from '../../engine/log.ts'
-import type { Count } from '../../engine/metrics.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Count } from '../../engine/process/metrics.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { Wallet } from './wallet.ts'
 

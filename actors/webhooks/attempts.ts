@@ -5,8 +5,8 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { attemptsMax, attemptsOfFailingMax } from '../../engine/limits.ts'
-import type { Log } from '../../engine/log.ts'
-import type { Durations, Metrics } from '../../engine/metrics.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { outcomeLabel } from '../../engine/webhooks/call-outcome.ts'
 import type { Caller, PostOutcome } from '../../engine/webhooks/post.ts'

@@ -13,8 +13,8 @@ import {
   pendingPerWebhookMax,
   pendingTotalMax,
 } from '../../engine/limits.ts'
-import type { Log } from '../../engine/log.ts'
-import type { Metrics } from '../../engine/metrics.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Random } from '../../engine/random.ts'
 import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'

@@ -13,8 +13,8 @@ import type {
   WhaleUpdate,
 } from '../../engine/events.ts'
 import { webhookNewsAgeMsMax, whaleCloseMs } from '../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market.ts'
-import type { Metrics } from '../../engine/metrics.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Watcher } from '../../engine/publisher.ts'
 import { PRICE_ONE, priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WebhookBodies } from '../../engine/webhooks/bodies.ts'

@@ -3,7 +3,7 @@
 // What is on disk is the outbox's. Not for: when a price is told (webhook-events.ts).
 // Upholds HOOKEVENT5.
 
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../storage/webhook-contract.ts'

@@ -4,7 +4,7 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { finishedKeptMax, finishedKeptMs, finishedTotalMax } from '../../engine/limits.ts'
-import type { Log } from '../../engine/log.ts'
+import type { Log } from '../../engine/process/log.ts'
 import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../storage/webhook-contract.ts'

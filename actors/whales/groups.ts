@@ -7,7 +7,7 @@
 // Not for: what is done with one (whales.ts). Upholds WHALE3, WHALE7.
 
 import { whaleGroupsMax, whaleSpreadMs } from '../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
 import type { StoredWhale } from '../../storage/whale-contract.ts'
 

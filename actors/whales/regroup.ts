@@ -4,7 +4,7 @@
 // Not for: what is done with what it finds (whales.ts). Upholds WHALE5, WHALE7.
 
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/storage.ts'

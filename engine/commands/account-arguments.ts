@@ -3,7 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { TIER_NAMES, TIERS } from '../account.ts'
-import type { AdminRequest } from '../admin-socket.ts'
+import type { AdminRequest } from '../admin/socket.ts'
 
 export const ACCOUNT_USAGE = `npm run account -- ACTION
   list                                                all accounts

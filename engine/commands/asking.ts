@@ -1,8 +1,8 @@
 // What commands share that ask the engine which holds the data folder: one question over its socket, and how they end.
 // Exit codes: 0 done, 1 refused or not possible now, 2 a bad request. Not for: commands that do without an engine.
 
-import { connectAdmin } from '../admin-client.ts'
-import type { AdminRequest } from '../admin-socket.ts'
+import { connectAdmin } from '../admin/client.ts'
+import type { AdminRequest } from '../admin/socket.ts'
 import { systemClock } from '../clock.ts'
 import { ConfigError, loadConfig } from '../config.ts'
 import { EngineError } from '../errors.ts'

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
 import { ConfigError, loadConfig } from '../config.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../process/log.ts'
 import { parseFaults } from '../venues/simulator/child-options.ts'
 import { keepKalshiKey } from '../venues/simulator/kalshi-key-file.ts'
 import { startSimulator } from '../venues/simulator/simulator.ts'

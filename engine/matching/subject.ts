@@ -3,7 +3,7 @@
 // venues' JSON in read-gamma.ts and read-kalshi.ts, from labelled pairs in labelled-pair.ts.
 
 import type { VenueKey } from '../ids.ts'
-import type { EventListing, MarketListing } from '../market.ts'
+import type { EventListing, MarketListing } from '../market/market.ts'
 import { marketOfGamma } from './read-gamma.ts'
 import { marketOfKalshi } from './read-kalshi.ts'
 

@@ -1,6 +1,6 @@
 // The thread of the matcher: one index and one choice, kept between tasks, at lower priority than the loop.
 
-import { stepBack } from '../thread-priority.ts'
+import { stepBack } from '../process/thread-priority.ts'
 import { openPairFinder } from './pair-finder.ts'
 import type { MatchResult, MatchTask } from './task.ts'
 

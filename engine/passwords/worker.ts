@@ -3,7 +3,7 @@
 // over four seconds on a machine that does other things, and was refused.
 
 import { argon2id, argon2Verify } from 'hash-wasm'
-import { stepBack } from '../thread-priority.ts'
+import { stepBack } from '../process/thread-priority.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
 
 stepBack(2)

@@ -2,7 +2,7 @@
 // priority, which on Linux touches no other thread. Upholds SEARCH5.
 
 import { handedOver } from '../pool.ts'
-import { stepBack } from '../thread-priority.ts'
+import { stepBack } from '../process/thread-priority.ts'
 import { Searcher } from './searcher.ts'
 import type { SearchTask } from './task.ts'
 

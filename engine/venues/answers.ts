@@ -5,8 +5,8 @@
 // Upholds ANSWER1 to ANSWER4.
 
 import { isRecord } from '../json-record.ts'
-import { type Log, LogSampler } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
+import { type Log, LogSampler } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
 
 /** What was asked for; a small fixed set. */
 export type AnswerKind =

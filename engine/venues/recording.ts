@@ -8,7 +8,7 @@
 
 import type { VenueKey } from '../ids.ts'
 import { isRecord } from '../json-record.ts'
-import type { EventListing, MarketListing, OutcomeListing } from '../market.ts'
+import type { EventListing, MarketListing, OutcomeListing } from '../market/market.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import type { RawFrame } from './feed.ts'
 import type { CatalogPage } from './venue.ts'

@@ -2,7 +2,7 @@
 // Upholds WPOOL1.
 
 import { handedOver } from '../pool.ts'
-import { stepBack } from '../thread-priority.ts'
+import { stepBack } from '../process/thread-priority.ts'
 import { runWalletTask, type WalletTask } from './task.ts'
 
 stepBack(10)

@@ -5,9 +5,9 @@
 
 import type { Clock } from '../clock.ts'
 import { callsMax } from '../limits.ts'
-import type { Log } from '../log.ts'
-import type { Count, Metrics } from '../metrics.ts'
 import { onAbort } from '../on-abort.ts'
+import type { Log } from '../process/log.ts'
+import type { Count, Metrics } from '../process/metrics.ts'
 import { Call } from './call.ts'
 import { failure, OUTCOME_LABELS, type OutcomeLabel, outcomeLabel } from './call-outcome.ts'
 import { type AddressesOf, guardedLookup, NameServers } from './guarded-lookup.ts'

@@ -4,7 +4,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { inSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'

@@ -1,6 +1,6 @@
 // Pages of candles: the newest of a range, joined from the bars that owners keep, read in slices so
 // that years of hours never hold the loop; with the gaps between trades filled when asked to.
-// Not for: parameters and records (routes/candles.ts), or what a bar is (engine/candle.ts).
+// Not for: parameters and records (routes/candles.ts), or what a bar is (engine/market/candle.ts).
 // Upholds CANDLE7 to CANDLE10.
 //
 //   fromMs                        pageMs                       lastMs
@@ -8,6 +8,7 @@
 //                                   newest `limit`, each `lengthMs` long, by where they open
 
 import type { MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
 import {
   BAR_MS,
   type Bar,
@@ -16,8 +17,7 @@ import {
   flatBar,
   joined,
   lengthened,
-} from '../../engine/candle.ts'
-import type { Clock } from '../../engine/clock.ts'
+} from '../../engine/market/candle.ts'
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
 import { nextTurn } from '../request/sync-times.ts'
 

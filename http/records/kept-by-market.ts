@@ -2,7 +2,7 @@
 // goes and is made anew when it is asked for again; something larger than its share is not kept at
 // all. Not for: whether what is kept still holds (hot-answers.ts, market-records.ts). Upholds HOT2.
 
-import type { MarketNumber } from '../../engine/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 
 /** A single market may take this share of the bytes, so that one cannot push out all the others. */
 const SHARE_MAX = 1 / 64

@@ -4,7 +4,6 @@
 // HISTORY1.
 
 import type { BookView, MarketView } from '../../actors/views.ts'
-import { type Bar, vwapOf } from '../../engine/candle.ts'
 import type {
   Level,
   LifecycleUpdate,
@@ -13,6 +12,7 @@ import type {
   TradeSide,
   Whale,
 } from '../../engine/events.ts'
+import { type Bar, vwapOf } from '../../engine/market/candle.ts'
 import {
   complement,
   MICROS,

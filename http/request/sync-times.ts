@@ -5,7 +5,7 @@
 // Upholds STATUS4.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { Durations, Metrics } from '../../engine/metrics.ts'
+import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 
 /** By the clock, which a server's parts share: those who wait for a turn know no more of it. */
 const timesOf = new WeakMap<Clock, SyncTimes>()

@@ -11,7 +11,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'
-import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
 /** What is left of an answer. */
 export interface Rest {

@@ -3,6 +3,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
+import { EngineError } from '../../engine/errors.ts'
 import {
   type Bar,
   barSizeOf,
@@ -10,8 +11,7 @@ import {
   CANDLE_MS,
   type CandleInterval,
   invertedBar,
-} from '../../engine/candle.ts'
-import { EngineError } from '../../engine/errors.ts'
+} from '../../engine/market/candle.ts'
 import { TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import { type CandlePage, filledCandles, tradedCandles } from '../pages/candles.ts'
 import {

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import type { EventFilter, EventPage, EventView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import type { MarketStatus } from '../../engine/market.ts'
+import type { MarketStatus } from '../../engine/market/market.ts'
 import { toNumber } from '../../engine/units.ts'
 import { cursorText } from '../pages/history.ts'
 import { answerPage, pageRefusals, volumeMin } from '../pages/lists.ts'

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { MarketStatus } from '../../engine/market.ts'
+import type { MarketStatus } from '../../engine/market/market.ts'
 import { cursorText } from '../pages/history.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'

@@ -5,7 +5,7 @@
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { LifecycleUpdate, PriceUpdate, TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
-import type { MarketRef } from '../../engine/market.ts'
+import type { MarketRef } from '../../engine/market/market.ts'
 import { formatTime, MICROS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WebhookBodies } from '../../engine/webhooks/bodies.ts'
 import type { WebhookEventType } from '../../engine/webhooks/webhook.ts'

@@ -2,8 +2,8 @@
 // subscription may choose. And how messages are written. Not for: what a command's options mean, or
 // the topics of a channel (lanes.ts). Upholds LANE1.
 
-import { CANDLE_MS, type CandleInterval } from '../../engine/candle.ts'
 import type { VenueKey } from '../../engine/ids.ts'
+import { CANDLE_MS, type CandleInterval } from '../../engine/market/candle.ts'
 
 /** A choice that a subscription makes; the default is taken when it does not. */
 interface Choice<Value> {

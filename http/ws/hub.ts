@@ -18,9 +18,9 @@ import {
   tradeHistoryCount,
   whaleHistoryCount,
 } from '../../engine/limits.ts'
-import type { Log } from '../../engine/log.ts'
-import type { MarketNumber } from '../../engine/market.ts'
-import type { Count, Metrics } from '../../engine/metrics.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
 import { type Form, heartbeatTopic, statusTopic } from './channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'

@@ -5,7 +5,7 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import type { FeedState, LifecycleUpdate } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
-import { MARKET_STATUSES } from '../../engine/market.ts'
+import { MARKET_STATUSES } from '../../engine/market/market.ts'
 import {
   CandleSchema,
   choice,

@@ -11,8 +11,8 @@ import {
   waitingWeightLow,
   waitingWeightMax,
 } from '../../engine/limits.ts'
-import { silentLog } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 class Recorder implements Actor<number> {

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { EngineError, errorCatalogue } from '../../engine/errors.ts'
 import { nativeMarketId, VenueNames } from '../../engine/ids.ts'
-import { LogSampler, REDACTION } from '../../engine/log.ts'
-import { MARKET_STATUSES, mayFollow } from '../../engine/market.ts'
+import { MARKET_STATUSES, mayFollow } from '../../engine/market/market.ts'
+import { LogSampler, REDACTION } from '../../engine/process/log.ts'
 import { hash32, seededRandom } from '../../engine/random.ts'
 
 test('[ID1] an id is the configured name, an underscore and the native id, and splits there again', () => {

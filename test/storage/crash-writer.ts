@@ -2,10 +2,10 @@
 // acknowledged, until it is killed. Started with its data folder and the number of its round.
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { barOf, joined } from '../../engine/candle.ts'
 import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import { barOf, joined } from '../../engine/market/candle.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'

@@ -2,8 +2,8 @@
 // that starts it) and prints what it saw as one line of JSON.
 
 import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { account, trade, traded } from '../support/stored.ts'

@@ -9,8 +9,8 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-full-'))

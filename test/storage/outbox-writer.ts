@@ -4,8 +4,8 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { webhookNumber } from '../../engine/webhooks/webhook.ts'

@@ -10,9 +10,9 @@ import type {
   Update,
 } from '../../engine/events.ts'
 import { nativeEventId, nativeMarketId, outcomeId, VenueNames } from '../../engine/ids.ts'
-import { silentLog } from '../../engine/log.ts'
-import type { EventListing, MarketListing, MarketRef } from '../../engine/market.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import type { EventListing, MarketListing, MarketRef } from '../../engine/market/market.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { priceMicros, sizeMicros, timeMs, USD_ZERO, usdMicros } from '../../engine/units.ts'
 

@@ -2,8 +2,8 @@
 // the fuzz run and the generated client have in common. Its world has something to find on every
 // route; its clock stands still, so that two answers to one question are equal.
 
-import { silentLog } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { type TimeMs, timeMs, usdMicros } from '../../engine/units.ts'
 import { api } from '../../http/api.ts'
 import { openapi } from '../../http/documents/openapi.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { type Clock, systemClock } from '../../engine/clock.ts'
 import type { VenueNames } from '../../engine/ids.ts'
-import { silentLog } from '../../engine/log.ts'
+import { silentLog } from '../../engine/process/log.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { FakeEngine } from './fake-engine.ts'

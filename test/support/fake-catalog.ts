@@ -13,7 +13,7 @@ import type {
   SearchQuery,
 } from '../../actors/views.ts'
 import { VENUE_KEYS, type VenueKey, type VenueNames } from '../../engine/ids.ts'
-import type { EventListing, MarketNumber, MarketStatus } from '../../engine/market.ts'
+import type { EventListing, MarketNumber, MarketStatus } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { NOON } from './builders.ts'
 import { FakeEvent, hasTag, hasWords, isSame, isWantedEvent } from './fake-events.ts'

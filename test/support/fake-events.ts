@@ -1,7 +1,7 @@
 // Events of a fake catalogue: summed up from their markets at each look, filtered by plain loops.
 
 import type { EventFilter, EventView } from '../../actors/views.ts'
-import type { EventListing, MarketStatus } from '../../engine/market.ts'
+import type { EventListing, MarketStatus } from '../../engine/market/market.ts'
 import { type UsdMicros, usdMicros } from '../../engine/units.ts'
 import type { FakeMarket } from './fake-market.ts'
 

@@ -3,11 +3,11 @@
 
 import { crc32 } from 'node:zlib'
 import type { BookView, HistoryQuery, MarketView } from '../../actors/views.ts'
-import { type Bar, barOf, joined } from '../../engine/candle.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { BookReplaced, Level, LevelChange, MarketPrice, Trade } from '../../engine/events.ts'
 import type { VenueNames } from '../../engine/ids.ts'
-import type { MarketListing, MarketRef } from '../../engine/market.ts'
+import { type Bar, barOf, joined } from '../../engine/market/candle.ts'
+import type { MarketListing, MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import { notionalMicros, priceMicros, sizeMicros, type TimeMs } from '../../engine/units.ts'
 import { NaiveBook } from './naive-book.ts'

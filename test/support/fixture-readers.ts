@@ -2,9 +2,9 @@
 // Not for: what is expected of which file (test/contract/fixtures.test.ts).
 
 import { isRecord } from '../../engine/json-record.ts'
-import { silentLog } from '../../engine/log.ts'
-import type { EventListing } from '../../engine/market.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import type { EventListing } from '../../engine/market/market.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
 import { parseEvent, parseMarket, parseSeries } from '../../engine/venues/kalshi/listing.ts'
 import { mapMessage, mapTrade } from '../../engine/venues/kalshi/map.ts'

@@ -1,7 +1,7 @@
 // Lists of markets and events the slow and obvious way: the judge of actors/catalog/lists.ts.
 
 import type { EventFilter, MarketFilter, MarketOrder, MarketView } from '../../actors/views.ts'
-import type { EventListing } from '../../engine/market.ts'
+import type { EventListing } from '../../engine/market/market.ts'
 
 const isEqual = (one: string | null, other: string) => one?.toLowerCase() === other.toLowerCase()
 

@@ -4,7 +4,7 @@
 
 import { WebSocket } from 'ws'
 import { type Clock, systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/log.ts'
+import { silentLog } from '../../engine/process/log.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../engine/units.ts'
 import { createServer } from '../../http/server.ts'

@@ -1,6 +1,5 @@
 // Builders of what storage keeps, with defaults, so that what a test sets is what matters.
 
-import { type Bar, type BarSize, barOf } from '../../engine/candle.ts'
 import {
   accountId,
   keyId,
@@ -9,7 +8,8 @@ import {
   outcomeId,
   type VenueKey,
 } from '../../engine/ids.ts'
-import type { EventListing, MarketListing, MarketNumber } from '../../engine/market.ts'
+import { type Bar, type BarSize, barOf } from '../../engine/market/candle.ts'
+import type { EventListing, MarketListing, MarketNumber } from '../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type {
   AccountRecord,

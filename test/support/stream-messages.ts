@@ -1,8 +1,8 @@
 // Random messages of the stream of every kind, with the extremes that break encoders: numbers around
 // 2^31, 2^32 and 2^53, empty and long lists, texts with quotes, controls and other scripts.
 
-import { type Bar, barOf, CANDLE_MS, joined } from '../../engine/candle.ts'
 import type { Level, MarketPrice, Trade } from '../../engine/events.ts'
+import { type Bar, barOf, CANDLE_MS, joined } from '../../engine/market/candle.ts'
 import type { Random } from '../../engine/random.ts'
 import {
   priceMicros,

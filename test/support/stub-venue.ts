@@ -1,7 +1,7 @@
 // The simulated venue a over the stub world, on free loopback ports, with faults that strike when a
 // test says so. Everything stops with `stop`.
 
-import { silentLog } from '../../engine/log.ts'
+import { silentLog } from '../../engine/process/log.ts'
 import type { Random } from '../../engine/random.ts'
 import { Faults } from '../../engine/venues/simulator/faults.ts'
 import type { SimFault } from '../../engine/venues/simulator/model.ts'

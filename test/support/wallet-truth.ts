@@ -4,7 +4,7 @@
 // from there. Not for: asking the engine, and what must be equal (test/simulation/wallets.test.ts).
 
 import { nativeMarketId, outcomeId } from '../../engine/ids.ts'
-import { silentLog } from '../../engine/log.ts'
+import { silentLog } from '../../engine/process/log.ts'
 import { hash32 } from '../../engine/random.ts'
 import {
   MICROS,

@@ -10,9 +10,9 @@ import {
   outcomeId,
   type WalletAddress,
 } from '../../engine/ids.ts'
-import { silentLog } from '../../engine/log.ts'
-import type { MarketListing } from '../../engine/market.ts'
-import { Metrics } from '../../engine/metrics.ts'
+import type { MarketListing } from '../../engine/market/market.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import {
   HOUR_MS,
   priceMicros,

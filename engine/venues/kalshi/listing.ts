@@ -4,7 +4,12 @@
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import type { EventListing, MarketStatus, OutcomeListing, ReadListing } from '../../market.ts'
+import type {
+  EventListing,
+  MarketStatus,
+  OutcomeListing,
+  ReadListing,
+} from '../../market/market.ts'
 import {
   notionalMicros,
   PRICE_ONE,

@@ -6,7 +6,7 @@
 import type { Clock } from '../../clock.ts'
 import { FetchError, type HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
-import { SPREAD_MAX } from '../../price.ts'
+import { SPREAD_MAX } from '../../market/price.ts'
 import {
   midPrice,
   PRICE_ONE,

@@ -5,7 +5,7 @@
 import type { Clock, StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
 import { nativeMarketId } from '../../ids.ts'
-import type { MarketStatus } from '../../market.ts'
+import type { MarketStatus } from '../../market/market.ts'
 import type { TimeMs } from '../../units.ts'
 
 /** REST shows a change a moment after it happened; asking earlier would undo what we told. */

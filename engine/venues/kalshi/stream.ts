@@ -3,8 +3,8 @@
 // Every frame ends in exactly one counter. Upholds KSTREAM1 to KSTREAM3.
 
 import type { VenueEvent } from '../../events.ts'
-import { type Log, LogSampler } from '../../log.ts'
-import type { Count, Metrics } from '../../metrics.ts'
+import { type Log, LogSampler } from '../../process/log.ts'
+import type { Count, Metrics } from '../../process/metrics.ts'
 import type { TimeMs } from '../../units.ts'
 import { Doubts } from '../answers.ts'
 import type { RawFrame } from '../feed.ts'

@@ -2,8 +2,8 @@
 // Reasons come from the fixed sets of parse.ts, map.ts, trades.ts and listing.ts, never from the
 // venue's text. Upholds POLYPARSE2.
 
-import { type Log, LogSampler } from '../../log.ts'
-import type { Count, Metrics } from '../../metrics.ts'
+import { type Log, LogSampler } from '../../process/log.ts'
+import type { Count, Metrics } from '../../process/metrics.ts'
 import { Doubts } from '../answers.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300

@@ -4,7 +4,7 @@
 
 import { type NativeMarketId, nativeEventId, nativeMarketId, outcomeId } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import type { MarketStatus, OutcomeListing, ReadEvent, ReadListing } from '../../market.ts'
+import type { MarketStatus, OutcomeListing, ReadEvent, ReadListing } from '../../market/market.ts'
 import {
   MICROS,
   PRICE_HALF,

@@ -3,7 +3,7 @@
 // outlives what started it. Not to be imported. Upholds SIMRUN3.
 
 import { systemClock } from '../../clock.ts'
-import { openLog } from '../../log.ts'
+import { openLog } from '../../process/log.ts'
 import { parseChildOptions, type ReadyMessage } from './child-options.ts'
 import { startSimulator } from './simulator.ts'
 

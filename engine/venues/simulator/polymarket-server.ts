@@ -3,7 +3,7 @@
 // Upholds SIMPM37 to SIMPM39.
 
 import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../process/log.ts'
 import type { Random } from '../../random.ts'
 import type { Faults } from './faults.ts'
 import type { SimWallets, World } from './model.ts'

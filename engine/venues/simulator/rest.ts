@@ -12,7 +12,7 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../process/log.ts'
 import type { Faults } from './faults.ts'
 
 /** A request whose body, if any, has been read whole. */

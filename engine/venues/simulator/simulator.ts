@@ -5,7 +5,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../process/log.ts'
 import { type Random, seededRandom } from '../../random.ts'
 import { Calendar } from './calendar.ts'
 import { Faults } from './faults.ts'

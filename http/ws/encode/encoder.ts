@@ -3,7 +3,6 @@
 // form however many receive it. Upholds HUB1.
 
 import type { BookView, CatalogView, MarketView } from '../../../actors/views.ts'
-import type { Bar, CandleInterval } from '../../../engine/candle.ts'
 import type {
   BookUpdate,
   FeedState,
@@ -14,7 +13,8 @@ import type {
   TradeUpdate,
   WhaleUpdate,
 } from '../../../engine/events.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { Bar, CandleInterval } from '../../../engine/market/candle.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { ChannelName, Form } from '../channels.ts'
 

@@ -12,7 +12,7 @@ import type {
   TradeUpdate,
   WhaleUpdate,
 } from '../../../engine/events.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import {
   candleText,

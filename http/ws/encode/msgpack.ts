@@ -4,7 +4,6 @@
 // Upholds HUB1 to HUB4, WS15, WIRE6.
 
 import type { BookView, CatalogView, MarketView } from '../../../actors/views.ts'
-import { vwapOf } from '../../../engine/candle.ts'
 import type {
   BookUpdate,
   Level,
@@ -16,7 +15,8 @@ import type {
   TradeUpdate,
   WhaleUpdate,
 } from '../../../engine/events.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import { vwapOf } from '../../../engine/market/candle.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { encoded, MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import {
   MICROS,

@@ -2,9 +2,12 @@
 // that just ended, also when no further trade comes. The bars are the owner's, read when they are
 // told, so that they equal those of the REST API. Told are the present bar and the one before it,
 // which late trades still change; older ones are read from /candles. Not for: what a bar is
-// (engine/candle.ts). Upholds CANDLES1 to CANDLES5.
+// (engine/market/candle.ts). Upholds CANDLES1 to CANDLES5.
 
 import type { CatalogView, MarketView } from '../../../actors/views.ts'
+import type { Clock } from '../../../engine/clock.ts'
+import type { Stamp, TradeUpdate } from '../../../engine/events.ts'
+import { candleEveryMs } from '../../../engine/limits.ts'
 import {
   BAR_MS,
   type Bar,
@@ -12,11 +15,8 @@ import {
   barStart,
   joined,
   lengthened,
-} from '../../../engine/candle.ts'
-import type { Clock } from '../../../engine/clock.ts'
-import type { Stamp, TradeUpdate } from '../../../engine/events.ts'
-import { candleEveryMs } from '../../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+} from '../../../engine/market/candle.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import { Conflation } from './conflation.ts'

@@ -4,7 +4,7 @@
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookLate, BookReplaced, BookUpdate, PriceUpdate } from '../../../engine/events.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { ResyncReason } from '../encode/encoder.ts'
 import { Conflation } from './conflation.ts'
 import type { FanOut } from './fan-out.ts'

@@ -11,7 +11,7 @@
 //                 └────────────► ready ──► a slice of a later turn
 
 import { conflationTurnCount } from '../../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 
 /** What waits for a market. */
 interface Waiting<News> {

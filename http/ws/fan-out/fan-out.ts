@@ -5,8 +5,8 @@
 
 import type { TemplatedApp } from 'uWebSockets.js'
 import { VENUE_KEYS } from '../../../engine/ids.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
-import type { Count, Metrics } from '../../../engine/metrics.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import type { Count, Metrics } from '../../../engine/process/metrics.ts'
 import { CHANNEL_NAMES, type ChannelName, type Form, type WideKey } from '../channels.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { Row } from '../session/row.ts'

@@ -2,9 +2,9 @@
 // and what is encoded once. There are 23 of them, so each is a string made here and nowhere else; the
 // lane of a channel without options is the channel's name. Upholds HUB1, LANE1, LANE2.
 
-import { CANDLE_MS, type CandleInterval } from '../../../engine/candle.ts'
 import { assert } from '../../../engine/errors.ts'
-import type { MarketNumber } from '../../../engine/market.ts'
+import { CANDLE_MS, type CandleInterval } from '../../../engine/market/candle.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
 import {
   CHANNEL_NAMES,
   CHANNELS,

@@ -6,7 +6,7 @@
 
 import type { BookReplaced, BookUpdate } from '../../../engine/events.ts'
 import { bookHistoryCount, bookHistoryLevelsMax } from '../../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { ResyncReason } from '../encode/encoder.ts'
 import { UpdateRing } from './update-ring.ts'
 

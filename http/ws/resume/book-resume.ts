@@ -4,7 +4,7 @@
 // Not for: the history itself (book-history.ts). Upholds RESUME4, RESUME7.
 
 import type { MarketView } from '../../../actors/views.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { WideKey } from '../channels.ts'
 import type { ResyncReason } from '../encode/encoder.ts'
 import type { CommandId, Since } from '../protocol.ts'

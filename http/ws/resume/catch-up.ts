@@ -1,7 +1,7 @@
 // How a connection that lagged is made whole again, once its buffer has drained: first every state is
 // named as out of sync, then come the messages it missed, then the states. Upholds WS8.
 
-import type { MarketRef } from '../../../engine/market.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { CHANNEL_NAMES, CHANNELS } from '../channels.ts'
 import { channelOfLane } from '../fan-out/lanes.ts'

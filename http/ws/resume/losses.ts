@@ -2,7 +2,7 @@
 // venue, from when to when. Not for: finding what is lost (replay.ts). Upholds RESUME6.
 
 import type { VenueKey } from '../../../engine/ids.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { WideKey } from '../channels.ts'
 import type { Connection } from '../session/connection.ts'

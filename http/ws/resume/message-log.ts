@@ -8,7 +8,7 @@
 import type { RunView } from '../../../actors/views.ts'
 import type { LifecycleUpdate, TradeUpdate, WhaleUpdate } from '../../../engine/events.ts'
 import { outstandingWritesMax, replayReadRows } from '../../../engine/limits.ts'
-import type { MarketNumber } from '../../../engine/market.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { Since } from '../protocol.ts'
 import type { Loss } from './losses.ts'
 import { MessageRing } from './message-ring.ts'

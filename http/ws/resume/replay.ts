@@ -4,7 +4,7 @@
 // Upholds RESUME2, RESUME3, RESUME5, RESUME6.
 
 import { replayTradesMax } from '../../../engine/limits.ts'
-import type { MarketRef } from '../../../engine/market.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { WideKey } from '../channels.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'

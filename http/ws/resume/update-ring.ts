@@ -9,7 +9,7 @@
 // Upholds RESUME1, RESUME4.
 
 import type { BookUpdate, LevelChange } from '../../../engine/events.ts'
-import type { MarketRef } from '../../../engine/market.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
 
 const HEAD_WIDTH = 6

@@ -2,7 +2,7 @@
 // chooses topics. An interface of its own, so that tasks do not know sessions.
 
 import type { MarketView } from '../../../actors/views.ts'
-import type { MarketNumber } from '../../../engine/market.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { WideKey } from '../channels.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { Lane } from '../fan-out/lanes.ts'

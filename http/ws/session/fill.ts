@@ -4,7 +4,7 @@
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'
-import type { MarketRef } from '../../../engine/market.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import type { WideKey } from '../channels.ts'
 import type { Lane } from '../fan-out/lanes.ts'
 import type { Connection, Task } from './connection.ts'

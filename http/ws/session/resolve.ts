@@ -3,7 +3,7 @@
 
 import type { CatalogView } from '../../../actors/views.ts'
 import { VENUE_KEYS } from '../../../engine/ids.ts'
-import type { MarketRef } from '../../../engine/market.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import type { WideKey } from '../channels.ts'
 import type { Target } from '../protocol.ts'
 

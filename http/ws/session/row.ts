@@ -4,7 +4,7 @@
 // Upholds SUB3.
 
 import type { MarketId } from '../../../engine/ids.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { WideKey } from '../channels.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { Lane } from '../fan-out/lanes.ts'

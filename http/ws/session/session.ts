@@ -19,7 +19,7 @@ import {
   subscriptionsMax,
   unsubscribedMsMax,
 } from '../../../engine/limits.ts'
-import type { MarketNumber } from '../../../engine/market.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { heartbeatTopic, statusTopic, type WideKey } from '../channels.ts'
 import { type Close, closeCodes } from '../close-codes.ts'

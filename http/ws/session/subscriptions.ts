@@ -2,7 +2,7 @@
 // or `*` replaces the single markets it contains, so that nobody receives a message twice. Holds
 // references of markets, never looks at them. Upholds SUB1, SUB2, SUB5.
 
-import type { MarketNumber, MarketRef } from '../../../engine/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { CHANNEL_NAMES, type ChannelName, type WideKey } from '../channels.ts'
 import { channelOfLane, type Lane } from '../fan-out/lanes.ts'
 

@@ -13,8 +13,8 @@ import {
   tradeAgeMsCalm,
   tradeAgeMsMax,
 } from '../../../engine/limits.ts'
-import { silentLog } from '../../../engine/log.ts'
-import { Metrics } from '../../../engine/metrics.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { Readable } from '../../../engine/venues/venue.ts'
 import { bid, change, NOON, snapshot } from '../../support/builders.ts'

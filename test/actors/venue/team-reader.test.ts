@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TeamReader } from '../../../actors/venue/team-reader.ts'
-import { silentLog } from '../../../engine/log.ts'
-import { Metrics } from '../../../engine/metrics.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import type { TeamListing } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 

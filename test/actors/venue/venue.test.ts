@@ -20,9 +20,9 @@ import {
   messageAgeMsMax,
   staleRetryMs,
 } from '../../../engine/limits.ts'
-import { silentLog } from '../../../engine/log.ts'
-import type { MarketListing } from '../../../engine/market.ts'
-import { Metrics } from '../../../engine/metrics.ts'
+import type { MarketListing } from '../../../engine/market/market.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
 import { openMemoryStorage } from '../../../storage/memory.ts'

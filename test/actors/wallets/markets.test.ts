@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { type NativeMarketId, nativeEventId, nativeMarketId } from '../../../engine/ids.ts'
-import type { MarketListing } from '../../../engine/market.ts'
+import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import {
   formatTime,

@@ -10,10 +10,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { accountHandlers } from '../../../actors/accounts/admin.ts'
 import { AccountDirectory } from '../../../actors/accounts/directory.ts'
-import { AdminSocket } from '../../../engine/admin-socket.ts'
+import { AdminSocket } from '../../../engine/admin/socket.ts'
 import { systemClock } from '../../../engine/clock.ts'
-import { silentLog } from '../../../engine/log.ts'
-import { Metrics } from '../../../engine/metrics.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-account-'))

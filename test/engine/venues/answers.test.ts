@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { Metrics } from '../../../engine/metrics.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import {
   AnswerDoubt,
   asList,

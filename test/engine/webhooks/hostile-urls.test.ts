@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { silentLog } from '../../../engine/log.ts'
-import { Metrics } from '../../../engine/metrics.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { Call } from '../../../engine/webhooks/call.ts'
 import { openCaller } from '../../../engine/webhooks/caller.ts'
 import { type AddressesOf, guardedLookup } from '../../../engine/webhooks/guarded-lookup.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics } from '../../../engine/metrics.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { inSlices } from '../../../http/request/in-slices.ts'
 import { SyncTimes } from '../../../http/request/sync-times.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

@@ -13,8 +13,8 @@ import {
   unsentBytesPerSecondMin,
   unsentMsMin,
 } from '../../../engine/limits.ts'
-import { silentLog } from '../../../engine/log.ts'
-import { Metrics } from '../../../engine/metrics.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { RequestHandler } from '../../../http/request/handle.ts'
 import { RequestHead } from '../../../http/request/head.ts'
 import { PeerAddresses } from '../../../http/request/peer-address.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { socketBufferBytesSoft } from '../../../engine/limits.ts'
-import { silentLog } from '../../../engine/log.ts'
+import { silentLog } from '../../../engine/process/log.ts'
 import { Hub } from '../../../http/ws/hub.ts'
 import { Session, type Socket } from '../../../http/ws/session/session.ts'
 import { bid, level } from '../../support/builders.ts'

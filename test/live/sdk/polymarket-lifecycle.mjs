@@ -9,7 +9,7 @@ import { clientOf, frames } from './polymarket-sdk.mjs'
 
 register()
 const { startSimulator } = await import('../../../engine/venues/simulator/simulator.ts')
-const { silentLog } = await import('../../../engine/log.ts')
+const { silentLog } = await import('../../../engine/process/log.ts')
 
 const HOURS = 6
 const STEP_MS = 2_000

@@ -4,7 +4,7 @@
 // Upholds SIMPM20 to SIMPM30.
 
 import type { Clock } from '../../../clock.ts'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../process/log.ts'
 import type { PriceMicros } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World, WorldChange } from '../model.ts'

@@ -4,7 +4,7 @@
 // Upholds SIMPM31 to SIMPM35.
 
 import type { Clock } from '../../../clock.ts'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../process/log.ts'
 import type { Faults } from '../faults.ts'
 import type { SimTrade, World } from '../model.ts'
 import type { UpgradeHandler } from '../rest.ts'

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Clock, StopTimer } from '../../../clock.ts'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../process/log.ts'
 import type { Faults } from '../faults.ts'
 
 /** How long a struck connection says nothing. */

@@ -4,7 +4,7 @@
 // files (journal.ts). Upholds SIMKEEP1 to SIMKEEP6.
 
 import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../process/log.ts'
 import { DAY_MS, TIME_ZERO, type TimeMs, timeMs } from '../../../units.ts'
 import type { WorldChange } from '../model.ts'
 import type { EarlierRuns, SimulatedWorld } from '../world.ts'

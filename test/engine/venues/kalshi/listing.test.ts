@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { EventListing, MarketListing } from '../../../../engine/market.ts'
+import type { EventListing, MarketListing } from '../../../../engine/market/market.ts'
 import {
   parseEvent,
   parseMarket,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { MarketListing } from '../../../../engine/market.ts'
+import type { MarketListing } from '../../../../engine/market/market.ts'
 import { readEvent, readMarket } from '../../../../engine/venues/polymarket/listing.ts'
 
 const FIXTURE = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket/gamma_market.json`

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { silentLog } from '../../../../engine/log.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Calendar } from '../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'

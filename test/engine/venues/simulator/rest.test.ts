@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { silentLog } from '../../../../engine/log.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import type { SimFault } from '../../../../engine/venues/simulator/model.ts'
 import {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { silentLog } from '../../../../engine/log.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
 import {
   type SimulatorOptions,
   startSimulator,

@@ -6,7 +6,7 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { silentLog } from '../../../../engine/log.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../engine/units.ts'
 import { Calendar, type PlannedEvent } from '../../../../engine/venues/simulator/calendar.ts'

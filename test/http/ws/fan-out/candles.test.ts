@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Bar, barOf, barStart, CANDLE_MS, joined, vwapOf } from '../../../../engine/candle.ts'
+import {
+  type Bar,
+  barOf,
+  barStart,
+  CANDLE_MS,
+  joined,
+  vwapOf,
+} from '../../../../engine/market/candle.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { INTERVALS } from '../../../../http/ws/channels.ts'

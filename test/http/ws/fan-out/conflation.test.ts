@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conflationTurnCount, streamSliceMs } from '../../../../engine/limits.ts'
-import type { MarketRef } from '../../../../engine/market.ts'
+import type { MarketRef } from '../../../../engine/market/market.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Conflation } from '../../../../http/ws/fan-out/conflation.ts'
 import { Slices } from '../../../../http/ws/fan-out/slices.ts'

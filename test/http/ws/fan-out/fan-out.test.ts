@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Metrics } from '../../../../engine/metrics.ts'
+import { Metrics } from '../../../../engine/process/metrics.ts'
 import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
 import { FanOut, type Topics } from '../../../../http/ws/fan-out/fan-out.ts'
 import { topicOf } from '../../../../http/ws/fan-out/lanes.ts'

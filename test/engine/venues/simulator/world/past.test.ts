@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { silentLog } from '../../../../../engine/log.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
 import { complement, toNumber } from '../../../../../engine/units.ts'
 import type { SimMarket, SimWalletLedger } from '../../../../../engine/venues/simulator/model.ts'
 import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'

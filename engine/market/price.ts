@@ -1,9 +1,9 @@
 // What a market's price is, and where it comes from: the one rule behind /price, outcomes, the
 // `prices` channel, ticks and conversions. Pure. Upholds PRICE1.
 
-import type { PriceSource } from './events.ts'
+import type { PriceSource } from '../events.ts'
+import { midPrice, PRICE_HALF, type PriceMicros, priceMicros } from '../units.ts'
 import type { MarketStatus } from './market.ts'
-import { midPrice, PRICE_HALF, type PriceMicros, priceMicros } from './units.ts'
 
 /** A midpoint counts only when bid and ask are at most this far apart (0.10). */
 export const SPREAD_MAX = priceMicros(100_000)

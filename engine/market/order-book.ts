@@ -8,10 +8,10 @@
 //               key = price for bids, −price for asks
 
 import { crc32 } from 'node:zlib'
-import { assert } from './errors.ts'
-import type { BookSide, Level, LevelChange } from './events.ts'
-import { bookLevelsMax } from './limits.ts'
-import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from './units.ts'
+import { assert } from '../errors.ts'
+import type { BookSide, Level, LevelChange } from '../events.ts'
+import { bookLevelsMax } from '../limits.ts'
+import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../units.ts'
 
 const CAPACITY_MIN = 16
 const CHECKSUM_LEVELS = 10

@@ -2,8 +2,8 @@
 // Not for: the live book, prices and trades (order-book.ts, the rings), which the actor owns.
 // Upholds MARKET1.
 
-import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } from './ids.ts'
-import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
+import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
+import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 
 /** A small dense integer that storage gives each market once, for compact keys; from 1. */
 export type MarketNumber = number

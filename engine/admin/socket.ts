@@ -6,11 +6,11 @@
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
-import { readLines } from './admin-lines.ts'
-import { type Clock, pause } from './clock.ts'
-import { EngineError } from './errors.ts'
-import { isRecord } from './json-record.ts'
-import type { Log } from './log.ts'
+import { type Clock, pause } from '../clock.ts'
+import { EngineError } from '../errors.ts'
+import { isRecord } from '../json-record.ts'
+import type { Log } from '../process/log.ts'
+import { readLines } from './lines.ts'
 
 /** The arguments of a command, as they came: each handler checks its own. */
 export type AdminRequest = Readonly<Record<string, unknown>>

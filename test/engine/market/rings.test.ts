@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Trade } from '../../engine/events.ts'
-import { OpenHour } from '../../engine/hour-ticks.ts'
-import { priceOf } from '../../engine/price.ts'
-import { PriceRing } from '../../engine/price-ring.ts'
-import { seededRandom } from '../../engine/random.ts'
-import { TradeRing } from '../../engine/trade-ring.ts'
-import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import type { Trade } from '../../../engine/events.ts'
+import { OpenHour } from '../../../engine/market/hour-ticks.ts'
+import { priceOf } from '../../../engine/market/price.ts'
+import { PriceRing } from '../../../engine/market/price-ring.ts'
+import { TradeRing } from '../../../engine/market/trade-ring.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 
 test('[RING1] a price ring holds the newest prices in order, as a plain array does', () => {
   for (const capacity of [1, 3, 8, 20, 512]) {

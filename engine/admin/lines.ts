@@ -1,7 +1,7 @@
 // Lines of text off a socket, each of bounded length: what both ends of the admin socket read by.
 // Not for: what is in a line (admin-socket.ts, admin-client.ts). Upholds ADMIN3.
 
-import { EngineError } from './errors.ts'
+import { EngineError } from '../errors.ts'
 
 const NEWLINE = 10
 

@@ -15,12 +15,12 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { connectAdmin } from '../../engine/admin-client.ts'
-import { AdminSocket, openSocketPlace, requestBytesMax } from '../../engine/admin-socket.ts'
-import { systemClock } from '../../engine/clock.ts'
-import { EngineError } from '../../engine/errors.ts'
-import { silentLog } from '../../engine/log.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { connectAdmin } from '../../../engine/admin/client.ts'
+import { AdminSocket, openSocketPlace, requestBytesMax } from '../../../engine/admin/socket.ts'
+import { systemClock } from '../../../engine/clock.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-admin-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -7,12 +7,12 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
-import { FetchError, HttpClient } from '../../engine/fetch.ts'
-import { logOptions } from '../../engine/log.ts'
-import { Metrics } from '../../engine/metrics.ts'
-import { seededRandom } from '../../engine/random.ts'
-import { SocketFeed } from '../../engine/venues/feed.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { FetchError, HttpClient } from '../../../engine/fetch.ts'
+import { logOptions } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { SocketFeed } from '../../../engine/venues/feed.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 
 /** A port of this machine at which nobody listens any more. */
 async function closedPort(): Promise<number> {

@@ -5,7 +5,7 @@
 //   times   [ t5 | t6 | t2 | t3 | t4 ]     next = 2: the oldest entry, and where the next one goes
 //   prices  [ p5 | p6 | p2 | p3 | p4 ]
 
-import { type PriceMicros, priceMicros, type TimeMs, timeMs } from './units.ts'
+import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../units.ts'
 
 const CAPACITY_FIRST = 8
 

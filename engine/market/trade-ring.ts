@@ -3,7 +3,7 @@
 // and published, so that serving a page copies nothing. Not for: older trades (storage).
 // Upholds RING3, RING4.
 
-import type { Trade } from './events.ts'
+import type { Trade } from '../events.ts'
 
 /** At most `capacity` trades, always the newest of those pushed. */
 export class TradeRing<Row extends Trade> {

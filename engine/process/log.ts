@@ -3,7 +3,7 @@
 // name here, once; a host that cannot be reached is told of once a minute. Upholds LOG1 (no secret reaches a log line), LOG5.
 
 import { type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock } from '../clock.ts'
 
 /** A logger; `child({ part })` names the speaker. */
 export type Log = Logger

@@ -2,8 +2,8 @@
 // however often. Signals are heard from the first moment, because a start takes seconds and a
 // terminal's Ctrl-C reaches a command of npm twice. Upholds MAIN2, MAIN3, R16, R35.
 
-import type { Clock } from './clock.ts'
-import { shutdownMsMax } from './limits.ts'
+import type { Clock } from '../clock.ts'
+import { shutdownMsMax } from '../limits.ts'
 import type { Log } from './log.ts'
 
 export interface ShutdownParts {

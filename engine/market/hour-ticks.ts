@@ -1,7 +1,7 @@
 // The prices of the running hour, the last of each second, before they go to disk as one record.
 // Upholds TICK1.
 
-import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from './units.ts'
+import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../units.ts'
 
 /** The hour number of a time: whole hours since 1970-01-01 UTC. */
 export function hourOf(atMs: TimeMs): number {

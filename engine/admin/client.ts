@@ -2,10 +2,10 @@
 // Not for: what is asked (commands/). Upholds ADMIN1, ADMIN4.
 
 import { connect, type Socket } from 'node:net'
-import { readLines } from './admin-lines.ts'
-import { type AdminRequest, answerBytesMax, openSocketPlace } from './admin-socket.ts'
-import type { Clock } from './clock.ts'
-import { EngineError, type ErrorCode, errorCatalogue } from './errors.ts'
+import type { Clock } from '../clock.ts'
+import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
+import { readLines } from './lines.ts'
+import { type AdminRequest, answerBytesMax, openSocketPlace } from './socket.ts'
 
 /** Longer than the engine takes to give up a command itself. */
 const ANSWER_MS_MAX = 15_000

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BookSide, Level } from '../../engine/events.ts'
-import { OrderBook } from '../../engine/order-book.ts'
-import { seededRandom } from '../../engine/random.ts'
-import { priceMicros, sizeMicros } from '../../engine/units.ts'
-import { NaiveBook } from '../support/naive-book.ts'
+import type { BookSide, Level } from '../../../engine/events.ts'
+import { OrderBook } from '../../../engine/market/order-book.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros } from '../../../engine/units.ts'
+import { NaiveBook } from '../../support/naive-book.ts'
 
 const level = (price: number, size: number): Level => ({
   price: priceMicros(price),

@@ -4,7 +4,7 @@
 // paged (http/pages/candles.ts).
 // Upholds CANDLE1 to CANDLE4.
 
-import type { Trade } from './events.ts'
+import type { Trade } from '../events.ts'
 import {
   complement,
   DAY_MS,
@@ -17,7 +17,7 @@ import {
   USD_ZERO,
   type UsdMicros,
   usdMicros,
-} from './units.ts'
+} from '../units.ts'
 
 /** Bars are kept at two sizes; every interval is a whole number of one of them. */
 export type BarSize = 'minute' | 'hour'

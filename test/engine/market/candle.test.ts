@@ -14,8 +14,8 @@ import {
   joined,
   lengthened,
   vwapOf,
-} from '../../engine/candle.ts'
-import { type Random, seededRandom } from '../../engine/random.ts'
+} from '../../../engine/market/candle.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
 import {
   complement,
   notionalMicros,
@@ -23,9 +23,9 @@ import {
   sizeMicros,
   timeMs,
   usdMicros,
-} from '../../engine/units.ts'
-import { NOON } from '../support/builders.ts'
-import { naiveCandles } from '../support/naive-candles.ts'
+} from '../../../engine/units.ts'
+import { NOON } from '../../support/builders.ts'
+import { naiveCandles } from '../../support/naive-candles.ts'
 
 function traded(price: number, size: number, atMs: number, ordinal = 0) {
   const fill = { price: priceMicros(price), size: sizeMicros(size) }
