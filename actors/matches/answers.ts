@@ -3,7 +3,7 @@
 // WAITING_MAX and ANSWER_MS. Upholds MATCHER14.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { PairScore } from '../../engine/matching/judge.ts'
+import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { PairWord } from '../../engine/matching/task.ts'
 
 /** Below what a command of the admin socket may take; a thread that learns from everything takes longer. */

@@ -6,7 +6,7 @@
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { EventListing, MarketNumber } from '../../engine/market/market.ts'
-import { type MatchMarket, marketOfListing } from '../../engine/matching/subject.ts'
+import { type MatchMarket, marketOfListing } from '../../engine/matching/read/subject.ts'
 import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../../engine/matching/task.ts'
 import type { MatchPort } from '../../engine/matching/thread.ts'
 import type { Log } from '../../engine/process/log.ts'

@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import type { PairScore } from '../../engine/matching/judge.ts'
+import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { Rankings } from '../rows/rankings.ts'
 import type { CatalogWatcher, MarketView, MatchesView } from '../views.ts'

@@ -3,9 +3,9 @@
 // Upholds MATCHER6, MATCHER8, MATCHER9.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
-import type { PairScore } from '../../engine/matching/judge.ts'
+import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { MatchChanges, PairWord } from '../../engine/matching/task.ts'
-import { type Relation, VETOES, type VetoReason } from '../../engine/matching/vetoes.ts'
+import { type Relation, VETOES, type VetoReason } from '../../engine/matching/veto/vetoes.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { MatchTable, StoredMatch } from '../../storage/match-contract.ts'

@@ -2,7 +2,7 @@
 // that is. Not for: finding them (actors/matches/matcher.ts).
 
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import type { PairScore } from '../../engine/matching/judge.ts'
+import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../views.ts'
 

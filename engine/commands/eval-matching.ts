@@ -5,11 +5,11 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { crossScore, foldOf, judge, type Scored, scoreAll } from '../matching/evaluation.ts'
-import { pairReport } from '../matching/evaluation-report.ts'
-import { type LabelledPair, labelledPairOf } from '../matching/labelled-pair.ts'
-import { seriesReport } from '../matching/series-rules.ts'
-import { WEIGHTS } from '../matching/weights.ts'
+import { WEIGHTS } from '../matching/compare/weights.ts'
+import { crossScore, foldOf, judge, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
+import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
+import { pairReport } from '../matching/offline/report.ts'
+import { seriesReport } from '../matching/offline/series-rules.ts'
 
 const USAGE =
   'usage: npm run eval:matching -- --pairs FILE [--out FILE] [--folds N] [--worst N] | --series FILE'

@@ -6,16 +6,16 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
 import type { VenueKey } from '../ids.ts'
-import { addDumpRow } from '../matching/dump-rows.ts'
-import { openJudge } from '../matching/judge.ts'
-import { labelledPairOf } from '../matching/labelled-pair.ts'
+import { openJudge } from '../matching/compare/judge.ts'
+import { addDumpRow } from '../matching/offline/dump-rows.ts'
+import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import {
   type CorpusMatches,
   type CorpusPair,
   matchCorpus,
   type VenueSubjects,
-} from '../matching/match-corpus.ts'
-import type { MatchEvent, MatchMarket } from '../matching/subject.ts'
+} from '../matching/offline/match-corpus.ts'
+import type { MatchEvent, MatchMarket } from '../matching/read/subject.ts'
 import { finish } from '../steps.ts'
 import { dumpRows } from './dump-lines.ts'
 

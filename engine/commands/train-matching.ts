@@ -1,14 +1,14 @@
 // `npm run train:matching -- --pairs FILE`: trains the matcher's model on labelled pairs and writes
-// engine/matching/weights.ts. Reads nothing else and has no chance in it: the same pairs give the same file.
+// engine/matching/compare/weights.ts. Reads nothing else and has no chance in it: the same pairs give the same file.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { FEATURES } from '../matching/compare.ts'
-import { examplesOf, judge, trainOn } from '../matching/evaluation.ts'
-import { labelledPairOf } from '../matching/labelled-pair.ts'
+import { FEATURES } from '../matching/compare/compare.ts'
+import { examplesOf, judge, trainOn } from '../matching/offline/evaluation.ts'
+import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 
 const USAGE = 'usage: npm run train:matching -- --pairs FILE [--out FILE]'
-const TARGET = new URL('../matching/weights.ts', import.meta.url)
+const TARGET = new URL('../matching/compare/weights.ts', import.meta.url)
 
 function main(): void {
   const [name, file, ...rest] = process.argv.slice(2)

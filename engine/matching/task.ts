@@ -1,7 +1,7 @@
 // What crosses the thread of the matcher, both ways. Not for: who asks, and when (actors/matches/matcher.ts).
 
-import type { ScoredPair } from './pair-graph.ts'
-import type { MatchMarket } from './subject.ts'
+import type { MatchMarket } from './read/subject.ts'
+import type { ScoredPair } from './search/pair-graph.ts'
 
 /**
  * Tasks are numbered from 1, the first one begins with nothing filed; a thread that lost one says so: it is

@@ -2,7 +2,7 @@
 // which they are given. Not for: what is asked of it, and when (actors/matches/matcher.ts). Upholds MATCHER4.
 
 import { openPool } from '../pool.ts'
-import { openPairFinder, type PairFinder } from './pair-finder.ts'
+import { openPairFinder, type PairFinder } from './search/pair-finder.ts'
 import { isMatchResult, type MatchResult, type MatchTask } from './task.ts'
 
 export interface MatchPort {

@@ -1,9 +1,9 @@
 // The simulated world as subjects of matching, with what the world itself knows: which pairs were planted and how
 // each trap differs. Rendered in the venues' own words, read by the same readers as dumps.
 
-import { addDumpRow } from '../../engine/matching/dump-rows.ts'
-import type { VenueSubjects } from '../../engine/matching/match-corpus.ts'
-import type { MatchEvent, MatchMarket } from '../../engine/matching/subject.ts'
+import { addDumpRow } from '../../engine/matching/offline/dump-rows.ts'
+import type { VenueSubjects } from '../../engine/matching/offline/match-corpus.ts'
+import type { MatchEvent, MatchMarket } from '../../engine/matching/read/subject.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { Calendar } from '../../engine/venues/simulator/calendar.ts'

@@ -1,8 +1,8 @@
 // A judge that a reader can check by eye: two subjects are as alike as their titles and answers share words. For
 // tests of whoever looks for pairs, whatever the real judge thinks.
 
-import type { Judge, PairScore } from '../../engine/matching/judge.ts'
-import type { MatchMarket } from '../../engine/matching/subject.ts'
+import type { Judge, PairScore } from '../../engine/matching/compare/judge.ts'
+import type { MatchMarket } from '../../engine/matching/read/subject.ts'
 
 type Words = ReadonlySet<string>
 

@@ -2,18 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { compareFixtures, gameVerdict } from '../../../engine/matching/compare/fixtures.ts'
+import type { MatchMarket } from '../../../engine/matching/read/subject.ts'
 import {
   arenaOfSeries,
   arenaOfSlug,
   isOtherArena,
   NO_ARENA,
-} from '../../../engine/matching/arenas.ts'
-import { betOf } from '../../../engine/matching/bets.ts'
-import { compareFixtures, gameVerdict } from '../../../engine/matching/compare-fixture.ts'
-import type { Fixture } from '../../../engine/matching/fixture.ts'
-import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/sides.ts'
-import type { MatchMarket } from '../../../engine/matching/subject.ts'
-import { understandMarket } from '../../../engine/matching/understand.ts'
+} from '../../../engine/matching/understand/arenas.ts'
+import { betOf } from '../../../engine/matching/understand/bets.ts'
+import type { Fixture } from '../../../engine/matching/understand/fixture.ts'
+import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/understand/sides.ts'
+import { understandMarket } from '../../../engine/matching/understand/understand.ts'
 import { marketA, marketB } from './subjects.ts'
 
 function gameOf(market: MatchMarket): Fixture {

@@ -1,0 +1,260 @@
+// Two propositions held against each other: vetoes, and the degrees of agreement that the model weighs.
+// Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3.
+
+import { lonelyMarks } from '../understand/marks.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { type FixtureFinding, judgeFixtureEvents, judgeFixtures } from '../veto/fixtures.ts'
+import { ruleVetoes, withSources } from '../veto/rules.ts'
+import {
+  answerVetoes,
+  assetVetoes,
+  dateVetoes,
+  firstVetoes,
+  formVetoes,
+  hourVetoes,
+  kindVetoes,
+  levelVetoes,
+  markVetoes,
+  occasionVetoes,
+  polarityVetoes,
+  rangeRelation,
+  rangeVetoes,
+  roleVetoes,
+  subjectVetoes,
+  touchVetoes,
+} from '../veto/text.ts'
+import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
+import type { Corpus } from './corpus.ts'
+import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
+import { shortForms } from './short-names.ts'
+import { compareWhens, type WhenComparison } from './when.ts'
+import { cosine, explain, type WordComparison, WordIndex } from './words.ts'
+
+/**
+ * What the model weighs, in the order of its weights, each about 0 to 1, with what one would expect it to be
+ * worth before having seen a pair: training starts there and needs reasons to go elsewhere.
+ */
+const EXPECTED = {
+  one: -2,
+  fullGame: 4,
+  sameGame: 1,
+  fullPrice: 2,
+  sameRange: 1,
+  lonelyRange: -1.5,
+  sameDate: 1.5,
+  hintNear: 1,
+  hintFar: -3,
+  dateUnknown: 0,
+  coveredA: 1,
+  coveredB: 1,
+  missedA: -1.5,
+  missedB: -1.5,
+  missedBoth: -1.5,
+  missedNames: -1,
+  cosine: 1,
+  latent: 0.5,
+  lonelyMarks: -1,
+  sharedAnswer: 1,
+  noAnswer: -0.5,
+  sharedOutcomes: 1,
+  noOutcomes: -0.3,
+  isEvent: -0.3,
+  coveredLeast: 1,
+  sameDateCovered: 0.5,
+  relative: -2,
+  loneGrid: -2,
+}
+export const FEATURES: readonly string[] = Object.keys(EXPECTED)
+/** Where training starts, in the order of FEATURES. */
+export const EXPECTED_WEIGHTS: readonly number[] = Object.values(EXPECTED)
+
+export interface Comparison {
+  readonly vetoes: readonly Veto[]
+  /** In the order of FEATURES. */
+  readonly features: readonly number[]
+  readonly when: WhenComparison
+  /** What agrees, in words. */
+  readonly agreements: readonly string[]
+  readonly game: FixtureFinding | null
+}
+
+/** Compares a proposition of venue a with one of venue b of the same grain. */
+export function compare(a: Proposition, b: Proposition, corpus: Corpus): Comparison {
+  const game = gameOf(a, b)
+  const when = compareWhens(a, b)
+  const range = game === null ? rangeRelation(a, b) : null
+  const isSameRange = range === 'same' || range === 'boundary'
+  const agreements = agreementsOf(a, b, game, when, isSameRange)
+  const start = [1, ...gameFeatures(game)]
+  if (isSilent(a) || isSilent(b)) {
+    return {
+      vetoes: [veto('nothing_said')],
+      features: [...start, ...NO_TEXT],
+      when,
+      agreements,
+      game,
+    }
+  }
+  if (game !== null) {
+    const vetoes = [
+      ...game.vetoes,
+      ...(a.grain === 'market' ? settledVetoes(a, b, game.vetoes) : []),
+    ]
+    return { vetoes, features: [...start, ...NO_TEXT], when, agreements, game }
+  }
+  const words = compareTexts(a, b, corpus)
+  const outcomes = compareOutcomes(a, b)
+  const vetoes = vetoesOf(a, b, when, words)
+  if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
+  vetoes.push(...settledVetoes(a, b, vetoes))
+  const features = [...start, ...textFeatures({ a, b, when, words, outcomes, isSameRange })]
+  return { vetoes: withSources(vetoes, a, b), features, when, agreements, game }
+}
+
+function gameFeatures(game: FixtureFinding | null): readonly number[] {
+  if (game === null) return [0, 0]
+  return [game.isFull ? 1 : 0, game.comparison.game >= 0.45 ? 1 : 0]
+}
+
+interface TextParts {
+  readonly a: Proposition
+  readonly b: Proposition
+  readonly when: WhenComparison
+  readonly words: TextComparison
+  readonly outcomes: OutcomeComparison
+  readonly isSameRange: boolean
+}
+
+/** Words say nothing of games: those of two games of one league are nearly all the same. */
+const NO_TEXT: readonly number[] = EXPECTED_WEIGHTS.slice(3).map(() => 0)
+
+function textFeatures(parts: TextParts): readonly number[] {
+  const { a, b, when, words, outcomes, isSameRange } = parts
+  const { ofA, ofB } = words
+  const least = Math.min(ofA.covered, ofB.covered)
+  const isSameDate = when.verdict === 'same'
+  const isHint = when.verdict === 'hint'
+  const isFullPrice = a.asset !== null && a.asset === b.asset && isSameRange && isSameDate
+  const isEvent = a.grain === 'event'
+  return [
+    flag(isFullPrice),
+    flag(isSameRange),
+    flag((a.quantity === null) !== (b.quantity === null)),
+    flag(isSameDate),
+    flag(isHint && when.gap <= 3),
+    isHint ? Math.min(1, Math.log1p(when.gap) / 6) : 0,
+    flag(when.verdict === 'unknown'),
+    ofA.covered,
+    ofB.covered,
+    ofA.missed,
+    ofB.missed,
+    Math.min(ofA.missed, ofB.missed),
+    Math.max(ofA.missedName, ofB.missedName),
+    words.cosine,
+    words.latent,
+    Math.min(1, lonelyMarks(a.marks, b.marks) / 3),
+    flag(b.answer.length > 0),
+    flag(b.answer.length === 0 && !isEvent),
+    outcomes.overlap ?? 0,
+    flag(outcomes.overlap === null && isEvent),
+    flag(isEvent),
+    least,
+    isSameDate ? least : 0,
+    flag(!isSameDate && (a.isRelative || b.isRelative)),
+    flag(outcomes.isLoneGrid),
+  ]
+}
+
+const flag = (is: boolean): number => (is ? 1 : 0)
+
+interface TextComparison {
+  readonly ofA: WordComparison
+  readonly ofB: WordComparison
+  readonly cosine: number
+  readonly latent: number
+  readonly knownA: WordIndex
+}
+
+function compareTexts(a: Proposition, b: Proposition, corpus: Corpus): TextComparison {
+  const shortened = shortForms(a.words, b.answer)
+  const knownA = new WordIndex(a.words, a.answer, a.context, shortened, ...childWords(a))
+  const knownB = new WordIndex(b.words, b.answer, b.context, shortened, ...childWords(b))
+  const wordsA = [...a.words, ...a.answer]
+  const wordsB = [...b.words, ...b.answer]
+  return {
+    ofA: explain(wordsA, knownB, a.names, corpus),
+    ofB: explain(wordsB, knownA, b.names, corpus),
+    cosine: cosine(wordsA, wordsB, corpus),
+    latent: corpus.closeness(wordsA, wordsB),
+    knownA,
+  }
+}
+
+/** An event's markets say in full what its title shortens. */
+function childWords({ children }: Proposition): readonly (readonly string[])[] {
+  return children.slice(0, 6).map(({ words }) => words)
+}
+
+function gameOf(a: Proposition, b: Proposition): FixtureFinding | null {
+  if (a.fixture === null || b.fixture === null) return null
+  return a.grain === 'event' ? judgeFixtureEvents(a, b) : judgeFixtures(a.fixture, b.fixture)
+}
+
+function vetoesOf(
+  a: Proposition,
+  b: Proposition,
+  when: WhenComparison,
+  words: TextComparison,
+): Veto[] {
+  const isGameAlone = (a.fixture === null) !== (b.fixture === null)
+  const vetoes: Veto[] = isGameAlone ? [veto('other_kind', 'a game against none')] : []
+  vetoes.push(...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
+  if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
+    vetoes.push(...rangeVetoes(a, b))
+  vetoes.push(...subjectVetoes(words.ofA, words.ofB), ...occasionVetoes(a, b, when))
+  if (a.grain === 'market')
+    vetoes.push(...answerVetoes(a, b, words.knownA), ...polarityVetoes(a, b))
+  else vetoes.push(...formVetoes(a, b), ...levelVetoes(a, b))
+  vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))
+  vetoes.push(...firstVetoes(a, b))
+  return vetoes
+}
+
+/** Rule texts are long: they are read where they would still change the score. */
+function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): readonly Veto[] {
+  return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
+}
+
+/** Fewer characters in telling words say nothing. */
+const TELLING_CHARACTERS = 4
+
+/** Texts that leave no words: empty, markup, symbols. */
+function isSilent({ words, fixture, asset, answer }: Proposition): boolean {
+  if (fixture !== null || asset !== null) return false
+  return words.join('').length + answer.join('').length < TELLING_CHARACTERS
+}
+
+/** The same teams meet more than once. */
+function gameOrTeams({ vetoes }: FixtureFinding): 'same game' | 'same teams' {
+  const isOther = vetoes.some(({ reason }) => reason === 'other_date' || reason === 'other_game')
+  return isOther ? 'same teams' : 'same game'
+}
+
+function agreementsOf(
+  a: Proposition,
+  b: Proposition,
+  game: FixtureFinding | null,
+  when: WhenComparison,
+  isSameRange: boolean,
+): readonly string[] {
+  const found: string[] = []
+  if (game !== null && game.comparison.game >= 0.45) found.push(gameOrTeams(game))
+  if (game?.comparison.isSameBet === true && game.comparison.isSamePeriod) found.push('same bet')
+  if (game?.comparison.line === 'same') found.push('same line')
+  if (game?.comparison.side === 'same') found.push('same side')
+  if (a.asset !== null && a.asset === b.asset) found.push(`both ${a.asset}`)
+  if (isSameRange) found.push('same range')
+  if (when.verdict === 'same') found.push('same date')
+  if (a.hour !== null && a.hour === b.hour) found.push('same hour')
+  return found
+}

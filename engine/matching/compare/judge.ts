@@ -1,0 +1,70 @@
+// What whoever looks for pairs needs of whoever judges them: texts are read once, pairs of readings are scored.
+// The judge here is the service's; tests put another in its place. Not for: how a pair is judged (score.ts).
+// Upholds CORPUS8.
+
+import { everything } from '../offline/evaluation.ts'
+import type { MatchEvent, MatchMarket } from '../read/subject.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { understandEvent, understandMarket } from '../understand/understand.ts'
+import { Corpus } from './corpus.ts'
+import { type PairScore, scorePair } from './score.ts'
+
+export type { PairScore }
+
+/** Reads subjects and scores pairs of readings, venue a's first; pure, and never throws for any text. */
+export interface Judge<Reading> {
+  readMarket(market: MatchMarket): Reading
+  readEvent(event: MatchEvent): Reading
+  scoreMarkets(a: Reading, b: Reading): PairScore
+  scoreEvents(a: Reading, b: Reading): PairScore
+}
+
+/** Subjects whose words are learned: more change little. */
+export const LEARNED_MAX = 8_000
+
+/** A judge that has learned how telling words are from these subjects, evenly taken if there are many. */
+export function openJudge(subjects: {
+  readonly markets: readonly MatchMarket[]
+  readonly events: readonly MatchEvent[]
+}): Judge<Proposition> {
+  const texts: (readonly string[])[] = []
+  for (const market of sampled(subjects.markets, LEARNED_MAX)) {
+    texts.push(everything(readMarket(market)))
+  }
+  for (const event of sampled(subjects.events, LEARNED_MAX)) {
+    texts.push(everything(readEvent({ ...event, markets: event.markets.slice(0, 6) })))
+  }
+  return judgeOf(new Corpus(texts))
+}
+
+/** A judge by a corpus learned elsewhere. */
+export function judgeOf(corpus: Corpus): Judge<Proposition> {
+  const score = (a: Proposition, b: Proposition): PairScore => scorePair(a, b, corpus)
+  return {
+    readMarket,
+    readEvent,
+    scoreMarkets: score,
+    scoreEvents: score,
+  }
+}
+
+/** What a market asks does not hang on what was learned: it is read once, and forgotten with the market. */
+const readings = new WeakMap<MatchMarket, Proposition>()
+
+function readMarket(market: MatchMarket): Proposition {
+  const known = readings.get(market)
+  if (known !== undefined) return known
+  const reading = understandMarket(market)
+  readings.set(market, reading)
+  return reading
+}
+
+const readEvent = (event: MatchEvent): Proposition => understandEvent(event, readMarket)
+
+function* sampled<Item>(items: readonly Item[], limit: number): Iterable<Item> {
+  const step = Math.max(1, items.length / limit)
+  for (let at = 0; at < items.length; at += step) {
+    const item = items[Math.floor(at)]
+    if (item !== undefined) yield item
+  }
+}

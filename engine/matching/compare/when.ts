@@ -1,0 +1,119 @@
+// When two questions are decided, held against each other: equal days, deadlines that are one ("before Oct 2025",
+// "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, MATCHDATE6,
+// VETO3, VETO7.
+
+import type { Proposition, When } from '../understand/proposition.ts'
+
+export interface WhenComparison {
+  /** `same`: both say it and agree. `other`: both say it and differ. `hint`: one only closes then. */
+  readonly verdict: 'same' | 'other' | 'hint' | 'unknown'
+  /** Days between the two ends. */
+  readonly gap: number
+}
+
+/** Ends that lie this far apart and no further are one for deadlines: "by Dec 31", "before Jan 1", "on Jan 1". */
+const NEAR_DAYS = 1
+/** Venue a's closing time is seldom further than this from the day that a question is about. */
+const MISSED_DAYS = 10
+/** A date before this day had no year: only month and day count. */
+const YEARLESS = 7_300
+
+/** Dates of two propositions; the best source of each side that says a day decides. */
+export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
+  const [one, other] = [said(a), said(b)]
+  if (one.length > 0 && other.length > 0) return compareSaid(one, other)
+  const hinted = compareHints(withClose(a, one), withClose(b, other))
+  const missed = missedBy(a, one, other)
+  return missed > MISSED_DAYS ? { verdict: 'other', gap: missed } : hinted
+}
+
+/**
+ * Venue b says the very day, and venue a, which closes within days of what it asks about, closes so many days
+ * from it; 0 where one of the two is not so.
+ */
+function missedBy({ whens }: Proposition, toldA: readonly When[], toldB: readonly When[]): number {
+  const closes = whens.filter(({ source }) => source === 'close')
+  if (toldA.length > 0 || toldB.length === 0 || closes.length === 0) return 0
+  if (toldB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
+  const gaps = closes.flatMap((close) => toldB.map((told) => gapOf(close, told)))
+  return Math.min(...gaps)
+}
+
+/** Where one side only closes some day: the nearest of what is said and when trading ends. */
+function compareHints(a: readonly When[], b: readonly When[]): WhenComparison {
+  let gap = Number.POSITIVE_INFINITY
+  for (const one of a) {
+    for (const other of b) {
+      // A closing time inside a period said is no difference.
+      const isWithin = isInside(one, other) || isInside(other, one)
+      gap = Math.min(gap, isWithin ? Math.min(2, gapOf(one, other)) : gapOf(one, other))
+    }
+  }
+  return Number.isFinite(gap) ? { verdict: 'hint', gap } : { verdict: 'unknown', gap: 0 }
+}
+
+function isInside(at: When, period: When): boolean {
+  return period.grain !== 'day' && at.last >= period.first && at.last <= period.last
+}
+
+function withClose({ whens }: Proposition, told: readonly When[]): readonly When[] {
+  return [...told, ...whens.filter((when) => !told.includes(when))]
+}
+
+/** What is said of the date: days before months before years; closing times left out. */
+function said({ whens }: Proposition): readonly When[] {
+  // A ticker's bare year is the year of its season or of its settlement: it only hints.
+  const told = whens.filter(
+    ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
+  )
+  const fine = told.filter(({ grain }) => grain === 'day' || grain === 'week')
+  if (fine.length > 0) return fine
+  const middle = told.filter(({ grain }) => grain !== 'year')
+  return middle.length > 0 ? middle : told
+}
+
+function compareSaid(a: readonly When[], b: readonly When[]): WhenComparison {
+  let best = Number.POSITIVE_INFINITY
+  let isSame = false
+  let isDayOfPeriod = false
+  for (const one of a) {
+    for (const other of b) {
+      const gap = gapOf(one, other)
+      best = Math.min(best, gap)
+      if (gap <= toleranceOf(one, other) && !isPart(one, other)) isSame = true
+      if (isDayIn(one, other) || isDayIn(other, one)) isDayOfPeriod = true
+    }
+  }
+  if (isSame) return { verdict: 'same', gap: best }
+  // "On Sep 17" and "in September" may be one event: likely, not said.
+  return isDayOfPeriod ? { verdict: 'hint', gap: 0 } : { verdict: 'other', gap: best }
+}
+
+/** The last week of a month ends with it, and is another period. */
+function isPart(one: When, other: When): boolean {
+  if (one.role !== 'in' || other.role !== 'in') return false
+  return (one.grain === 'week') !== (other.grain === 'week')
+}
+
+function isDayIn(day: When, period: When): boolean {
+  return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
+}
+
+/** Deadlines may be told by the day before or after; days and weeks may not, but for the turn of a year. */
+function toleranceOf(one: When, other: When): number {
+  if (one.role === 'by' || other.role === 'by') return NEAR_DAYS
+  const [first, second] = one.last < other.last ? [one, other] : [other, one]
+  if (second.last !== first.last + 1) return 0
+  const turn = new Date(first.last * 86_400_000).toISOString().slice(5, 10)
+  return turn === '12-31' ? NEAR_DAYS : 0
+}
+
+/** Days between two ends; equal months and days where one has no year. */
+function gapOf(one: When, other: When): number {
+  if (one.last < YEARLESS || other.last < YEARLESS) {
+    const [first, second] = [new Date(one.last * 86_400_000), new Date(other.last * 86_400_000)]
+    const year = Date.UTC(2024, first.getUTCMonth(), first.getUTCDate())
+    return Math.abs(year - Date.UTC(2024, second.getUTCMonth(), second.getUTCDate())) / 86_400_000
+  }
+  return Math.abs(one.last - other.last)
+}

@@ -1,0 +1,178 @@
+// Judging the matcher on labelled pairs: each is scored by a model that has not seen its group, then counted.
+// Precision and recall with Wilson intervals, a TF-IDF baseline beside them. Not for: printing
+// (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11.
+
+import { hash32 } from '../../random.ts'
+import { type Comparison, compare, EXPECTED_WEIGHTS } from '../compare/compare.ts'
+import { Corpus } from '../compare/corpus.ts'
+import { type Example, type Model, train } from '../compare/model.ts'
+import { type PairScore, scoreOf } from '../compare/score.ts'
+import { cosine } from '../compare/words.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { understandEvent, understandMarket } from '../understand/understand.ts'
+import type { LabelledPair } from './labelled-pair.ts'
+
+/** A labelled pair, understood and compared. */
+export interface Judged {
+  readonly pair: LabelledPair
+  readonly comparison: Comparison
+  /** Cosine of the TF-IDF vectors of everything said, 0 to 1: the baseline. */
+  readonly baseline: number
+}
+
+/** A pair with the score that a model gave which had not seen its group. */
+export interface Scored extends Judged {
+  readonly result: PairScore
+}
+
+/** Understands and compares all pairs; the corpus is learned from their own texts, never from labels. */
+export function judge(pairs: readonly LabelledPair[]): readonly Judged[] {
+  const understood = pairs.map((pair) => ({ pair, ...understandPair(pair) }))
+  const corpus = corpusOf(understood.flatMap(({ a, b }) => [a, b]))
+  return understood.map(({ pair, a, b }) => ({
+    pair,
+    comparison: compare(a, b, corpus),
+    baseline: cosine(everything(a), everything(b), corpus),
+  }))
+}
+
+function understandPair(pair: LabelledPair): { a: Proposition; b: Proposition } {
+  if (pair.grain === 'event') return { a: understandEvent(pair.a), b: understandEvent(pair.b) }
+  return { a: understandMarket(pair.a), b: understandMarket(pair.b) }
+}
+
+/** A corpus from propositions and their children. */
+export function corpusOf(propositions: readonly Proposition[]): Corpus {
+  return new Corpus(propositions.map(everything))
+}
+
+/** All the words of a proposition. */
+export function everything({ words, answer, context, children }: Proposition): readonly string[] {
+  return [...words, ...answer, ...context, ...children.slice(0, 6).flatMap((child) => child.words)]
+}
+
+/** Examples for training: pairs that no veto decides, for vetoes speak first. Occasions are a feature as well. */
+export function examplesOf(judged: readonly Judged[]): readonly Example[] {
+  return judged
+    .filter(({ comparison }) =>
+      comparison.vetoes.every(({ reason }) => reason === 'other_occasion'),
+    )
+    .map(({ comparison, pair }) => ({
+      features: comparison.features,
+      isSame: pair.isSame,
+      weight: 1,
+    }))
+}
+
+export function trainOn(judged: readonly Judged[]): Model {
+  return train(examplesOf(judged), EXPECTED_WEIGHTS)
+}
+
+/** Scores with one model, or by parts: each part is scored by a model trained on the others. */
+export function scoreAll(judged: readonly Judged[], model: Model): readonly Scored[] {
+  return judged.map((one) => ({ ...one, result: scoreOf(one.comparison, model) }))
+}
+
+/** Cross-validation: pairs with the same part are never parted. */
+export function crossScore(
+  judged: readonly Judged[],
+  partOf: (pair: LabelledPair) => string,
+): readonly Scored[] {
+  const parts = new Map<string, Judged[]>()
+  for (const one of judged) {
+    const part = partOf(one.pair)
+    const known = parts.get(part)
+    if (known === undefined) parts.set(part, [one])
+    else known.push(one)
+  }
+  const scored = new Map<Judged, Scored>()
+  for (const members of parts.values()) {
+    const held = new Set(members)
+    const model = trainOn(judged.filter((one) => !held.has(one)))
+    for (const one of members) scored.set(one, { ...one, result: scoreOf(one.comparison, model) })
+  }
+  return judged.flatMap((one) => scored.get(one) ?? [])
+}
+
+/** Folds by venue b's event, the same in every run. */
+export function foldOf(pair: LabelledPair, folds: number): string {
+  return String(hash32('fold', pair.group) % folds)
+}
+
+export interface Counts {
+  readonly n: number
+  readonly same: number
+  readonly accepted: number
+  readonly right: number
+}
+
+/** Counts at a threshold. */
+export function countAt(scored: readonly Scored[], threshold: number): Counts {
+  let same = 0
+  let accepted = 0
+  let right = 0
+  for (const { pair, result } of scored) {
+    if (pair.isSame) same += 1
+    if (result.score < threshold) continue
+    accepted += 1
+    if (pair.isSame) right += 1
+  }
+  return { n: scored.length, same, accepted, right }
+}
+
+/** The largest recall among thresholds whose precision is at least this. */
+export function recallAtPrecision(
+  ranked: readonly { readonly score: number; readonly isSame: boolean }[],
+  precision: number,
+): number {
+  const sorted = [...ranked].sort((one, other) => other.score - one.score)
+  const same = sorted.filter(({ isSame }) => isSame).length
+  let right = 0
+  let best = 0
+  sorted.forEach(({ isSame, score }, index) => {
+    if (isSame) right += 1
+    // Equal scores are accepted together.
+    const isLastOfScore = sorted[index + 1]?.score !== score
+    if (isLastOfScore && right / (index + 1) >= precision) best = Math.max(best, right)
+  })
+  return same === 0 ? 0 : best / same
+}
+
+/** Lower ends of the bands in which scores are held against what became of them. */
+export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
+
+export interface Band {
+  /** Scores from here on, up to the next band; 0 to 100. */
+  readonly from: number
+  readonly n: number
+  readonly same: number
+  /** Mean of score / 100: the share that should be the same; 0 where the band is empty. */
+  readonly promised: number
+}
+
+/** What scores promise and what became of it, band by band; pairs that a veto caps promise nothing. */
+export function bandsOf(scored: readonly Scored[]): readonly Band[] {
+  const open = scored.filter(({ result }) => result.vetoes.length === 0)
+  return BANDS.map((from, index) => {
+    const to = BANDS[index + 1] ?? Number.POSITIVE_INFINITY
+    const members = open.filter(({ result }) => result.score >= from && result.score < to)
+    const sum = members.reduce((total, { result }) => total + result.score / 100, 0)
+    return {
+      from,
+      n: members.length,
+      same: members.filter(({ pair }) => pair.isSame).length,
+      promised: members.length === 0 ? 0 : sum / members.length,
+    }
+  })
+}
+
+/** Wilson's 95 % interval of a share. */
+export function wilson(hits: number, of: number): readonly [number, number] {
+  if (of === 0) return [0, 1]
+  const z = 1.96
+  const share = hits / of
+  const middle = share + (z * z) / (2 * of)
+  const spread = z * Math.sqrt((share * (1 - share)) / of + (z * z) / (4 * of * of))
+  const base = 1 + (z * z) / of
+  return [Math.max(0, (middle - spread) / base), Math.min(1, (middle + spread) / base)]
+}

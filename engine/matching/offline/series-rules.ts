@@ -1,0 +1,73 @@
+// Families of markets that somebody held against each other by their rule texts, as notes ("Kalshi: … Polymarket:
+// …", "Both: …"): the two halves of a note go through the same comparison as rule texts do. A note that says
+// nothing of one venue leaves nothing to recognise. Not for: single pairs (score.ts). Upholds SCORE9.
+
+import { isRecord } from '../../json-record.ts'
+import { type RuleDifference, ruleDifferences } from '../compare/rule-differences.ts'
+import { lonelyTerms } from '../compare/rule-terms.ts'
+import { textOf } from '../read/row-fields.ts'
+
+/** A line a family that differs, and a summary. */
+export function seriesReport(rows: readonly unknown[]): readonly string[] {
+  const lines: string[] = []
+  const counts = { rejected: 0, recognised: 0, silent: 0, approved: 0, differing: 0 }
+  for (const row of rows) {
+    if (!isRecord(row)) continue
+    const [series, status, note] = [
+      textOf(row, 'kalshi_series'),
+      textOf(row, 'status'),
+      textOf(row, 'note'),
+    ]
+    const { a, b } = halvesOf(note)
+    const found = [...ruleDifferences(a, b), ...termDifferences(a, b)]
+    if (status === 'rejected') {
+      counts.rejected += 1
+      if (found.length > 0) counts.recognised += 1
+      else if (a === '' || b === '') counts.silent += 1
+    } else {
+      counts.approved += 1
+      if (found.length > 0) counts.differing += 1
+    }
+    if (found.length > 0 || status === 'rejected') {
+      lines.push(
+        `${status.padEnd(9)} ${series.padEnd(20)} ${found.map(say).join('; ') || '(not recognised)'}`,
+      )
+    }
+  }
+  lines.push(
+    `rejected: ${counts.recognised} of ${counts.rejected} recognised, ${counts.silent} notes tell of one venue only`,
+    `approved: ${counts.differing} of ${counts.approved} differ in a class, as their caveats say`,
+  )
+  return lines
+}
+
+/** A note that tells of one venue only says in what it departs from the plain reading. */
+function termDifferences(a: string, b: string): readonly RuleDifference[] {
+  return lonelyTerms(a, b).map(({ name, says, isOfA }) => {
+    return { name, a: isOfA ? says : 'plainly', b: isOfA ? 'plainly' : says }
+  })
+}
+
+const say = ({ name, a, b }: RuleDifference): string => `${name}: ${b} against ${a}`
+
+/** What a note says of each venue; what it says of both stands in both halves. */
+export function halvesOf(note: string): { readonly a: string; readonly b: string } {
+  const halves = { a: '', b: '' }
+  for (const part of note.split(
+    /(?<=[.;])\s+|(?<=:) (?=Kalshi\b)|(?<=,) and (?=Polymarket\b)|, (?=Polymarket\b)/,
+  )) {
+    for (const piece of piecesOf(part)) {
+      const [isA, isB] = [/\bPolymarket\b/.test(piece), /\bKalshi\b/.test(piece)]
+      if (isA === isB) continue
+      if (isA) halves.a += ` ${piece}`
+      else halves.b += ` ${piece}`
+    }
+  }
+  return { a: halves.a.trim(), b: halves.b.trim() }
+}
+
+/** "Kalshi's … is broader than Polymarket's …" tells of each in turn. */
+function piecesOf(sentence: string): readonly string[] {
+  const cut = /\b(?:than|while|whereas|unlike) (?=Polymarket\b|Kalshi\b)/.exec(sentence)
+  return cut === null ? [sentence] : [sentence.slice(0, cut.index), sentence.slice(cut.index)]
+}

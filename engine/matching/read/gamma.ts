@@ -1,0 +1,86 @@
+// Venue a's rows, whole or reduced, as subjects of matching: Gamma markets and events as its REST and
+// recorded dumps have them. Not for: the catalogue (venues/polymarket/listing.ts).
+
+import { isRecord } from '../../json-record.ts'
+import {
+  flagOf,
+  maybeText,
+  numberOf,
+  type Row,
+  rowsOf,
+  textOf,
+  textsOf,
+  timeOf,
+} from './row-fields.ts'
+import type { MatchEvent, MatchMarket } from './subject.ts'
+
+/** A Gamma market; its event is taken from the row where it is not given. */
+export function marketOfGamma(row: Row, event: Row | null): MatchMarket {
+  const parent = event ?? parentOf(row)
+  const slug = textOf(row, 'slug')
+  return {
+    venue: 'a',
+    key:
+      textOf(row, 'conditionId', 'platform_id', 'gamma_id', 'id') ||
+      slug ||
+      textOf(row, 'question'),
+    title: textOf(row, 'question', 'title'),
+    subtitle: textOf(row, 'groupItemTitle'),
+    outcomes: textsOf(row.outcomes),
+    rules: textOf(row, 'description'),
+    handle: slug,
+    eventKey: maybeText(row, 'event_slug') ?? (parent === null ? null : maybeText(parent, 'slug')),
+    eventTitle: parent === null ? textOf(row, 'event_title') : textOf(parent, 'title'),
+    eventSubtitle: '',
+    series: seriesOf(parent ?? row),
+    category: maybeText(row, 'category'),
+    tags: textsOf(parent?.tags ?? row.tags),
+    startMs:
+      timeOf(row, 'gameStartTime', 'eventStartTime') ??
+      (parent === null ? null : timeOf(parent, 'startTime')),
+    closeMs: timeOf(row, 'closedTime', 'endDate', 'end', 'close', 'deadline'),
+    strike: null,
+    betType: textOf(row, 'sportsMarketType'),
+    line: numberOf(row, 'line'),
+  }
+}
+
+/** A Gamma event with its markets, or with sample titles (`sample_markets`, `child_markets`). */
+export function eventOfGamma(row: Row): MatchEvent {
+  const slug = textOf(row, 'slug', 'ticker')
+  return {
+    venue: 'a',
+    key:
+      slug ||
+      textOf(row, 'platform_event_id', 'event_id', 'id') ||
+      textOf(row, 'title', 'question'),
+    title: textOf(row, 'title', 'question'),
+    subtitle: '',
+    rules: textOf(row, 'description'),
+    handle: slug,
+    series: seriesOf(row),
+    category: maybeText(row, 'category'),
+    tags: textsOf(row.tags),
+    startMs: timeOf(row, 'startTime', 'gameStartTime', 'eventDate'),
+    closeMs: timeOf(row, 'endDate', 'end', 'deadline'),
+    isExclusive: flagOf(row, 'negRisk'),
+    markets: childrenOf(row),
+  }
+}
+
+/** Markets of an event row; titles alone make markets that know nothing else. */
+function childrenOf(row: Row): readonly MatchMarket[] {
+  const whole = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
+  if (whole.length > 0) return whole.map((child) => marketOfGamma(child, row))
+  return textsOf(row.sample_markets).map((title) => marketOfGamma({ title }, null))
+}
+
+function parentOf(row: Row): Row | null {
+  if (isRecord(row.event)) return row.event
+  return rowsOf(row.events)[0] ?? null
+}
+
+function seriesOf(row: Row): string | null {
+  const [first] = rowsOf(row.series)
+  return maybeText(row, 'seriesSlug') ?? (first === undefined ? null : maybeText(first, 'slug'))
+}

@@ -1,0 +1,75 @@
+// Fields of JSON rows whose shape nobody promises: what is missing or of another type reads as nothing.
+// Not for: rows the engine trades on, which have schemas at their venue's border.
+
+import { isRecord } from '../../json-record.ts'
+
+export type Row = { readonly [key: string]: unknown }
+
+/** Texts are cut here: an enormous description costs no more than this. Characters. */
+export const TEXT_CHARACTERS_MAX = 6_000
+
+/** The first of the fields that holds a text or a number; '' when none does. */
+export function textOf(row: Row, ...names: readonly string[]): string {
+  for (const name of names) {
+    const value = row[name]
+    if (typeof value === 'string' && value !== '') return value.slice(0, TEXT_CHARACTERS_MAX)
+    if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  }
+  return ''
+}
+
+/** The same, null when there is none. */
+export function maybeText(row: Row, ...names: readonly string[]): string | null {
+  return textOf(row, ...names) || null
+}
+
+/** A number, also written as text. */
+export function numberOf(row: Row, name: string): number | null {
+  const value = row[name]
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value !== 'string' || value.trim() === '') return null
+  const read = Number(value)
+  return Number.isFinite(read) ? read : null
+}
+
+/** A flag; null where it is missing or no flag. */
+export function flagOf(row: Row, name: string): boolean | null {
+  const value = row[name]
+  return typeof value === 'boolean' ? value : null
+}
+
+/** Milliseconds since 1970 of the first field that holds a time ("2026-05-09 20:00:00+00" included). */
+export function timeOf(row: Row, ...names: readonly string[]): number | null {
+  for (const name of names) {
+    const value = row[name]
+    if (typeof value === 'number' && Number.isFinite(value))
+      return value < 1e11 ? value * 1000 : value
+    if (typeof value !== 'string' || value === '') continue
+    const text = value.replace(' ', 'T').replace(/(?<=T.*)([+-]\d\d)$/, '$1:00')
+    const read = Date.parse(text)
+    if (Number.isFinite(read)) return read
+  }
+  return null
+}
+
+/** Texts of an array, or of an array written as JSON text; `key` reads them out of objects. */
+export function textsOf(value: unknown, key = 'label'): readonly string[] {
+  let list: unknown = value
+  if (typeof value === 'string' && value.startsWith('[')) {
+    try {
+      list = JSON.parse(value)
+    } catch {
+      return []
+    }
+  }
+  if (!Array.isArray(list)) return []
+  return list.flatMap((item: unknown): string[] => {
+    if (typeof item === 'string') return [item.slice(0, TEXT_CHARACTERS_MAX)]
+    return isRecord(item) ? [textOf(item, key)].filter((text) => text !== '') : []
+  })
+}
+
+/** The rows of an array; other items are left out. */
+export function rowsOf(value: unknown): readonly Row[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}

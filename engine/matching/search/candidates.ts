@@ -1,0 +1,201 @@
+// Which subjects of one venue are worth comparing with one of the other: those that share its rarest keys. The
+// true partner is found among a hundred thousand without a look at all of them, and the work for one question
+// is bounded whatever the texts. Not for: how alike two are (score.ts). Upholds CANDIDATE1 to CANDIDATE5.
+
+import { type BlockingKeys, isDated } from './keys.ts'
+import { Postings } from './postings.ts'
+
+/** Lists longer than this find nobody; they still rank those who were found otherwise. */
+const POSTING_MAX = 512
+/** Entries looked at for one question; the rarest keys come first. */
+const VISITED_MAX = 6_000
+/** Found ones that are ranked by all their keys. */
+const RANKED_MAX = 96
+const BUCKETS = 256
+/** Candidates that share less than this part of what the best one shares are left out. */
+const SHARE_OF_BEST_MIN = 0.5
+/** Candidates of one question. */
+export const CANDIDATES_MAX = 16
+/** A word in common is worth the more the fewer have it; one that all have is worth this. */
+const WORTH_MIN = 0.1
+/** Removed subjects keep their room until they are so many and a quarter of all. */
+const DEAD_MIN = 1_024
+const DEAD_SHARE = 0.25
+
+/** One venue's subjects, filed by key; ids are their owner's, each at most once. */
+export class Candidates {
+  #postings = new Postings()
+  readonly #places = new Map<number, number>()
+  /** By place: whose it is, -1 when removed. */
+  #ids: number[] = []
+  /** By place, while a question is answered: the worth of what it shares, and of that without days. */
+  #sums = new Float64Array(1_024)
+  #undated = new Float64Array(1_024)
+  readonly #found: number[] = []
+  readonly #worths = new Map<number, number>()
+
+  get count(): number {
+    return this.#places.size
+  }
+
+  /** Files a subject, in place of what was filed under its id. */
+  put(id: number, keys: BlockingKeys): void {
+    this.remove(id)
+    const place = this.#postings.add(keys.filed)
+    this.#places.set(id, place)
+    this.#ids.push(id)
+    if (place < this.#sums.length) return
+    this.#sums = new Float64Array(this.#sums.length * 2)
+    this.#undated = new Float64Array(this.#sums.length)
+  }
+
+  /** Unknown ids are ignored. */
+  remove(id: number): void {
+    const place = this.#places.get(id)
+    if (place === undefined) return
+    this.#places.delete(id)
+    this.#ids[place] = -1
+    const deadCount = this.#ids.length - this.#places.size
+    if (deadCount >= DEAD_MIN && deadCount > this.#ids.length * DEAD_SHARE) this.#compact()
+  }
+
+  /** The likeliest partners of a subject of the other venue, best first, at most `limit`. */
+  find(keys: BlockingKeys, limit = CANDIDATES_MAX): readonly number[] {
+    const common = this.#gather(keys.asked)
+    const [all, undated] = [this.#sums, this.#undated]
+    const best = new Set(nearest(this.#found, all, RANKED_MAX))
+    // Venues date one question differently, and shared days outweigh everything else.
+    for (const place of nearest(this.#found, undated, RANKED_MAX / 4)) best.add(place)
+    const ranked = this.#rank([...best], common)
+    for (const place of this.#found) {
+      all[place] = 0
+      undated[place] = 0
+    }
+    this.#found.length = 0
+    return chosen(ranked, limit)
+  }
+
+  /** Adds up the worth of the rare keys; gives back those that were too common to look up. */
+  #gather(asked: Uint32Array): readonly number[] {
+    const known: { readonly key: number; readonly length: number }[] = []
+    for (const key of asked) {
+      const length = this.#postings.length(key)
+      if (length > 0) known.push({ key, length })
+    }
+    known.sort((one, other) => one.length - other.length)
+    const common: number[] = []
+    let visited = 0
+    for (const { key, length } of known) {
+      if (length > POSTING_MAX || visited + length > VISITED_MAX) {
+        common.push(key)
+        continue
+      }
+      visited += length
+      this.#add(key, this.#worthOf(length))
+    }
+    return common
+  }
+
+  #add(key: number, worth: number): void {
+    const [sums, undated] = [this.#sums, this.#undated]
+    const undatedWorth = isDated(key) ? 0 : worth
+    this.#postings.each(key, (place) => {
+      if ((this.#ids[place] ?? -1) < 0) return
+      const sum = sums[place] ?? 0
+      if (sum === 0) this.#found.push(place)
+      sums[place] = sum + worth
+      undated[place] = (undated[place] ?? 0) + undatedWorth
+    })
+  }
+
+  #worthOf(length: number): number {
+    return WORTH_MIN + Math.log1p(this.#places.size / length)
+  }
+
+  /** Rates places by all keys asked, and by how many keys they have: long texts share more by chance. */
+  #rank(places: readonly number[], common: readonly number[]): readonly Rated[] {
+    const worths = this.#worths
+    worths.clear()
+    for (const key of common) worths.set(key, this.#worthOf(this.#postings.length(key)))
+    return places.map((place) => {
+      let all = this.#sums[place] ?? 0
+      let undated = this.#undated[place] ?? 0
+      const keys = this.#postings.keysOf(place)
+      for (const key of keys) {
+        const worth = worths.get(key)
+        if (worth === undefined) continue
+        all += worth
+        if (!isDated(key)) undated += worth
+      }
+      const length = Math.sqrt(keys.length + 20)
+      return { id: this.#ids[place] ?? -1, all: all / length, undated: undated / length }
+    })
+  }
+
+  /** Files the living anew: some 10 ms for ten thousand. */
+  #compact(): void {
+    const [postings, ids] = [this.#postings, this.#ids]
+    this.#postings = new Postings()
+    this.#ids = []
+    for (const [place, id] of ids.entries()) {
+      if (id < 0) continue
+      this.#places.set(id, this.#postings.add(postings.keysOf(place)))
+      this.#ids.push(id)
+    }
+  }
+}
+
+interface Rated {
+  readonly id: number
+  readonly all: number
+  readonly undated: number
+}
+
+/** The places with the largest sums, at most so many; by buckets, since sorting thousands takes too long. */
+function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
+  if (found.length <= limit) return found
+  let most = 0
+  for (const place of found) most = Math.max(most, sums[place] ?? 0)
+  if (most === 0) return []
+  const scale = (BUCKETS - 1) / most
+  const counts = new Uint32Array(BUCKETS)
+  for (const place of found) {
+    const bucket = Math.floor((sums[place] ?? 0) * scale)
+    counts[bucket] = (counts[bucket] ?? 0) + 1
+  }
+  let least = BUCKETS
+  let above = 0
+  while (least > 0 && above + (counts[least - 1] ?? 0) <= limit) {
+    least -= 1
+    above += counts[least] ?? 0
+  }
+  const nearest: number[] = []
+  const even: number[] = []
+  for (const place of found) {
+    const bucket = Math.floor((sums[place] ?? 0) * scale)
+    if (bucket >= least) nearest.push(place)
+    else if (bucket === least - 1) even.push(place)
+  }
+  even.sort((one, other) => (sums[other] ?? 0) - (sums[one] ?? 0) || one - other)
+  return [...nearest, ...even.slice(0, limit - nearest.length)]
+}
+
+/** Three of four by everything shared, the rest by what is shared beside days; none that shares far less. */
+function chosen(rated: readonly Rated[], limit: number): readonly number[] {
+  const found = bestBy(rated, 'all', Math.ceil(limit * 0.75))
+  const taken = new Set(found)
+  for (const id of bestBy(rated, 'undated', limit)) {
+    if (found.length >= limit) break
+    if (!taken.has(id)) found.push(id)
+  }
+  return found
+}
+
+function bestBy(rated: readonly Rated[], by: 'all' | 'undated', limit: number): number[] {
+  const sorted = [...rated].sort((one, other) => other[by] - one[by] || one.id - other.id)
+  const least = (sorted[0]?.[by] ?? 0) * SHARE_OF_BEST_MIN
+  return sorted
+    .slice(0, limit)
+    .filter((one) => one[by] >= least)
+    .map(({ id }) => id)
+}

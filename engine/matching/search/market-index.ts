@@ -1,0 +1,266 @@
+// The markets of both venues and their events, filed so that a market's likely partners are found in well under a
+// millisecond: those that share its rare keys, and those of the events that its own event goes with.
+// Not for: judging or choosing pairs (judge.ts, pair-graph.ts). Bounded by the markets its owner puts.
+// Upholds CANDIDATE6, CORPUS5.
+
+import type { VenueKey } from '../../ids.ts'
+import type { Judge } from '../compare/judge.ts'
+import type { MatchEvent, MatchMarket } from '../read/subject.ts'
+import { CANDIDATES_MAX, Candidates } from './candidates.ts'
+import { keysOfEvent, keysOfMarket } from './keys.ts'
+
+/** Events that are judged for one event. */
+const EVENTS_JUDGED_MAX = 24
+/** Of those, whose markets are compared; and what such an event must at least score. */
+const EVENTS_JOINED_MAX = 3
+const EVENT_SCORE_MIN = 40
+/** An event with more markets leaves its partners to their keys. */
+const EVENT_MARKETS_MAX = 24
+/** From here on an event is taken for the other one, and its markets' keys find fewer strangers. */
+const EVENT_SCORE_SURE = 80
+const STRANGERS_MAX = 8
+
+interface Filed<Reading> {
+  readonly number: number
+  readonly market: MatchMarket
+  readonly event: FiledEvent<Reading> | null
+  reading: Reading | null
+}
+
+interface FiledEvent<Reading> {
+  readonly number: number
+  readonly venue: VenueKey
+  readonly key: string
+  /** As its venue tells of it; null: only its markets are known. */
+  told: MatchEvent | null
+  readonly markets: Set<number>
+  reading: Reading | null
+  /** Whom it was found to go with, as of a generation of the index. */
+  joined: readonly EventPair[]
+  joinedAt: number
+}
+
+/** Two events that may be one, venue a's first. */
+export interface EventPair {
+  readonly a: MatchEvent
+  readonly b: MatchEvent
+  readonly judged: ReturnType<Judge<unknown>['scoreEvents']>
+}
+
+export class MarketIndex<Reading> {
+  #judge: Judge<Reading>
+  /** Venues whose subjects are looked for; a one-way match files one. */
+  readonly #looked: ReadonlySet<VenueKey>
+  readonly #markets = new Map<number, Filed<Reading>>()
+  readonly #marketKeys: Record<VenueKey, Candidates> = { a: new Candidates(), b: new Candidates() }
+  readonly #events: Record<VenueKey, Map<string, FiledEvent<Reading>>> = {
+    a: new Map(),
+    b: new Map(),
+  }
+  readonly #eventsByNumber = new Map<number, FiledEvent<Reading>>()
+  readonly #eventKeys: Record<VenueKey, Candidates> = { a: new Candidates(), b: new Candidates() }
+  readonly #unfiled = new Set<FiledEvent<Reading>>()
+  #eventCount = 0
+  /** Counts the changes of events: what was found before a change may not be so after it. */
+  #generation = 0
+
+  constructor(judge: Judge<Reading>, looked: readonly VenueKey[] = ['a', 'b']) {
+    this.#judge = judge
+    this.#looked = new Set(looked)
+  }
+
+  get count(): number {
+    return this.#markets.size
+  }
+
+  market(number: number): MatchMarket | null {
+    return this.#markets.get(number)?.market ?? null
+  }
+
+  *markets(): Iterable<MatchMarket> {
+    for (const { market } of this.#markets.values()) yield market
+  }
+
+  /** From now on another judge reads and scores. */
+  rejudge(judge: Judge<Reading>): void {
+    this.#judge = judge
+    for (const filed of this.#markets.values()) filed.reading = null
+    for (const event of this.#eventsByNumber.values()) event.reading = null
+    this.#generation += 1
+  }
+
+  /** Files a market, in place of what its number had before. */
+  put(number: number, market: MatchMarket): void {
+    this.remove(number)
+    const { venue, eventKey } = market
+    const event = eventKey === null ? null : this.#eventOf(venue, eventKey)
+    this.#markets.set(number, { number, market, event, reading: null })
+    if (this.#looked.has(venue)) this.#marketKeys[venue].put(number, keysOfMarket(market))
+    if (event === null) return
+    event.markets.add(number)
+    this.#change(event)
+  }
+
+  /** Tells of an event itself; its markets are put one by one, and may come before or after. */
+  putEvent(told: MatchEvent): void {
+    const event = this.#eventOf(told.venue, told.key)
+    event.told = told
+    this.#change(event)
+  }
+
+  /** Unknown numbers are ignored. */
+  remove(number: number): void {
+    const filed = this.#markets.get(number)
+    if (filed === undefined) return
+    this.#markets.delete(number)
+    this.#marketKeys[filed.market.venue].remove(number)
+    const { event } = filed
+    if (event === null) return
+    event.markets.delete(number)
+    this.#change(event)
+  }
+
+  /** Markets of the other venue that may ask the same, at most a hundred. */
+  partnersOf(number: number): ReadonlySet<number> {
+    const filed = this.#markets.get(number)
+    if (filed === undefined) return new Set()
+    const far: VenueKey = filed.market.venue === 'a' ? 'b' : 'a'
+    const joined = filed.event === null ? [] : this.#joinedOf(filed.event)
+    const near: number[] = []
+    let isSure = false
+    for (const pair of joined) {
+      const markets = this.#events[far].get(pair[far].key)?.markets
+      if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
+      near.push(...markets)
+      isSure ||= pair.judged.score >= EVENT_SCORE_SURE
+    }
+    const limit = isSure ? STRANGERS_MAX : CANDIDATES_MAX
+    return new Set([...near, ...this.#marketKeys[far].find(keysOfMarket(filed.market), limit)])
+  }
+
+  /** What the judge made of a market; null for an unknown one. */
+  readingOf(number: number): Reading | null {
+    const filed = this.#markets.get(number)
+    if (filed === undefined) return null
+    filed.reading ??= this.#judge.readMarket(filed.market)
+    return filed.reading
+  }
+
+  /** Every event of a venue that has a key. */
+  *events(venue: VenueKey): Iterable<{ readonly key: string }> {
+    yield* this.#events[venue].values()
+  }
+
+  /** The events of the other venue that an event may go with, the best first. */
+  eventPairs(venue: VenueKey, key: string): readonly EventPair[] {
+    const event = this.#events[venue].get(key)
+    return event === undefined ? [] : this.#joinedOf(event)
+  }
+
+  // Events
+
+  #eventOf(venue: VenueKey, key: string): FiledEvent<Reading> {
+    const known = this.#events[venue].get(key)
+    if (known !== undefined) return known
+    this.#eventCount += 1
+    const event: FiledEvent<Reading> = {
+      ...{ number: this.#eventCount, venue, key, told: null, markets: new Set<number>() },
+      ...{ reading: null, joined: [], joinedAt: -1 },
+    }
+    this.#events[venue].set(key, event)
+    this.#eventsByNumber.set(event.number, event)
+    return event
+  }
+
+  #change(event: FiledEvent<Reading>): void {
+    event.reading = null
+    this.#generation += 1
+    if (event.markets.size > 0 || event.told !== null) {
+      this.#unfiled.add(event)
+      return
+    }
+    this.#unfiled.delete(event)
+    this.#events[event.venue].delete(event.key)
+    this.#eventsByNumber.delete(event.number)
+    this.#eventKeys[event.venue].remove(event.number)
+  }
+
+  /** Events are filed when somebody looks for one: all their markets are there by then. */
+  #file(): void {
+    for (const event of this.#unfiled) {
+      if (!this.#looked.has(event.venue)) continue
+      this.#eventKeys[event.venue].put(event.number, keysOfEvent(this.#subjectOf(event)))
+    }
+    this.#unfiled.clear()
+  }
+
+  #joinedOf(event: FiledEvent<Reading>): readonly EventPair[] {
+    if (event.joinedAt === this.#generation) return event.joined
+    this.#file()
+    const subject = this.#subjectOf(event)
+    const reading = this.#readingOfEvent(event)
+    const far: VenueKey = event.venue === 'a' ? 'b' : 'a'
+    const joined: EventPair[] = []
+    for (const number of this.#eventKeys[far].find(keysOfEvent(subject), EVENTS_JUDGED_MAX)) {
+      const other = this.#eventsByNumber.get(number)
+      if (other === undefined) continue
+      const theirs = this.#readingOfEvent(other)
+      const judged =
+        event.venue === 'a'
+          ? this.#judge.scoreEvents(reading, theirs)
+          : this.#judge.scoreEvents(theirs, reading)
+      if (judged.score < EVENT_SCORE_MIN) continue
+      const partner = this.#subjectOf(other)
+      joined.push(
+        event.venue === 'a'
+          ? { a: subject, b: partner, judged }
+          : { a: partner, b: subject, judged },
+      )
+    }
+    joined.sort((one, other) => other.judged.score - one.judged.score)
+    joined.length = Math.min(joined.length, EVENTS_JOINED_MAX)
+    event.joined = joined
+    event.joinedAt = this.#generation
+    return joined
+  }
+
+  #readingOfEvent(event: FiledEvent<Reading>): Reading {
+    event.reading ??= this.#judge.readEvent(this.#subjectOf(event))
+    return event.reading
+  }
+
+  #subjectOf({ told, markets, venue, key }: FiledEvent<Reading>): MatchEvent {
+    const children: MatchMarket[] = []
+    for (const number of markets) {
+      const market = this.#markets.get(number)?.market
+      if (market !== undefined) children.push(market)
+    }
+    if (told !== null) return children.length === 0 ? told : { ...told, markets: children }
+    return eventOfMarkets(venue, key, children)
+  }
+}
+
+/** An event of which only its markets are known. */
+export function eventOfMarkets(
+  venue: VenueKey,
+  key: string,
+  markets: readonly MatchMarket[],
+): MatchEvent {
+  const [first] = markets
+  const closes = markets.flatMap(({ closeMs }) => (closeMs === null ? [] : [closeMs]))
+  return {
+    venue,
+    key,
+    title: first?.eventTitle || (first?.title ?? ''),
+    subtitle: first?.eventSubtitle ?? '',
+    rules: first?.rules ?? '',
+    handle: key,
+    series: first?.series ?? null,
+    category: first?.category ?? null,
+    tags: first?.tags ?? [],
+    startMs: first?.startMs ?? null,
+    closeMs: closes.length === 0 ? null : Math.max(...closes),
+    isExclusive: null,
+    markets,
+  }
+}

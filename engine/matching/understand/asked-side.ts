@@ -1,0 +1,180 @@
+// Which side of a game Yes means, and the line: from outcome labels, a market's short title, the end of its
+// slug or ticker, and the words of its question. Null where nothing tells: no side is guessed.
+// Upholds PROP10, PROP11.
+
+import type { VenueKey } from '../../ids.ts'
+import type { Arena } from './arenas.ts'
+import type { Bet } from './bets.ts'
+import { type Asked, plainName } from './fixture.ts'
+import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
+
+export interface AskedFacts {
+  readonly venue: VenueKey
+  readonly arena: Arena
+  readonly sides: readonly [Side, Side]
+  /** Of a slug, with spaces. */
+  readonly tail: string
+  /** Folded. */
+  readonly title: string
+  /** The title without the pair. */
+  readonly rest: string
+  readonly subtitle: string
+  /** Of a ticker, lower case. */
+  readonly suffix: string
+  readonly bet: Bet
+  readonly facts: {
+    readonly outcomes: readonly string[]
+    readonly strikeFloor: number | null
+    readonly line: number | null
+  }
+}
+
+interface Answer {
+  readonly asked: Asked | null
+  readonly line: number | null
+  readonly detail: string
+}
+
+/** Leagues whose tickers count the goals or points below the line: `n` is n + 0.5. */
+const BELOW_LINE = new Set(['nba', 'nhl', 'mls', 'fl1'])
+const OPEN_BETS =
+  /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props|incident|other)/
+
+/** Side, line and detail of a bet; see AskedFacts. */
+export function askedOf(facts: AskedFacts): Answer {
+  const { kind } = facts.bet
+  if (isTie(facts)) return { asked: 'draw', line: null, detail: '' }
+  if (kind === 'total' || kind === 'teamtotal') {
+    const asked = /^under\b/.test(facts.subtitle || firstOutcome(facts)) ? 'under' : 'over'
+    return { asked, line: lineOf(facts), detail: kind === 'teamtotal' ? playerOf(facts) : '' }
+  }
+  if (kind === 'spread') return spreadOf(facts)
+  if (kind === 'score') return { asked: 'yes', line: null, detail: scoreOf(facts) }
+  if (kind.startsWith('prop:'))
+    return { asked: 'over', line: lineOf(facts), detail: playerOf(facts) }
+  if (OPEN_BETS.test(kind)) return { asked: 'yes', line: null, detail: '' }
+  return { asked: sideOf(facts), line: null, detail: '' }
+}
+
+/** `…TIEBUB-2-TIE` is a tennis player; `…GAME-…-TIE` is a draw. */
+function isTie({ suffix, subtitle, sides, tail, rest, bet }: AskedFacts): boolean {
+  if (bet.kind !== 'winner') return false
+  if (/\bdraw$/.test(tail) || /\bend in a draw\b|\bdraw at half/.test(rest)) return true
+  if (/^(?:tie|draw)$/.test(subtitle)) return true
+  return suffix === 'tie' && sides.every(({ code }) => code !== 'tie') && subtitle === ''
+}
+
+function firstOutcome({ facts }: AskedFacts): string {
+  return (facts.outcomes[0] ?? '').toLowerCase()
+}
+
+function sideOf(facts: AskedFacts): Asked | null {
+  const { venue, title, suffix, subtitle, tail } = facts
+  if (venue === 'b') {
+    if (subtitle !== '' && subtitle !== title) {
+      const side = sideNamed(facts, plainName(subtitle))
+      if (side !== null) return side
+    }
+    const winner = /\bwill (.+?) win\b/.exec(title)?.[1]
+    const named = winner === undefined ? null : sideNamed(facts, plainName(winner))
+    return named ?? sideOfCode(facts, suffix)
+  }
+  const label = firstOutcome(facts)
+  if (label !== '' && !/^(?:yes|over|under|up)$/.test(label)) {
+    const side = sideNamed(facts, plainName(label)) ?? sideOfCode(facts, label)
+    if (side !== null) return side
+  }
+  const winner =
+    /^(?:.*: )?will (.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/.exec(title)
+  if (winner !== null) return sideNamed(facts, plainName(winner[1] ?? winner[2] ?? ''))
+  const end = tail.split(' ').at(-1) ?? ''
+  // "…-game1" is a map, and no side whose name begins so.
+  if (end !== '' && /^\S+$/.test(tail) && !/^(?:game|map|set|gm|g|more)\d*$/.test(tail)) {
+    const side = sideOfCode(facts, end)
+    if (side !== null) return side
+  }
+  if (tail.endsWith('home') || tail.endsWith('away')) return placeOf(facts, tail.endsWith('away'))
+  // The first-named side is venue a's first outcome.
+  return 'first'
+}
+
+function sideNamed({ sides }: AskedFacts, name: string): Asked | null {
+  if (name === '') return null
+  const [one, other] = sides.map((side) =>
+    side.name === '' ? gradeCodeInName(side.code, name) : gradeNames(side.name, name),
+  )
+  const [first, second] = [one ?? 0, other ?? 0]
+  if (Math.max(first, second) < 0.45 || Math.abs(first - second) < 0.1) return null
+  return first > second ? 'first' : 'second'
+}
+
+function sideOfCode({ sides }: AskedFacts, code: string): Asked | null {
+  const bare = code.replace(/\d+$/, '')
+  const [first, second] = sides
+  if (bare === '') return null
+  if (first.code !== '' && (first.code === code || first.code === bare)) return 'first'
+  if (second.code !== '' && (second.code === code || second.code === bare)) return 'second'
+  const [one, other] = [gradeCodeInName(bare, first.name), gradeCodeInName(bare, second.name)]
+  if (Math.max(one, other) < 0.5 || Math.abs(one - other) < 0.1) return null
+  return one > other ? 'first' : 'second'
+}
+
+/** Soccer and most others name the home side first; the leagues of North America the away side. */
+function placeOf({ arena, sides }: AskedFacts, isAway: boolean): Asked {
+  const isHomeFirst =
+    arena.table === null
+      ? sides[0].venue === 'a'
+      : arena.table.kind === 'club' || arena.table.kind === 'player'
+  return isAway === isHomeFirst ? 'second' : 'first'
+}
+
+function spreadOf(facts: AskedFacts): Answer {
+  const { title, tail, suffix, subtitle, venue } = facts
+  const bracket = /([^:()|]+?) \(([-+]\d+(?:\.\d+)?)\)/.exec(title)
+  if (venue === 'a' && bracket !== null) {
+    const name = plainName((bracket[1] ?? '').replace(/^.*(?:spread|handicap)/, ''))
+    return { asked: sideNamed(facts, name) ?? 'first', line: -Number(bracket[2]), detail: '' }
+  }
+  const place = /\b(home|away) (\d+)pt(\d)/.exec(tail)
+  if (place !== null) {
+    return {
+      asked: placeOf(facts, place[1] === 'away'),
+      line: Number(`${place[2]}.${place[3]}`),
+      detail: '',
+    }
+  }
+  const wins = /^(.+?) wins? by/.exec(subtitle || title)
+  const named =
+    wins === null ? null : sideNamed(facts, plainName((wins[1] ?? '').replace(/^.*: /, '')))
+  return { asked: named ?? sideOfCode(facts, suffix), line: lineOf(facts), detail: '' }
+}
+
+/** The venue's own number, one in the texts, one in the slug, or what the ticker's end stands for. */
+function lineOf(facts: AskedFacts): number | null {
+  const { facts: given, tail, title, subtitle, suffix, arena } = facts
+  if (given.strikeFloor !== null) return Math.floor(given.strikeFloor) + 0.5
+  if (given.line !== null) return Math.abs(given.line)
+  const inSlug = /(\d+)pt(\d)/.exec(tail)
+  if (inSlug !== null) return Number(`${inSlug[1]}.${inSlug[2]}`)
+  const said =
+    /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(subtitle) ??
+    /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(title)
+  if (said !== null) return Number(said[1])
+  const atLeast = /(\d+)\+/.exec(subtitle) ?? /(\d+)\+/.exec(title)
+  if (atLeast !== null) return Number(atLeast[1]) - 0.5
+  const digits = /(\d+)$/.exec(suffix)?.[1]
+  if (digits === undefined) return null
+  const league = arena.table?.name ?? ''
+  return Number(digits) + (BELOW_LINE.has(league) ? 0.5 : -0.5)
+}
+
+function scoreOf({ title, tail, rest }: AskedFacts): string {
+  const match =
+    /(\d+) ?- ?(\d+)/.exec(rest) ?? /(\d+) (\d+)$/.exec(tail) ?? /(\d+)-(\d+)/.exec(title)
+  return match === null ? '' : `${match[1]}-${match[2]}`
+}
+
+function playerOf({ title, subtitle }: AskedFacts): string {
+  const text = subtitle.includes(':') ? subtitle : title
+  return plainName(/^([^:]+):/.exec(text)?.[1] ?? subtitle)
+}

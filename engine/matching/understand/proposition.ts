@@ -1,0 +1,71 @@
+// What a market or an event asks, in parts that can be held against each other: game, asset, range, date and
+// hour, marks, the words of the question and of the answer. Not for: comparing (compare.ts).
+// Upholds PROP1 to PROP18.
+
+import type { VenueKey } from '../../ids.ts'
+import type { Day } from './dates.ts'
+import type { Fixture } from './fixture.ts'
+import type { Marks } from './marks.ts'
+import type { Quantity } from './quantity.ts'
+
+/** Where a date was said: the better source is believed. */
+export type WhenSource = 'title' | 'subtitle' | 'handle' | 'close'
+
+/** When it is decided: on a day, by its end, or within a period. */
+export interface When {
+  readonly first: Day
+  readonly last: Day
+  readonly role: 'on' | 'by' | 'in'
+  readonly grain: 'day' | 'week' | 'month' | 'quarter' | 'year'
+  readonly source: WhenSource
+}
+
+/** How it is asked: which of several, how many, or whether. */
+export type QuestionForm = 'open' | 'count' | 'closed'
+
+export type PropositionKind = 'fixture' | 'price' | 'quantity' | 'speech' | 'text'
+
+export interface Proposition {
+  readonly venue: VenueKey
+  readonly key: string
+  readonly grain: 'market' | 'event'
+  readonly kind: PropositionKind
+  readonly fixture: Fixture | null
+  /** Identity of the priced asset, such as `bitcoin`; null when no price is asked. */
+  readonly asset: string | null
+  /** The bound need only be touched once, at any time. */
+  readonly isTouch: boolean
+  /** Whether up or down is asked rather than a level. */
+  readonly isUpDown: boolean
+  /** Of a direction: for how long the price is watched; null: not said. */
+  readonly minutes: number | null
+  readonly quantity: Quantity | null
+  /** Best first; empty where nothing is said. */
+  readonly whens: readonly When[]
+  /** Clock hour of New York, 0 to 24; null: not said. */
+  readonly hour: number | null
+  readonly form: QuestionForm
+  /** First word of the question, folded: "will", "who", "next". */
+  readonly opening: string
+  /** Yes stands for that it does not happen, or for down. */
+  readonly isNegated: boolean
+  /** Says "today" or "his next video": which is meant depends on when it was asked. */
+  readonly isRelative: boolean
+  /** "… first?": which of several comes before the others. */
+  readonly isOfFirst: boolean
+  readonly marks: Marks
+  /** Meanings of the question's words, without dates and range. */
+  readonly words: readonly string[]
+  /** Meanings of the words of the answer that Yes stands for; empty where the venue has none. */
+  readonly answer: readonly string[]
+  /** Meanings of everything else said: event, its sub-title, slug. */
+  readonly context: readonly string[]
+  /** Stems of the question's words that begin with a capital, openers such as "will" left out. */
+  readonly names: ReadonlySet<string>
+  /** Of an event: whether at most one answer can be right; null: not said. */
+  readonly isExclusive: boolean | null
+  /** Of an event: what its markets ask, in order. */
+  readonly children: readonly Proposition[]
+  /** Beginning of the rules as sent; '' when unknown. */
+  readonly rules: string
+}

@@ -1,0 +1,219 @@
+// Numbers that a question asks about, as ranges: "above 79,200", "52° to 53°", "10% or more", "20+", "<43.5%",
+// and how two ranges stand to each other. Not for: ordinals such as "top 10" or "season 24" (marks.ts).
+// Upholds PROP1 to PROP3, PROP17.
+
+import type { Strike } from '../read/subject.ts'
+
+/** All x with low ≤ x ≤ high, ends excluded where open. */
+export interface Quantity {
+  readonly low: number
+  readonly high: number
+  readonly isLowOpen: boolean
+  readonly isHighOpen: boolean
+  /** 'up' or 'down' when the bound need only be touched once ("reach", "dip to"); '' otherwise. */
+  readonly touch: '' | 'up' | 'down'
+  /** `$`, `%`, `°`, `bps` or ''. */
+  readonly unit: string
+  /** Where it stands in the folded text; both 0 when it came from elsewhere. */
+  readonly start: number
+  readonly end: number
+}
+
+const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b))?`
+const ABOVE = 'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|>'
+const LEAST = 'at least|no less than|minimum of|≥|>=|=>'
+const BELOW = 'below|under|less than|fewer than|lower than|<'
+const MOST = 'at most|no more than|up to|≤|<=|=<'
+/** 1, 2 band; 3 open above; 4 closed above; 5 open below; 6 closed below; 7 number, 8 suffix; 9 touch, 10 its number. */
+const RANGE = new RegExp(
+  `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
+  'g',
+)
+const WORDS_BEFORE = 24
+const RATE_STEP_BPS = 25
+const SCALE: Readonly<Record<string, number>> = {
+  k: 1e3,
+  thousand: 1e3,
+  m: 1e6,
+  mm: 1e6,
+  million: 1e6,
+  b: 1e9,
+  bn: 1e9,
+  billion: 1e9,
+  t: 1e12,
+  trillion: 1e12,
+}
+const PARTS =
+  /^([-+])?([$€£])?([\d,]+(?:\.\d+)?)\s?(k|mm|m|bn|b|t|million|billion|trillion|thousand)?\s?(%|percent|°\s?[fc]?|bps|basis points|degrees)?$/
+
+interface Read {
+  readonly value: number
+  readonly text: string
+  readonly unit: string
+  readonly scale: number
+}
+
+/** The first range that a folded text, free of dates, asks about; null: none. */
+export function quantityOf(folded: string): Quantity | null {
+  const digit = folded.search(/\d/)
+  if (digit < 0) return null
+  // Comparing words stand right before their number; what lies before is not looked at.
+  RANGE.lastIndex = Math.max(0, digit - WORDS_BEFORE)
+  for (let match = RANGE.exec(folded); match !== null; match = RANGE.exec(folded)) {
+    const bounds = boundsOf(match)
+    if (bounds !== null)
+      return { ...bounds, start: match.index, end: match.index + match[0].length }
+  }
+  return null
+}
+
+type Bounds = Omit<Quantity, 'start' | 'end'>
+
+function boundsOf(match: RegExpExecArray): Bounds | null {
+  const [, from, to, line, above, least, below, most, number, suffix = '', touch, touched] = match
+  if (from !== undefined && to !== undefined) return bandOf(from, to)
+  if (line !== undefined || above !== undefined) return half(line ?? above, 'low', true)
+  if (least !== undefined) return half(least, 'low', false)
+  if (below !== undefined) return half(below, 'high', true)
+  if (most !== undefined) return half(most, 'high', false)
+  if (number !== undefined) {
+    // "50+ bps": the unit stands behind the sign.
+    const unit = suffix.startsWith('+') ? suffix.slice(1) : ''
+    const end = /below|less|fewer|lower|under/.test(suffix) ? 'high' : 'low'
+    return half(number.trim() + unit, end, false)
+  }
+  const isDown = /^(?:dip|drop|fall)/.test(touch ?? '')
+  const bound = half(touched, isDown ? 'high' : 'low', false)
+  return bound === null ? null : { ...bound, touch: isDown ? 'down' : 'up' }
+}
+
+function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): Bounds | null {
+  const read = readNumber(text ?? '')
+  if (read === null) return null
+  const isLow = end === 'low'
+  // Policy rates move by quarters of a point: more than 25 is 50 or more.
+  const isStepped = isOpen && read.unit === 'bps' && read.value % RATE_STEP_BPS === 0
+  const value = isStepped ? read.value + (isLow ? RATE_STEP_BPS : -RATE_STEP_BPS) : read.value
+  return {
+    low: isLow ? value : Number.NEGATIVE_INFINITY,
+    high: isLow ? Number.POSITIVE_INFINITY : value,
+    isLowOpen: isLow && isOpen && !isStepped,
+    isHighOpen: !isLow && isOpen && !isStepped,
+    touch: '',
+    unit: read.unit,
+  }
+}
+
+/** "$120-139k": the second number's scale and unit hold for the first; 1,989.99 ends where 1,990 begins. */
+function bandOf(from: string, to: string): Bounds | null {
+  const low = readNumber(from)
+  const high = readNumber(to.replace(/^[-+]/, ''))
+  if (low === null || high === null) return null
+  const first =
+    low.scale === 1 && low.value < high.value / high.scale + 1 ? low.value * high.scale : low.value
+  const last = snapNines(high)
+  if (first > last) return null
+  return {
+    low: first,
+    high: last,
+    isLowOpen: false,
+    isHighOpen: last !== high.value,
+    touch: '',
+    unit: high.unit || low.unit,
+  }
+}
+
+function readNumber(text: string): Read | null {
+  const match = PARTS.exec(text.trim())
+  if (match === null) return null
+  const [, sign, money, digits = '', scaleWord = '', unitWord = ''] = match
+  const scale = SCALE[scaleWord] ?? 1
+  const value = Number(digits.replaceAll(',', '')) * scale * (sign === '-' ? -1 : 1)
+  if (!Number.isFinite(value)) return null
+  return { value, text: digits, scale, unit: unitOf(money ?? '', unitWord) }
+}
+
+function unitOf(money: string, word: string): string {
+  if (money !== '') return '$'
+  if (word === '') return ''
+  if (word === '%' || word === 'percent') return '%'
+  return word.startsWith('b') ? 'bps' : '°'
+}
+
+/** 1,989.99 and 1.7199 are a hair below the next round number. */
+function snapNines({ value, text, scale }: Read): number {
+  const decimals = text.split('.')[1] ?? ''
+  if (decimals.length < 2 || !decimals.endsWith('99')) return value
+  const step = scale / 10 ** decimals.length
+  return Number((value + step).toPrecision(12))
+}
+
+/** The range of a Kalshi ticker's last part: `T87999.99` is above 88,000, direction not said; null: none. */
+export function quantityOfTicker(part: string): Quantity | null {
+  const match = /^T(-?\d+(?:\.\d+)?)$/.exec(part)
+  if (match === null) return null
+  const text = match[1] ?? ''
+  const value = snapNines({ value: Number(text), text, scale: 1, unit: '' })
+  return {
+    low: value,
+    high: Number.POSITIVE_INFINITY,
+    isLowOpen: false,
+    isHighOpen: false,
+    touch: '',
+    unit: '',
+    start: 0,
+    end: 0,
+  }
+}
+
+/** The range of a venue's own strike fields; null where they say too little. */
+export function quantityOfStrike(strike: Strike | null): Quantity | null {
+  if (strike === null || strike.kind === 'custom' || strike.kind === 'functional') return null
+  const { floor, cap, kind } = strike
+  return {
+    low: floor ?? Number.NEGATIVE_INFINITY,
+    high: cap ?? Number.POSITIVE_INFINITY,
+    isLowOpen: kind === 'greater',
+    isHighOpen: kind === 'less',
+    touch: '',
+    unit: '',
+    start: 0,
+    end: 0,
+  }
+}
+
+/**
+ * How one range stands to another. `boundary`: the same number, but one counts it and the other does not.
+ * `complement`: one begins where the other ends, so that one's Yes is the other's No.
+ */
+export type RangeRelation =
+  | 'same'
+  | 'boundary'
+  | 'complement'
+  | 'inside'
+  | 'around'
+  | 'overlap'
+  | 'apart'
+
+export function relateRanges(a: Quantity, b: Quantity): RangeRelation {
+  const isLowEqual = isEqual(a.low, b.low)
+  const isHighEqual = isEqual(a.high, b.high)
+  if (isLowEqual && isHighEqual) {
+    const isEndEqual = a.isLowOpen === b.isLowOpen && a.isHighOpen === b.isHighOpen
+    return isEndEqual ? 'same' : 'boundary'
+  }
+  const isTouching = isEqual(a.high, b.low) || isEqual(b.high, a.low)
+  const isHalf = (range: Quantity): boolean =>
+    range.low === Number.NEGATIVE_INFINITY || range.high === Number.POSITIVE_INFINITY
+  if (isTouching && isHalf(a) && isHalf(b)) return 'complement'
+  if (a.low > b.high || b.low > a.high || isTouching) return 'apart'
+  if ((isLowEqual || a.low > b.low) && (isHighEqual || a.high < b.high)) return 'inside'
+  if ((isLowEqual || a.low < b.low) && (isHighEqual || a.high > b.high)) return 'around'
+  return 'overlap'
+}
+
+function isEqual(one: number, other: number): boolean {
+  if (one === other) return true
+  if (!Number.isFinite(one) || !Number.isFinite(other)) return false
+  return Math.abs(one - other) <= 1e-9 * Math.max(Math.abs(one), Math.abs(other))
+}

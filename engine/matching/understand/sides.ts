@@ -1,0 +1,180 @@
+// Whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
+// A grade from 0 (they differ) to 1 (they agree); codes alone only hint. Upholds PROP6 to PROP8.
+
+import type { VenueKey } from '../../ids.ts'
+import { clubOf } from '../../sports/clubs.ts'
+import { schoolOf } from '../../sports/colleges.ts'
+import { TeamTable } from '../../sports/team-table.ts'
+import type { Arena } from './arenas.ts'
+import { countryOfCode, countryOfName } from './countries.ts'
+
+/** A side as one venue has it; texts folded, '' where unknown. */
+export interface Side {
+  readonly venue: VenueKey
+  readonly name: string
+  readonly code: string
+}
+
+/** From here on two sides count as one. */
+export const SAME_SIDE = 0.45
+/** Up to here they count as two. */
+export const OTHER_SIDE = 0.3
+
+/** The closed leagues' tables; read only. */
+const TEAMS = new TeamTable()
+const GENERIC = new Set(
+  'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al'.split(
+    ' ',
+  ),
+)
+
+/** What makes another school of the same place. */
+const SCHOOL_KINDS = new Set(
+  'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley'.split(
+    ' ',
+  ),
+)
+
+/** How surely two sides are one, 0 to 1. */
+export function gradeSides(a: Side, b: Side, arena: Arena): number {
+  const { table } = arena
+  if (table !== null && table.kind === 'pro') {
+    const [one, other] = [TEAMS.team(table, a), TEAMS.team(table, b)]
+    if (one !== null && other !== null) return one === other ? 1 : 0
+  }
+  const countries = gradeCountries(a, b)
+  if (countries !== null) return countries
+  let grade = gradeCodes(a.code, b.code)
+  if (a.name !== '' && b.name !== '') {
+    const byName = table?.kind === 'college' ? gradeSchools(a, b) : gradeNames(a.name, b.name)
+    // Two names that clearly differ outweigh codes that happen to agree.
+    grade = byName === 0 ? Math.min(grade, 0.25) : Math.max(grade, byName)
+  } else {
+    grade = Math.max(grade, gradeCodeInName(a.code, b.name), gradeCodeInName(b.code, a.name))
+  }
+  return grade
+}
+
+/** 1 or 0 where both are countries, null otherwise. */
+function gradeCountries(a: Side, b: Side): number | null {
+  const [one, other] = [countryOf(a), countryOf(b)]
+  if (one === null || other === null) return null
+  return one === other ? 1 : 0
+}
+
+function countryOf({ name, code, venue }: Side): string | null {
+  if (name !== '') return countryOfName(name)
+  return code.length === 3 || code.length === 2 ? countryOfCode(code, venue) : null
+}
+
+function gradeSchools(a: Side, b: Side): number {
+  const [one, other] = [schoolOf(a.name, a.code), schoolOf(b.name, b.code)]
+  if (one === other) return 1
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
+  if (!long.startsWith(`${short} `)) return 0
+  // "Coastal Carolina Chanticleers" has a nickname more; "Georgia Tech" is another school than Georgia.
+  const more = long.slice(short.length + 1).split(' ')
+  return more.some((word) => SCHOOL_KINDS.has(word)) ? 0 : 0.5
+}
+
+/** Names of clubs, teams and players in any wording. */
+export function gradeNames(one: string, other: string): number {
+  if (one === other) return 1
+  if (clubOf(one) === clubOf(other)) return 1
+  const [a, b] = [telling(one), telling(other)]
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  if (short.length === 0) return 0
+  if (short.join('') === long.join('')) return 1
+  let hits = 0
+  let letters = 0
+  const used = new Set<number>()
+  for (const word of short) {
+    const at = long.findIndex(
+      (candidate, index) => !used.has(index) && isWordAlike(word, candidate),
+    )
+    if (at < 0) continue
+    used.add(at)
+    hits += 1
+    letters = Math.max(letters, word.length)
+  }
+  if (hits === short.length) {
+    if (letters >= 3) return short.length === long.length || letters >= 4 ? 0.95 : 0.8
+    return 0.5
+  }
+  if (isInitials(one, other) || isInitials(other, one)) return 0.7
+  // A surname in common is no proof: Davis Riley and Cam Davis.
+  return hits > 0 && letters >= 5 && hits * 2 >= short.length && isLastShared(a, b) ? 0.35 : 0
+}
+
+function telling(name: string): readonly string[] {
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const kept = words.filter((word) => !GENERIC.has(word) && !/^(?:18|19|20)?\d\d$/.test(word))
+  return kept.length === 0 ? words : kept
+}
+
+/** Equal, or one is the beginning of the other: "brest" and "brestois", "z" and "zelvia". */
+function isWordAlike(one: string, other: string): boolean {
+  if (one === other) return true
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
+  if (short.length === 1) return long.startsWith(short)
+  return short.length >= 4 && long.startsWith(short)
+}
+
+function isLastShared(a: readonly string[], b: readonly string[]): boolean {
+  return a.at(-1) === b.at(-1)
+}
+
+/** "psg" of "paris saint germain", "tdp" of "turma do pagode", "gx" of "giantx". */
+function isInitials(short: string, name: string): boolean {
+  const letters = short.replace(/[^\p{L}\p{N}]/gu, '')
+  if (letters.length < 2 || letters.length > 5) return false
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  if (words.length < 2) return false
+  const all = words.map((word) => word.charAt(0)).join('')
+  return all === letters || all.startsWith(letters)
+}
+
+function gradeCodes(one: string, other: string): number {
+  const [a, b] = [bareCode(one), bareCode(other)]
+  if (a === '' || b === '') return 0
+  if (a === b) return a.length >= 2 ? 0.75 : 0.4
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  if (short.length >= 2 && long.startsWith(short)) return short.length >= 3 ? 0.6 : 0.45
+  let common = 0
+  while (common < short.length && short[common] === long[common]) common += 1
+  if (common >= 3) return 0.5
+  return isSubsequence(short, long) && short.length >= 3 ? 0.35 : common === 2 ? 0.32 : 0
+}
+
+/** Esports slugs number codes that several teams have: `kc3`, `nv2`. */
+function bareCode(code: string): string {
+  return code.length > 2 ? code.replace(/\d{1,2}$/, '') : code
+}
+
+/** A code shortens a name by its beginning, a word's beginning, initials, or letters in order. */
+export function gradeCodeInName(code: string, name: string): number {
+  const letters = bareCode(code)
+  if (letters.length < 2 || name === '') return 0
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const joined = words.join('')
+  if (joined === letters || joined.startsWith(letters)) return letters.length >= 3 ? 0.75 : 0.5
+  if (words.some((word) => word.startsWith(letters) && letters.length >= 3)) return 0.7
+  const initials = words.map((word) => word.charAt(0)).join('')
+  if (initials.includes(letters) && letters.length >= 2) return 0.55
+  if (
+    letters.length >= 3 &&
+    words.some((word) => isSubsequence(letters, word) && word[0] === letters[0])
+  )
+    return 0.4
+  if (letters.length >= 3 && joined[0] === letters[0] && isSubsequence(letters, joined)) return 0.35
+  return 0
+}
+
+function isSubsequence(letters: string, text: string): boolean {
+  let at = 0
+  for (const letter of letters) {
+    at = text.indexOf(letter, at) + 1
+    if (at === 0) return false
+  }
+  return true
+}

@@ -1,0 +1,369 @@
+// A market or an event as a proposition: dates are read first and cut out, then the range, then what remains
+// is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
+// Upholds PROP1 to PROP18, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
+
+import { leagueOfSeries } from '../../sports/leagues.ts'
+import type { MatchEvent, MatchMarket } from '../read/subject.ts'
+import {
+  type DateMention,
+  type Day,
+  dateOfTicker,
+  datesOf,
+  dayOf,
+  type TickerDate,
+} from './dates.ts'
+import { type FixtureFacts, fixtureOfSlug, fixtureOfTicker } from './fixtures.ts'
+import { type Marks, marksOf } from './marks.ts'
+import { isNegative } from './polarity.ts'
+import {
+  asksDirection,
+  assetOf,
+  hourFor,
+  isDownwards,
+  minutesOf,
+  type PriceTexts,
+} from './price-question.ts'
+import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
+import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
+import { fold, meanings, stem, TITLE_CHARACTERS_MAX } from './words.ts'
+
+/** Markets of an event that are read: a grid of more says no more. */
+export const CHILDREN_MAX = 40
+/** A title below this length leaves out what its slug says. Characters. */
+const SHORT_TITLE = 24
+/** Characters of rules that are kept. */
+const RULES_CHARACTERS_MAX = 2_000
+/** A day in a slug; "2026-52-53f" is a year and a range. */
+const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
+const TOUCH =
+  /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
+/** "His next video": which one it is depends on when the question was asked. */
+const RELATIVE =
+  /\bnext (?:youtube )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
+
+/** What a market asks. */
+export function understandMarket(market: MatchMarket): Proposition {
+  const facts: FixtureFacts = {
+    ...market,
+    strikeFloor: market.strike?.floor ?? null,
+    samples: [],
+  }
+  return understand(market, facts, [], understandMarket)
+}
+
+/** What an event asks, with its markets as `read` reads them. */
+export function understandEvent(
+  event: MatchEvent,
+  read: (market: MatchMarket) => Proposition = understandMarket,
+): Proposition {
+  const markets = event.markets.slice(0, CHILDREN_MAX)
+  const facts: FixtureFacts = {
+    ...event,
+    startMs: event.startMs ?? markets[0]?.startMs ?? null,
+    eventKey: null,
+    eventTitle: '',
+    eventSubtitle: event.subtitle,
+    subtitle: '',
+    outcomes: [],
+    strikeFloor: null,
+    line: null,
+    samples: markets.map(({ title }) => title),
+  }
+  const rules = event.rules === '' ? (markets[0]?.rules ?? '') : event.rules
+  return understand({ ...event, rules }, facts, markets, read)
+}
+
+/** The fields that a market and an event share. */
+interface Listed {
+  readonly venue: 'a' | 'b'
+  readonly key: string
+  readonly title: string
+  readonly subtitle: string
+  readonly handle: string
+  readonly rules: string
+  readonly strike?: MatchMarket['strike']
+  readonly startMs: number | null
+  readonly closeMs: number | null
+  /** Of an event. */
+  readonly isExclusive?: boolean | null
+}
+
+function understand(
+  listed: Listed,
+  facts: FixtureFacts,
+  markets: readonly MatchMarket[],
+  read: (market: MatchMarket) => Proposition,
+): Proposition {
+  const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
+  const fixture = listed.venue === 'a' ? fixtureOfSlug(facts) : fixtureOfTicker(facts)
+  const anchor = anchorOf(listed)
+  const title = readText(listed.title, anchor)
+  const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
+  const context = readText(contextText(listed, facts, grain), anchor)
+  const marks = marksOf(`${title.folded} ${answer.folded}`, [...title.words, ...answer.words])
+  const price = priceTextsOf(listed, title, answer, context)
+  const isSpeech = title.words.includes('sayx')
+  const asset = isSpeech ? null : assetOf(marks, price)
+  const isUpDown = asksDirection(price)
+  const minutes = isUpDown ? minutesOf(price) : null
+  // Which asset, which window, which way: a question on the direction says nothing else.
+  const isDirection = isUpDown && asset !== null
+  const words = isDirection ? [asset, 'updown'] : withoutOrdinals(title.words, marks)
+  const quantity = isDirection ? null : quantityFor(listed, title, answer, grain)
+  return {
+    venue: listed.venue,
+    key: listed.key,
+    grain,
+    kind: kindOf(fixture !== null, asset, quantity, title),
+    fixture,
+    asset,
+    isTouch: quantity?.touch !== '' && quantity !== null ? true : TOUCH.test(title.folded),
+    isUpDown,
+    minutes,
+    quantity,
+    whens: whensOf(listed, title, answer, context, anchor),
+    hour: asset === null ? null : hourFor(asset, minutes, price),
+    form: formOf(title.folded, markets.length),
+    opening: /^[\p{L}\p{N}]+/u.exec(title.folded)?.[0] ?? '',
+    isNegated: isUpDown
+      ? isDownwards(price)
+      : isNegative(title.folded, isSpeech ? '' : answer.folded, context.folded),
+    // In a speech, what is next is next when the question was asked.
+    isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
+    isOfFirst: /\b(?:first|1st)\s*\??$/.test(title.folded),
+    marks,
+    words,
+    answer: isDirection ? [] : answer.words,
+    context: context.words,
+    names: isDirection ? new Set([asset]) : namesOf(listed.title),
+    isExclusive: listed.isExclusive ?? null,
+    children: markets.map((market) => read(market)),
+    rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
+  }
+}
+
+/** The 24 of "season 24" is a mark, and no word. */
+function withoutOrdinals(words: readonly string[], marks: Marks): readonly string[] {
+  const ordinals = new Set<string>()
+  for (const values of marks.values()) for (const value of values) ordinals.add(value)
+  return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
+}
+
+interface ReadText {
+  readonly folded: string
+  /** Without dates and range. */
+  readonly rest: string
+  readonly words: readonly string[]
+  readonly dates: readonly DateMention[]
+  readonly quantity: Quantity | null
+}
+
+const EMPTY_TEXT: ReadText = { folded: '', rest: '', words: [], dates: [], quantity: null }
+
+/** Dates, then the range, then words: each reads what the one before left. */
+function readText(text: string, anchor: Day | null): ReadText {
+  if (text === '') return EMPTY_TEXT
+  const folded = fold(text)
+  const dates = datesOf(folded, anchor)
+  let rest = folded
+  for (let index = dates.length - 1; index >= 0; index -= 1) {
+    const date = dates[index]
+    if (date !== undefined) rest = `${rest.slice(0, date.start)} | ${rest.slice(date.end)}`
+  }
+  const quantity = quantityOf(rest)
+  if (quantity !== null) rest = `${rest.slice(0, quantity.start)} | ${rest.slice(quantity.end)}`
+  rest = rest.replace(
+    /\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b|\bthis (?:week|month|year|season)\b/g,
+    ' ',
+  )
+  return { folded, rest, words: meanings(rest), dates, quantity }
+}
+
+/** Kalshi's short title, unless it only says Yes; Gamma's group title. */
+function answerText({ subtitle, title }: Listed): string {
+  const short = subtitle.trim()
+  return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
+}
+
+function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'event'): string {
+  const said = grain === 'event' ? listed.subtitle : `${facts.eventTitle} ${facts.eventSubtitle}`
+  // A slug repeats the title; it helps where the title is short.
+  const isShort = listed.venue === 'a' && listed.title.length < SHORT_TITLE
+  const slug = isShort ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
+  const series = listed.handle.split('-')[0] ?? ''
+  const league = listed.venue === 'b' ? (leagueOfSeries(series)?.league.name ?? '') : ''
+  const parts = [said.trim(), slug, league].filter((part) => part !== '')
+  return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
+}
+
+/** The day nearest to which dates without a year lie. */
+function anchorOf({ venue, handle, startMs, closeMs }: Listed): Day | null {
+  if (venue === 'b') {
+    const date = tickerDateOf(handle)
+    if (date !== null && date.grain !== 'year') return date.first
+  }
+  const iso = ISO_DAY.exec(handle)?.[0]
+  const inSlug = /-(20\d\d)(?:-|$)/.exec(handle)?.[1]
+  const atMs = closeMs ?? startMs
+  const isoMs = Date.parse(iso ?? '')
+  if (Number.isFinite(isoMs)) return dayOf(isoMs)
+  if (atMs !== null) return dayOf(atMs)
+  if (venue === 'a' && inSlug !== undefined) return dayOf(Date.UTC(Number(inSlug), 6, 1))
+  return null
+}
+
+function tickerDateOf(handle: string): ReturnType<typeof dateOfTicker> {
+  for (const part of handle.toUpperCase().split('-').slice(1, 3)) {
+    const date = dateOfTicker(part)
+    if (date !== null) return date
+  }
+  return null
+}
+
+/** Every date said, best source first. */
+function whensOf(
+  listed: Listed,
+  title: ReadText,
+  answer: ReadText,
+  context: ReadText,
+  anchor: Day | null,
+): readonly When[] {
+  const whens: When[] = []
+  const add = (dates: readonly DateMention[], source: WhenSource): void => {
+    for (const { first, last, role, grain } of dates)
+      whens.push({ first, last, role, grain, source })
+  }
+  add(title.dates, 'title')
+  add(answer.dates, 'title')
+  add(context.dates, 'subtitle')
+  if (listed.venue === 'b') {
+    const date = tickerDateOf(listed.handle)
+    if (date !== null) whens.push({ ...handleWhen(date), source: 'handle' })
+  } else {
+    const iso = datesOf(ISO_DAY.exec(listed.handle)?.[0] ?? '', anchor)
+    add(iso, 'handle')
+  }
+  if (listed.closeMs !== null) {
+    const day = dayOf(listed.closeMs)
+    whens.push({ first: day, last: day, role: 'by', grain: 'day', source: 'close' })
+  }
+  return whens
+}
+
+/** A ticker's date; the turn of a year stands for "within that year" unless a text says more. */
+function handleWhen({ first, last, grain }: TickerDate): Omit<When, 'source'> {
+  if (grain !== 'day') return { first, last, role: 'in', grain }
+  const date = new Date(first * 86_400_000).toISOString().slice(5, 10)
+  if (date !== '12-31' && date !== '01-01') return { first, last, role: 'on', grain }
+  const end = date === '12-31' ? last : last - 1
+  return { first: end - 364, last: end, role: 'in', grain: 'year' }
+}
+
+function priceTextsOf(
+  listed: Listed,
+  title: ReadText,
+  answer: ReadText,
+  context: ReadText,
+): PriceTexts {
+  return {
+    venue: listed.venue,
+    titleAsSent: listed.title,
+    rules: listed.rules,
+    title: title.folded,
+    answer: answer.folded,
+    context: context.folded,
+    dates: [...title.dates, ...context.dates],
+    tickerHour: listed.venue === 'b' ? (tickerDateOf(listed.handle)?.hour ?? null) : null,
+  }
+}
+
+/** Said in the answer, then in the question, then in the venue's fields, then in the ticker. */
+function quantityFor(
+  listed: Listed,
+  title: ReadText,
+  answer: ReadText,
+  grain: 'market' | 'event',
+): Quantity | null {
+  const said = answer.quantity ?? boundOf(title.quantity, bareQuantity(answer)) ?? title.quantity
+  if (said !== null) return said
+  if (grain === 'event' || listed.venue === 'a') return null
+  return (
+    quantityOfStrike(listed.strike ?? null) ??
+    quantityOfTicker(listed.handle.split('-').at(-1) ?? '')
+  )
+}
+
+/** "51" beside "above 51" only repeats the bound; beside anything else it is what Yes stands for. */
+function boundOf(asked: Quantity | null, bare: Quantity | null): Quantity | null {
+  if (asked === null || bare === null) return bare
+  return asked.low === bare.low || asked.high === bare.high ? asked : bare
+}
+
+/** "4.3%" alone as an answer is that number. */
+function bareQuantity({ rest }: ReadText): Quantity | null {
+  const match = /^\s*([$€£])?(-?\d[\d,]*(?:\.\d+)?)\s?(%|°)?f?\s*$/.exec(rest)
+  if (match === null) return null
+  const value = Number((match[2] ?? '').replaceAll(',', ''))
+  const unit = match[1] === undefined ? (match[3] ?? '') : '$'
+  return {
+    low: value,
+    high: value,
+    isLowOpen: false,
+    isHighOpen: false,
+    touch: '',
+    unit,
+    start: 0,
+    end: 0,
+  }
+}
+
+function kindOf(
+  isFixture: boolean,
+  asset: string | null,
+  quantity: Quantity | null,
+  title: ReadText,
+): PropositionKind {
+  if (isFixture) return 'fixture'
+  if (asset !== null) return 'price'
+  if (title.words.includes('sayx')) return 'speech'
+  return quantity === null ? 'text' : 'quantity'
+}
+
+function formOf(folded: string, childCount: number): QuestionForm {
+  if (
+    /^(?:# of|number of)|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
+      folded,
+    )
+  )
+    return 'count'
+  if (/\b(?:who|whom|which|what|where|when)\b|\bby\.\.\.|\bwinner\b/.test(folded)) return 'open'
+  // "Next prime minister?" is open, "will anyone dissent at the next meeting?" is not.
+  if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'
+  if (childCount > 1) return 'open'
+  return 'closed'
+}
+
+const NAME = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}]*/gu
+
+const NAME_RUN = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}.]*(?: \p{Lu}[\p{L}\p{N}.]*)*/gu
+
+const OPENERS = new Set(
+  'will who what which when where how is are does did top most next number highest lowest first any best total'.split(
+    ' ',
+  ),
+)
+
+/** Words with a capital; words that only open questions are none. */
+function namesOf(title: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
+    const word = fold(match[0])
+    if (!OPENERS.has(word)) names.add(stem(word))
+  }
+  // "Philadelphia" and "New York City" as the words that they become.
+  for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
+    const folded = fold(match[0])
+    if (!OPENERS.has(folded)) for (const word of meanings(folded)) names.add(word)
+  }
+  return names
+}

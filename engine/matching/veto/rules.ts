@@ -1,0 +1,69 @@
+// Vetoes of rule texts: station, source, and terms that only one of the two has. Not for: what the questions say
+// (veto-text.ts). Upholds VETO14, VETO15, VETO21.
+
+import { sourcesOf, stationsOf } from '../compare/rule-differences.ts'
+import { otherTerms } from '../compare/rule-terms.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { meanings } from '../understand/words.ts'
+import { type Veto, veto } from './vetoes.ts'
+
+/**
+ * What two rule texts settle differently: another weather station, and terms that only one has. Another source
+ * alone is a caveat, no veto; where something else differs it is told, before the terms.
+ */
+export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const [stations, terms] = [stationConflicts(a, b), otherTerms(a.rules, b.rules)]
+  if (stations.length + terms.length === 0) return []
+  const sources = asksTemperature(a, b) ? otherSources(a, b) : []
+  return [veto('other_rules', [...stations, ...sources, ...terms].join(', '))]
+}
+
+/** The same vetoes; what one price contains of another is also told by its source, where both texts name one. */
+export function withSources(
+  vetoes: readonly Veto[],
+  a: Proposition,
+  b: Proposition,
+): readonly Veto[] {
+  if (a.asset === null || !vetoes.some(({ reason }) => reason === 'containment')) return vetoes
+  const [source] = otherSources(a, b)
+  if (source === undefined) return vetoes
+  return vetoes.map((found) =>
+    found.reason === 'containment' ? { ...found, detail: `${found.detail}, ${source}` } : found,
+  )
+}
+
+const asksTemperature = (a: Proposition, b: Proposition): boolean =>
+  a.words.includes('temperature') || b.words.includes('temperature')
+
+/**
+ * A temperature is one station's: it is known to be the same only where both rule texts name one, or where the
+ * one named bears the place that both questions ask about.
+ */
+function stationConflicts(a: Proposition, b: Proposition): readonly string[] {
+  if (!asksTemperature(a, b)) return []
+  if (a.grain === 'market' && (a.quantity === null || b.quantity === null)) return []
+  const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)]
+  if (isSameStation(one, other, a, b)) return []
+  const [ours, theirs] = [one, other].map((names) => names.join('/') || 'not said')
+  return [`station: ${ours} against ${theirs}`]
+}
+
+function otherSources(a: Proposition, b: Proposition): readonly string[] {
+  const [one, other] = [sourcesOf(a), sourcesOf(b)]
+  if (one.length === 0 || other.length === 0) return []
+  if (one.some((source) => other.includes(source))) return []
+  return [`source: ${one.join('/')} against ${other.join('/')}`]
+}
+
+function isSameStation(
+  one: readonly string[],
+  other: readonly string[],
+  a: Proposition,
+  b: Proposition,
+): boolean {
+  if (a.rules === '' || b.rules === '') return false
+  if (one.length > 0 && other.length > 0) return one.some((station) => other.includes(station))
+  const named = one.length > 0 ? one : other
+  const places = a.words.filter((word) => a.names.has(word) && b.words.includes(word))
+  return named.some((station) => meanings(station).some((word) => places.includes(word)))
+}

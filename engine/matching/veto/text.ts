@@ -1,0 +1,212 @@
+// Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
+// one conflict. Not for: rule texts (veto-rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20.
+
+import { shortForms } from '../compare/short-names.ts'
+import type { WhenComparison } from '../compare/when.ts'
+import { NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
+import { conflictsOf } from '../understand/marks.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
+import { gradeNames } from '../understand/sides.ts'
+import { counted, type Veto, veto } from './vetoes.ts'
+
+/** Classes whose conflict may be a matter of wording when all else agrees. */
+const SOFT_MARKS = new Set(['work', 'reach', 'edition', 'measure'])
+
+/** What somebody says and what a number becomes are two kinds of question, whatever names they share. */
+export function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if ((a.kind === 'speech') === (b.kind === 'speech')) return []
+  const other = a.kind === 'speech' ? b : a
+  return other.kind === 'price' || other.kind === 'quantity'
+    ? [veto('other_kind', `${a.kind} against ${b.kind}`)]
+    : []
+}
+
+export function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.asset !== null && b.asset !== null && a.asset !== b.asset) {
+    return [veto('other_asset', `${a.asset} against ${b.asset}`)]
+  }
+  return []
+}
+
+/** Hours count where a price is asked at an hour; a venue that names none leaves it open. */
+export function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.isUpDown && b.isUpDown && a.minutes !== b.minutes) {
+    const [one, other] = [a.minutes, b.minutes].map((minutes) =>
+      minutes === null ? 'not said' : counted(minutes, 'minute'),
+    )
+    return [veto('other_hour', `${one} against ${other}`)]
+  }
+  if (a.hour === null || b.hour === null || Math.abs(a.hour - b.hour) < 0.01) return []
+  // Midnight ends one day and begins the next.
+  if (Math.abs(a.hour - b.hour) === 24) return []
+  return [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
+}
+
+/** "17:05" of an hour of the day: tickers count back over midnight. */
+function clockOf(hour: number): string {
+  const minutes = Math.round((hour < 0 ? hour + 24 : hour) * 60)
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
+  return [hours, rest].map((part) => String(part).padStart(2, '0')).join(':')
+}
+
+/** How the two ranges stand; null where one has none. */
+export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | null {
+  return a.quantity === null || b.quantity === null ? null : relateRanges(a.quantity, b.quantity)
+}
+
+export function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const relation = rangeRelation(a, b)
+  switch (relation) {
+    case null:
+    case 'same':
+      return []
+    case 'complement':
+      return [veto('opposite_side', 'one begins where the other ends')]
+    case 'inside':
+      return [veto('containment', 'the first range lies in the second', 'subset')]
+    case 'around':
+      return [veto('containment', 'the second range lies in the first', 'superset')]
+    case 'boundary':
+      return isCounted(a) && isCounted(b) ? [veto('boundary')] : []
+    default:
+      return [veto('other_range')]
+  }
+}
+
+/** Whole numbers hit their threshold; prices and percentages hardly ever do. */
+function isCounted({ quantity, asset }: Proposition): boolean {
+  if (quantity === null || asset !== null || quantity.unit !== '') return false
+  return [quantity.low, quantity.high].every(
+    (end) => !Number.isFinite(end) || Number.isInteger(end),
+  )
+}
+
+export function dateVetoes(when: WhenComparison): readonly Veto[] {
+  return when.verdict === 'other' ? [veto('other_date', `${counted(when.gap, 'day')} apart`)] : []
+}
+
+export function touchVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.asset === null || b.asset === null) return []
+  if (a.isUpDown !== b.isUpDown) return [veto('other_kind', 'direction against level')]
+  return a.isTouch === b.isTouch ? [] : [veto('touch_or_close')]
+}
+
+export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  return conflictsOf(a.marks, b.marks)
+    .filter((name) => !SOFT_MARKS.has(name))
+    .map((name) => {
+      const [one, other] = [a.marks.get(name), b.marks.get(name)].map((values) =>
+        [...(values ?? [])].join('/'),
+      )
+      return veto('other_mark', `${name} ${one} against ${other}`)
+    })
+}
+
+/** Venue b's answer, word for word in venue a's question; names are graded as names. */
+export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): readonly Veto[] {
+  if (b.answer.length === 0) return []
+  if (a.answer.length > 0) {
+    if (isOtherNumber(a.answer, b.answer)) return [veto('other_answer', b.answer.join(' '))]
+    return gradeNames(a.answer.join(' '), b.answer.join(' ')) >= 0.45 ? [] : [veto('other_answer')]
+  }
+  const missing = b.answer.filter((word) => !known.has(word))
+  if (missing.length === 0) return []
+  const shortened = shortForms(a.words, b.answer)
+  const isNick = missing.every((word) => shortened.includes(word))
+  return isNick ? [] : [veto('other_answer', missing.join(' '))]
+}
+
+/** "His next video" is another one each week: without an equal day it is not known to be the same. */
+export function occasionVetoes(
+  a: Proposition,
+  b: Proposition,
+  when: WhenComparison,
+): readonly Veto[] {
+  return (a.isRelative || b.isRelative) && when.verdict !== 'same' ? [veto('other_occasion')] : []
+}
+
+/** "25 bps" is another answer than "50 bps", however alike the words. */
+function isOtherNumber(a: readonly string[], b: readonly string[]): boolean {
+  const isNumber = (word: string): boolean => /^\d+$/.test(word)
+  const [one, other] = [a.filter(isNumber), b.filter(isNumber)]
+  return one.length > 0 && other.length > 0 && !one.some((number) => other.includes(number))
+}
+
+/** That it happens against that it does not. */
+export function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
+}
+
+/** A price event about one level against one of many levels. */
+export function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.asset === null || a.asset !== b.asset || a.isUpDown || b.isUpDown) return []
+  const [isOne, isOther] = [a.quantity !== null, b.quantity !== null]
+  if (isOne === isOther) return []
+  return [veto('containment', 'one level of several', isOne ? 'subset' : 'superset')]
+}
+
+/** "Which" and "how many" against "whether". */
+export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const isWhether = (form: Proposition['form']): boolean => form === 'closed'
+  if (isWhether(a.form) === isWhether(b.form)) return []
+  const [whether, other] = isWhether(a.form) ? [a, b] : [b, a]
+  // One market alone in its event is one of the other's answers.
+  if (whether.children.length === 1 && /^(?:who|which)$/.test(other.opening)) {
+    return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
+  }
+  // "Next prime minister" and "who will be" are one; only a plain "will …" is another form.
+  if (other.form === 'open' && !/^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening))
+    return []
+  return [veto('other_form')]
+}
+
+/** Who comes first is another question than who comes at all. */
+export function firstVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.isOfFirst === b.isOfFirst) return []
+  const other = a.isOfFirst ? b : a
+  return other.words.includes('first') ? [] : [veto('other_mark', 'first against at all')]
+}
+
+/** Verbs between two names: who does it to whom; and who speaks. */
+export function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const [speakers, others] = [speakersOf(a), speakersOf(b)]
+  const isShared = speakers.some((name) => others.some((other) => isOneName(name, other)))
+  if (speakers.length > 0 && others.length > 0 && !isShared) {
+    return [veto('other_roles', `${speakers.join(' ')} speaks, or ${others.join(' ')}`)]
+  }
+  const names = [...a.names].filter((name) => b.names.has(name))
+  for (const name of names) {
+    const [one, other] = [placeOfVerb(a, name), placeOfVerb(b, name)]
+    if (one !== null && other !== null && one !== other) return [veto('other_roles', name)]
+  }
+  return []
+}
+
+/** Names before the verb of saying; none where it is not told who speaks. */
+function speakersOf({ words, names }: Proposition): readonly string[] {
+  return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
+}
+
+/** "Zelensky" and "Zelenskyy". */
+function isOneName(one: string, other: string): boolean {
+  return one === other || new WordIndex([one]).has(other)
+}
+
+const TWO_PLACED = new Set(
+  'endorse sue arrest pardon fire beat defeat replace attack invade extradite acquire'.split(' '),
+)
+
+/** Whether a name stands before or after the only verb of two places. */
+function placeOfVerb({ words }: Proposition, name: string): 'before' | 'after' | null {
+  const verb = words.findIndex((word) => TWO_PLACED.has(word))
+  const at = words.indexOf(name)
+  if (verb < 0 || at < 0) return null
+  return at < verb ? 'before' : 'after'
+}
+
+/** Both name somebody or something that the other knows nothing of. */
+export function subjectVetoes(ofA: WordComparison, ofB: WordComparison): readonly Veto[] {
+  if (Math.min(ofA.missedName, ofB.missedName) < NAME_WEIGHT) return []
+  return [veto('other_subject', `${ofA.missing.join(' ')} against ${ofB.missing.join(' ')}`)]
+}

@@ -1,0 +1,197 @@
+// Who is worth comparing: keys of texts, and the index that finds by them, against an index made from scratch.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { MatchMarket } from '../../../../engine/matching/read/subject.ts'
+import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/candidates.ts'
+import {
+  type BlockingKeys,
+  keysOfEvent,
+  keysOfMarket,
+} from '../../../../engine/matching/search/keys.ts'
+import { Postings } from '../../../../engine/matching/search/postings.ts'
+import { seededRandom } from '../../../../engine/random.ts'
+import { matchingWorld } from '../../../support/matching-world.ts'
+import { subject } from '../../../support/word-judge.ts'
+
+const MAY_10 = Date.UTC(2026, 4, 10, 20)
+
+/** Whether the first is asked for by keys under which the second is filed, as often as it is asked here. */
+function shared(a: MatchMarket, b: MatchMarket): number {
+  const filed = new Set(keysOfMarket(b).filed)
+  return [...keysOfMarket(a).asked].filter((key) => filed.has(key)).length
+}
+
+describe('keys', () => {
+  test('[CANDIDATE1] any text has sorted distinct keys, as many as bounds allow, and the same ones each time', () => {
+    const texts = [
+      '',
+      ' \u0000\u202e',
+      '<script>alert(1)</script>'.repeat(4_000),
+      'Ünïcode 選挙 选举 انتخابات 😀'.repeat(2_000),
+      '1,000,000,000,000,000,000,000.999 %% $$ 99/99/9999 on february 31 at 99pm',
+      Array.from({ length: 5_000 }, (_, index) => `word${index} 2026-05-${index}`).join(' '),
+    ]
+    for (const text of texts) {
+      for (const handle of [
+        text,
+        text.toUpperCase(),
+        `KX-26MAY10${text}`,
+        `a-${text}-2026-05-10-b`,
+      ]) {
+        const set = {
+          title: text,
+          subtitle: text,
+          outcomes: [text, text],
+          handle,
+          eventTitle: text,
+        }
+        const market = subject({ venue: 'b', ...set, closeMs: Number.MAX_VALUE })
+        const first = keysOfMarket(market)
+        assert.deepEqual(keysOfMarket(market), first)
+        assert.ok(first.asked.length < 1_500, `${first.asked.length} keys of ${text.slice(0, 20)}`)
+        for (const keys of [first.filed, first.asked]) {
+          assert.ok(keys.every((key, index) => index === 0 || key > (keys[index - 1] ?? 0)))
+        }
+        keysOfEvent({
+          ...market,
+          subtitle: text,
+          isExclusive: null,
+          markets: Array(500).fill(market),
+        })
+      }
+    }
+  })
+
+  test('[CANDIDATE2] the venues’ ways to write one thing share keys: codes, countries, hair-fine strikes, days', () => {
+    const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
+      // Codes alone, where no title is known.
+      [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
+      [
+        { handle: 'fif-prt-nga-2026-06-10' },
+        { handle: 'KXINTLFRIENDLYSPREAD-26JUN10PORNGR-NGR2' },
+        2,
+      ],
+      [
+        { handle: 'cs2-omega1-havu-2026-05-09' },
+        { handle: 'KXCS2MAP-26MAY091000HAVUOME-2-OME' },
+        1,
+      ],
+      // A venue a day later.
+      [{ handle: 'atp-navone-medjedo-2026-05-12' }, { handle: 'KXATPMATCH-26MAY11NAVMED-MED' }, 2],
+      // A hair below the round number.
+      [
+        { title: 'Bitcoin above 79,200 on May 10?', closeMs: MAY_10 },
+        { title: 'Bitcoin price?', handle: 'KXBTCD-26MAY1012-T79199.99' },
+        4,
+      ],
+      // No date in the text: the venues' own times tell.
+      [
+        { title: 'Will Trump say "Pope" this week?', closeMs: MAY_10 },
+        { title: 'What will Trump say?', handle: 'KXTRUMPSAY-26MAY11-POPE' },
+        3,
+      ],
+    ]
+    for (const [a, b, least] of pairs) {
+      const count = shared(subject({ venue: 'a', ...a }), subject({ venue: 'b', ...b }))
+      assert.ok(count >= least, `${count} keys shared by ${JSON.stringify([a, b])}`)
+    }
+  })
+})
+
+describe('the index', () => {
+  test('[CANDIDATE3] of planted pairs nearly every partner is among the candidates, best first, never more than allowed', () => {
+    const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 3_000 })
+    const index = new Candidates()
+    for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
+    let asked = 0
+    let found = 0
+    for (const market of a.markets) {
+      const pair = planted.get(market.key)
+      if (pair === undefined) continue
+      const numbers = index.find(keysOfMarket(market))
+      assert.ok(numbers.length <= CANDIDATES_MAX)
+      assert.equal(new Set(numbers).size, numbers.length)
+      asked += 1
+      if (numbers.some((number) => b.markets[number]?.key === pair.other)) found += 1
+    }
+    assert.ok(asked > 1_000)
+    assert.ok(found >= asked * 0.98, `${found} of ${asked}`)
+  })
+
+  test('[CANDIDATE4] after any puts, replacements and removals it finds what an index made from scratch finds', () => {
+    const random = seededRandom(11)
+    const keys = (): BlockingKeys => {
+      const set = new Set(Array.from({ length: 6 }, () => random.below(400)))
+      const sorted = Uint32Array.from(set).sort()
+      return { filed: sorted, asked: sorted }
+    }
+    const index = new Candidates()
+    const living = new Map<number, BlockingKeys>()
+    // Twice as many as are dropped at once, so that the holes are closed on the way.
+    for (let step = 0; step < 12_000; step += 1) {
+      const id = random.below(1_500)
+      if (random.next() < 0.7) {
+        const filed = keys()
+        index.put(id, filed)
+        living.set(id, filed)
+      } else {
+        index.remove(id)
+        living.delete(id)
+      }
+    }
+    assert.equal(index.count, living.size)
+    const scratch = new Candidates()
+    for (const [id, filed] of living) scratch.put(id, filed)
+    for (let question = 0; question < 100; question += 1) {
+      const asked = keys()
+      const [one, other] = [index.find(asked, 5), scratch.find(asked, 5)]
+      assert.ok(one.every((id) => living.has(id)))
+      // Equally good ones may differ, those that share a key may not.
+      assert.equal(one.length > 0, other.length > 0)
+      assert.deepEqual(sharedBy(one[0], asked, living), sharedBy(other[0], asked, living))
+    }
+  })
+
+  test('[CANDIDATE5] what nearly all share finds nobody, and still ranks those found by something rare', () => {
+    const index = new Candidates()
+    for (let id = 0; id < 2_000; id += 1) {
+      const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])
+      index.put(id, { filed, asked: filed })
+    }
+    const ask = (...asked: number[]) =>
+      index.find({ filed: Uint32Array.of(), asked: Uint32Array.from(asked) })
+    assert.deepEqual(ask(2), [])
+    assert.deepEqual(ask(2, 10), [7])
+    assert.deepEqual(ask(2, 5_000)[0], 0)
+  })
+})
+
+test('[CANDIDATE4] lists of places grow and stay whole, as in a plain map', () => {
+  const random = seededRandom(3)
+  const postings = new Postings()
+  const naive = new Map<number, number[]>()
+  for (let place = 0; place < 5_000; place += 1) {
+    const keys = Uint32Array.from(
+      new Set(Array.from({ length: 8 }, () => random.below(3_000))),
+    ).sort()
+    assert.equal(postings.add(keys), place)
+    assert.deepEqual([...postings.keysOf(place)], [...keys])
+    for (const key of keys) naive.set(key, [place, ...(naive.get(key) ?? [])])
+  }
+  for (let key = 0; key < 3_100; key += 1) {
+    const places: number[] = []
+    postings.each(key, (place) => places.push(place))
+    assert.deepEqual(places, naive.get(key) ?? [])
+    assert.equal(postings.length(key), places.length)
+  }
+})
+
+function sharedBy(
+  id: number | undefined,
+  { asked }: BlockingKeys,
+  living: ReadonlyMap<number, BlockingKeys>,
+): number {
+  const filed = new Set(id === undefined ? [] : living.get(id)?.filed)
+  return [...asked].filter((key) => filed.has(key)).length > 0 ? 1 : 0
+}

@@ -1,0 +1,118 @@
+// What a person's word makes of the choice: confirmed against better pairs, with opposite sides, and taken back.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { confirmed } from '../../../../engine/matching/compare/confirmation.ts'
+import type { MatchMarket } from '../../../../engine/matching/read/subject.ts'
+import { openPairFinder, PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
+import type { MatchChanges, MatchTask, PairWord } from '../../../../engine/matching/task.ts'
+import { judgement, subject, wordJudge } from '../../../support/word-judge.ts'
+import { marketA, marketB } from '../subjects.ts'
+
+/** A finder with markets 1, 2, 3, … and the choice that its answers amount to. */
+class Bench {
+  readonly chosen = new Map<string, MatchChanges['begun'][number]['judged']>()
+  readonly #finder: Pick<PairFinder<unknown>, 'run'>
+  readonly #numbers: readonly number[]
+  #seq = 0
+
+  constructor(finder: Pick<PairFinder<unknown>, 'run'>, markets: readonly MatchMarket[]) {
+    this.#finder = finder
+    const put = markets.map((market, index) => ({ number: index + 1, market }))
+    this.#numbers = put.map(({ number }) => number)
+    this.#run((seq) => ({ seq, kind: 'change', put, removed: [], words: [] }))
+    this.#run((seq) => ({ seq, kind: 'find', numbers: this.#numbers }))
+  }
+
+  /** As the owner does: the word, then the partners of both. */
+  say(a: number, b: number, word: PairWord['word']): void {
+    this.#run((seq) => ({ seq, kind: 'change', put: [], removed: [], words: [{ a, b, word }] }))
+    for (const number of [a, b]) this.#run((seq) => ({ seq, kind: 'find', numbers: [number] }))
+  }
+
+  remove(number: number): void {
+    this.#run((seq) => ({ seq, kind: 'change', put: [], removed: [number], words: [] }))
+  }
+
+  findAll(): void {
+    this.#run((seq) => ({ seq, kind: 'find', numbers: this.#numbers }))
+  }
+
+  get pairs(): readonly string[] {
+    return [...this.chosen].map(([pair, { score }]) => `${pair} ${score}`).sort()
+  }
+
+  #run(task: (seq: number) => MatchTask): void {
+    this.#seq += 1
+    const result = this.#finder.run(task(this.#seq))
+    assert.ok(result !== 'lost')
+    for (const { a, b } of result.ended) this.chosen.delete(`${a}-${b}`)
+    for (const { a, b, judged } of result.begun) this.chosen.set(`${a}-${b}`, judged)
+  }
+}
+
+const titled = (venue: 'a' | 'b', title: string): MatchMarket => subject({ venue, title })
+
+describe('a confirmed pair', () => {
+  // 1, 2, 3 of venue a, 4 and 5 of venue b: 1 is 4, 2 is 5, and 3 is much like 4.
+  const markets = [
+    titled('a', 'red green blue black'),
+    titled('a', 'one two three four'),
+    titled('a', 'red green blue white'),
+    titled('b', 'red green blue black'),
+    titled('b', 'one two three four'),
+  ]
+  const open = () => new Bench(new PairFinder(() => wordJudge), markets)
+
+  test('[MATCHER13] is chosen against two better pairs, and frees their partners for others', () => {
+    const bench = open()
+    assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
+    bench.say(1, 5, 'confirmed')
+    assert.deepEqual(bench.pairs, ['1-5 100', '3-4 60'])
+    bench.findAll()
+    assert.deepEqual(bench.pairs, ['1-5 100', '3-4 60'])
+  })
+
+  test('[MATCHER13] ends with its market or its word, and the better pairs come back', () => {
+    const bench = open()
+    bench.say(1, 5, 'confirmed')
+    bench.say(1, 5, null)
+    assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
+    bench.say(1, 5, 'confirmed')
+    bench.remove(1)
+    // At once, without a look at whom they might have.
+    assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
+  })
+
+  test('[MATCHER13] of a pair that stands changes how it is judged, and ends nothing meanwhile', () => {
+    const bench = open()
+    bench.say(3, 4, 'confirmed')
+    assert.deepEqual(bench.pairs, ['2-5 100', '3-4 100'])
+    assert.deepEqual(bench.chosen.get('3-4')?.reasons, ['confirmed by hand'])
+    bench.say(3, 4, 'rejected')
+    assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
+  })
+
+  test('[MATCHER15] stays inverted where opposite sides were read, whatever else was', () => {
+    const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
+    const ticker = (end: string, date: string) =>
+      marketB(`KXMLBGAME-${date}CHCSD-${end}`, 'Chicago C at San Diego')
+    const said = (theirs: MatchMarket) => {
+      const bench = new Bench(openPairFinder(), [game, theirs])
+      bench.say(1, 2, 'confirmed')
+      const found = bench.chosen.get('1-2')
+      return [found?.score, found?.inverted, found?.outcomeMap, found?.vetoes, found?.relation]
+    }
+    const inverted = [79, true, [1, 0], ['opposite_side'], 'identical']
+    const straight = [100, false, [0, 1], [], 'identical']
+    assert.deepEqual(said(ticker('SD', '31JUN101610')), inverted)
+    assert.deepEqual(said(ticker('SD', '31JUN111610')), inverted, 'of what was read as another day')
+    assert.deepEqual(said(ticker('CHC', '31JUN101610')), straight)
+    assert.deepEqual(said(ticker('CHC', '31JUN111610')), straight)
+    const { explanation } = confirmed(judgement(30, { vetoes: ['other_date', 'opposite_side'] }))
+    assert.match(explanation, /^The same question: confirmed by hand, but .*Yes of one is No/)
+    const unread = confirmed(judgement(20, { vetoes: ['other_side'], inverted: null }))
+    assert.deepEqual([unread.score, unread.inverted], [100, false])
+    assert.match(unread.explanation, /could not be read and count as equal\.$/)
+  })
+})

@@ -1,0 +1,181 @@
+// One to one: the assignment against all possible ones, the graph of pairs against one made from scratch.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { assign, type Edge } from '../../../../engine/matching/search/assignment.ts'
+import { PairGraph, type ScoredPair } from '../../../../engine/matching/search/pair-graph.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { judgement } from '../../../support/word-judge.ts'
+
+function randomEdges(random: Random, size: number, count: number): Edge[] {
+  const edges = new Map<string, Edge>()
+  for (let index = 0; index < count; index += 1) {
+    const [row, column] = [random.below(size), random.below(size)]
+    edges.set(`${row} ${column}`, { row, column, weight: (1 + random.below(100)) / 100 })
+  }
+  return [...edges.values()]
+}
+
+/** Every choice there is, the heaviest. */
+function heaviest(edges: readonly Edge[], from = 0, rows = 0, columns = 0): number {
+  const edge = edges[from]
+  if (edge === undefined) return 0
+  const without = heaviest(edges, from + 1, rows, columns)
+  const [row, column] = [1 << edge.row, 1 << edge.column]
+  if ((rows & row) !== 0 || (columns & column) !== 0) return without
+  return Math.max(without, edge.weight + heaviest(edges, from + 1, rows | row, columns | column))
+}
+
+const weightOf = (edges: readonly Edge[]): number =>
+  edges.reduce((sum, { weight }) => sum + weight, 0)
+
+function assertOneToOne(edges: readonly Edge[]): void {
+  assert.equal(new Set(edges.map(({ row }) => row)).size, edges.length)
+  assert.equal(new Set(edges.map(({ column }) => column)).size, edges.length)
+}
+
+describe('assignment', () => {
+  test('[CORPUS2] among few subjects no other one-to-one choice weighs more', () => {
+    const random = seededRandom(7)
+    for (let round = 0; round < 300; round += 1) {
+      const edges = randomEdges(random, 6, random.below(16))
+      const chosen = assign(edges)
+      assertOneToOne(chosen)
+      assert.ok(chosen.every((edge) => edges.includes(edge)))
+      assert.ok(Math.abs(weightOf(chosen) - heaviest(edges)) < 1e-9)
+    }
+  })
+
+  test('[CORPUS3] among very many it is one to one, and at least half as heavy as possible', () => {
+    const edges = randomEdges(seededRandom(8), 2_000, 12_000)
+    const chosen = assign(edges)
+    assertOneToOne(chosen)
+    // No edge is left whose ends are both free.
+    const rows = new Set(chosen.map(({ row }) => row))
+    const columns = new Set(chosen.map(({ column }) => column))
+    assert.ok(edges.every(({ row, column }) => rows.has(row) || columns.has(column)))
+  })
+})
+
+function randomPair(random: Random): ScoredPair {
+  const score = random.below(101)
+  return { a: random.below(40), b: 100 + random.below(40), judged: judgement(score) }
+}
+
+describe('the graph of pairs', () => {
+  test('[CORPUS1] each market is in one pair at most, no pair below the least score, a sure one before two doubtful', () => {
+    const graph = new PairGraph()
+    const pair = (a: number, b: number, score: number): ScoredPair => ({
+      a,
+      b,
+      judged: judgement(score),
+    })
+    graph.change({ a: [], b: [] }, [
+      pair(1, 11, 99),
+      pair(1, 12, 70),
+      pair(2, 11, 70),
+      pair(3, 13, 29),
+    ])
+    assert.deepEqual(
+      [...graph.chosen()].map(({ a, b }) => [a, b]),
+      [[1, 11]],
+    )
+    assert.equal(graph.pairsOf('a', 1).length, 2)
+    assert.equal(graph.pairsOf('b', 13).length, 0)
+  })
+
+  test('[CORPUS4] changes one by one lead where all pairs at once lead, and tell just what became different', () => {
+    const random = seededRandom(21)
+    const graph = new PairGraph()
+    const known = new Map<string, ScoredPair>()
+    const told = new Map<number, ScoredPair>()
+    for (let step = 0; step < 600; step += 1) {
+      const removed = { a: new Set<number>(), b: new Set<number>() }
+      if (random.next() < 0.4) removed.a.add(random.below(40))
+      if (random.next() < 0.4) removed.b.add(100 + random.below(40))
+      for (const [key, { a, b }] of known)
+        if (removed.a.has(a) || removed.b.has(b)) known.delete(key)
+      const pairs: ScoredPair[] = []
+      // Few enough for no market to have more than are kept of one.
+      for (let count = random.below(3); count > 0 && known.size < 60; count -= 1) {
+        const pair = randomPair(random)
+        const busy = [...known.values()].filter(({ a, b }) => a === pair.a || b === pair.b)
+        if (busy.length > 4) continue
+        pairs.push(pair)
+        if (pair.judged.score >= 30) known.set(`${pair.a} ${pair.b}`, pair)
+        else known.delete(`${pair.a} ${pair.b}`)
+      }
+      const kept = pairs.filter(({ judged }) => judged.score >= 30)
+      for (const pair of pairs) if (!kept.includes(pair)) removed.a.add(-1)
+      const { begun, ended } = graph.change(removed, kept)
+      for (const { a, b } of ended) {
+        assert.equal(told.get(a)?.b, b)
+        told.delete(a)
+      }
+      for (const pair of begun) told.set(pair.a, pair)
+      const chosen = [...graph.chosen()].sort((one, other) => one.a - other.a)
+      assert.deepEqual(
+        chosen,
+        [...told.values()].sort((one, other) => one.a - other.a),
+      )
+    }
+    assert.ok(told.size > 5)
+    const scratch = new PairGraph()
+    const all = [...new Set([...told.keys()])].flatMap((a) => graph.pairsOf('a', a))
+    for (let a = 0; a < 40; a += 1) all.push(...graph.pairsOf('a', a))
+    scratch.change({ a: [], b: [] }, all)
+    const worth = (pairs: Iterable<ScoredPair>): number =>
+      [...pairs].reduce((sum, { judged }) => sum + (judged.score / 100) ** 4, 0)
+    assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
+  })
+
+  test('[CORPUS10] confirmed pairs are chosen whatever their markets could have, all others among the rest', () => {
+    const random = seededRandom(5)
+    for (let round = 0; round < 200; round += 1) {
+      const edges = randomEdges(random, 6, 4 + random.below(14))
+      const rows = new Set<number>()
+      const columns = new Set<number>()
+      const said = edges.filter(({ row, column }) => {
+        if (rows.has(row) || columns.has(column) || random.next() < 0.7) return false
+        rows.add(row)
+        columns.add(column)
+        return true
+      })
+      const pairs = edges.map((edge): ScoredPair => {
+        const { row: a, column: b, weight } = edge
+        // The judge may think nothing of it, or that it is inverted.
+        if (said.includes(edge)) return { a, b, judged: judgement(79), isConfirmed: true }
+        return { a, b, judged: judgement(30 + Math.round(69 * weight)) }
+      })
+      const graph = new PairGraph()
+      for (const pair of pairs) graph.change({ a: [], b: [] }, [pair])
+      const chosen = [...graph.chosen()]
+      const worth = (some: readonly ScoredPair[]) =>
+        some.map(({ a, b, judged }) => ({ row: a, column: b, weight: (judged.score / 100) ** 4 }))
+      const [confirmed, others] = [true, false].map((is) =>
+        chosen.filter(({ isConfirmed }) => (isConfirmed === true) === is),
+      )
+      assert.equal(confirmed?.length, said.length)
+      const free = pairs.filter(({ a, b }) => !rows.has(a) && !columns.has(b))
+      const best = heaviest(worth(free))
+      assert.ok(Math.abs(weightOf(worth(others ?? [])) - best) < 1e-9)
+    }
+  })
+
+  test('[CORPUS4] of very many pairs of one market the best are kept', () => {
+    const graph = new PairGraph()
+    const pairs = Array.from(
+      { length: 50 },
+      (_, b): ScoredPair => ({ a: 1, b, judged: judgement(30 + b) }),
+    )
+    graph.change({ a: [], b: [] }, pairs)
+    assert.deepEqual(
+      graph.pairsOf('a', 1).map(({ b }) => b),
+      [49, 48, 47, 46, 45, 44, 43, 42],
+    )
+    assert.equal(graph.pairsOf('b', 10).length, 0)
+    graph.change({ a: [1], b: [] }, [])
+    assert.equal(graph.chosenCount, 0)
+    assert.equal(graph.pairsOf('b', 49).length, 0)
+  })
+})

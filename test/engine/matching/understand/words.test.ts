@@ -1,0 +1,50 @@
+// Words of texts: folding, meanings, districts, and texts that no venue should send.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { countryOfCode } from '../../../../engine/matching/understand/countries.ts'
+import { quantityOf } from '../../../../engine/matching/understand/quantity.ts'
+import {
+  fold,
+  meanings,
+  rawWords,
+  TITLE_CHARACTERS_MAX,
+} from '../../../../engine/matching/understand/words.ts'
+
+const read = (text: string): readonly string[] => meanings(fold(text))
+
+test('[MATCHTEXT1] any text of any length and script is read, up to a bound', () => {
+  assert.equal(fold('ŁÓDŹ  Őr\tÇa'), 'lodz or ca')
+  assert.equal(fold('x'.repeat(100_000)).length, TITLE_CHARACTERS_MAX)
+  assert.deepEqual(rawWords(fold("J.J. O'Neil's car")), ['jj', 'oneil', 'car'])
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (text) => {
+      const folded = fold(text)
+      assert.ok(Array.isArray(meanings(folded)))
+      quantityOf(folded)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('[MATCHTEXT2] synonyms, abbreviations and adjectives of countries are one word', () => {
+  const pairs = [
+    ['Ruritania GOP primary winner', 'Ruritania Republican nominee'],
+    ['Swedish parliamentary elections', 'Sweden parliament election'],
+    ['Pro Hockey Rookie of the Year', 'NHL ROTY'],
+    ['BTC price', 'Bitcoin price'],
+    ['UN Secretary-General', 'Secretary General of the United Nations'],
+  ] as const
+  for (const [one, other] of pairs) {
+    assert.deepEqual([...read(one)].sort(), [...read(other)].sort(), one)
+  }
+  assert.equal(countryOfCode('sui'), countryOfCode('che'))
+  assert.equal(countryOfCode('kor', 'a'), countryOfCode('cuw', 'b'))
+  assert.equal(countryOfCode('kr', 'a'), countryOfCode('kor', 'b'))
+})
+
+test('[MATCHTEXT3] a district is its state and number; at large is the state', () => {
+  assert.deepEqual(read('OR-04'), read('Oregon district4'))
+  assert.deepEqual(read('WY-AL seat'), read('Wyoming seat'))
+})

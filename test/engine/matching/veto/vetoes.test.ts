@@ -1,0 +1,340 @@
+// Every veto by itself: near-duplicates that differ in one decisive detail.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Corpus } from '../../../../engine/matching/compare/corpus.ts'
+import { ruleDifferences } from '../../../../engine/matching/compare/rule-differences.ts'
+import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
+import type { MatchEvent, MatchMarket } from '../../../../engine/matching/read/subject.ts'
+import {
+  understandEvent,
+  understandMarket,
+} from '../../../../engine/matching/understand/understand.ts'
+import { capOf, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
+import { eventA, eventB, marketA, marketB } from '../subjects.ts'
+
+const corpus = new Corpus([])
+
+function score(a: MatchMarket, b: MatchMarket): PairScore {
+  return scorePair(understandMarket(a), understandMarket(b), corpus)
+}
+
+function scoreEvents(a: MatchEvent, b: MatchEvent): PairScore {
+  return scorePair(understandEvent(a), understandEvent(b), corpus)
+}
+
+/** The veto is the only one, and it keeps the pair from matching. */
+function vetoed(found: PairScore, reason: string): void {
+  assert.deepEqual(found.vetoes, [reason], found.explanation)
+  assert.ok(found.score < 80)
+}
+
+function same(found: PairScore): void {
+  assert.deepEqual(found.vetoes, [])
+  assert.ok(found.score >= 80, `${found.score}: ${found.explanation}`)
+  assert.equal(found.relation, 'identical')
+}
+
+const game = (tail = '', title = 'Cubs vs. Padres'): MatchMarket =>
+  marketA(title, `mlb-chc-sd-2031-06-10${tail}`)
+const ticker = (end: string, date = '31JUN101610', series = 'KXMLBGAME'): MatchMarket =>
+  marketB(`${series}-${date}CHCSD-${end}`, 'Chicago C at San Diego')
+
+test('[VETO1] one conflict outweighs any likeness: no cap reaches a match', () => {
+  for (const [name, { cap }] of Object.entries(VETOES)) assert.ok(cap < 80, name)
+  assert.equal(capOf([]), 100)
+  same(score(game(), ticker('CHC')))
+})
+
+test('[VETO2] another sport or another game', () => {
+  assert.ok(
+    score(
+      game(),
+      marketB('KXMLBGAME-31JUN101610CHCNYM-CHC', 'Chicago C at New York M'),
+    ).vetoes.includes('other_game'),
+  )
+  const soccer = marketB('KXMLSGAME-31JUN10CHISD-CHI', 'Chicago Fire vs San Diego FC')
+  assert.ok(score(game(), soccer).vetoes.includes('other_sport'))
+  // Two games of a day are told by their starts, two schools of a place by what kind of school they are.
+  const at = (gameStartTime: string) =>
+    marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10', '', { gameStartTime })
+  same(score(at('2031-06-10T20:10:00Z'), ticker('CHC')))
+  vetoed(score(at('2031-06-11T00:40:00Z'), ticker('CHC')), 'other_game')
+  const school = (names: string) => marketA(names, 'cfb-a-b-2031-10-05')
+  const tech = marketB(
+    'KXNCAAFGAME-31OCT05GTMICH-GT',
+    'Will Georgia Tech win the Georgia Tech vs Michigan College Football game?',
+    'Georgia Tech',
+  )
+  same(score(school('Georgia Tech Yellow Jackets vs. Michigan'), tech))
+  assert.ok(score(school('Georgia vs. Michigan'), tech).vetoes.includes('other_game'))
+})
+
+test('[VETO3] the same teams on another day, where games follow each other daily', () => {
+  vetoed(score(game(), ticker('CHC', '31JUN111610')), 'other_date')
+  // A football league's games are dated apart by up to a day, and start on one.
+  const kick = (gameStartTime: string) =>
+    marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05', '', { gameStartTime })
+  const lions = marketB('KXNFLGAME-31OCT06CHIDET-CHI', 'Chicago at Detroit', 'Chicago', {
+    occurrence_datetime: '2031-10-06T20:00:00Z',
+  })
+  same(score(kick('2031-10-06T17:00:00Z'), lions))
+  vetoed(score(kick('2031-10-05T17:00:00Z'), lions), 'other_date')
+  const speech = (day: string) =>
+    eventB('What will Quist say at the gala?', `On ${day}`, 'KXQUIST-31MAY04')
+  const a = eventA('What will Quist say at the gala on May 3?', '2031-05-03')
+  vetoed(scoreEvents(a, { ...speech('May 4, 2031') }), 'other_date')
+})
+
+test('[VETO4] another bet, part or line of one game', () => {
+  vetoed(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), ticker('CHC')), 'other_bet')
+  const total = (end: string) => ticker(end, '31JUN101610', 'KXMLBTOTAL')
+  same(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), total('9')))
+  vetoed(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), total('10')), 'other_line')
+  const map = (n: number) =>
+    marketB(`KXCS2MAP-31MAR041500SABNW-${n}-NW`, `Sable vs. Northwind: Map ${n}`)
+  const a = marketA(
+    'Counter-Strike: Northwind vs Sable - Map 1 Winner',
+    'cs2-nw-sab-2031-03-04-game1',
+  )
+  same(score(a, map(1)))
+  vetoed(score(a, map(2)), 'other_period')
+})
+
+test('[VETO5] the opposite side is inverted; another of three outcomes is not', () => {
+  const opposite = score(game(), ticker('SD'))
+  vetoed(opposite, 'opposite_side')
+  assert.equal(opposite.score, 79)
+  assert.equal(opposite.inverted, true)
+  assert.deepEqual(opposite.outcomeMap, [1, 0])
+  const draw = marketA('Will Arsenal vs. Tottenham end in a draw?', 'epl-ars-tot-2031-10-05-draw')
+  const team = marketB('KXEPLGAME-31OCT05ARSTOT-ARS', 'Arsenal vs Tottenham', 'Arsenal')
+  const other = score(draw, team)
+  vetoed(other, 'other_side')
+  assert.equal(other.inverted, false)
+})
+
+test('[VETO22] an opposite side is told beside whatever else differs', () => {
+  const found = score(game(), ticker('SD', '31JUN111610'))
+  assert.deepEqual(found.vetoes, ['other_date', 'opposite_side'])
+  // It is no inverted pair yet: it is another game as far as is known.
+  assert.deepEqual([found.score, found.inverted, found.outcomeMap], [30, false, null])
+  assert.deepEqual(score(game(), ticker('CHC', '31JUN111610')).vetoes, ['other_date'])
+  const another = marketB('KXMLBGAME-31JUN101610NYMSD-SD', 'New York M at San Diego')
+  assert.ok(!score(game(), another).vetoes.includes('opposite_side'))
+})
+
+test('[VETO20] days and hours are told as people say them, and games of another day are no same game', () => {
+  const told = score(game(), ticker('CHC', '31JUN111610')).explanation
+  assert.match(told, /^Both agree \(same teams, .*but: another date or deadline \(1 day apart\)\.$/)
+  assert.match(
+    score(game(), ticker('CHC', '31JUN121610')).explanation,
+    /\(same teams, .*\(2 days apart\)/,
+  )
+  assert.match(score(game(), ticker('CHC')).explanation, /same game/)
+  const at = (gameStartTime: string) =>
+    marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10', '', { gameStartTime })
+  assert.match(
+    score(at('2031-06-11T00:40:00Z'), ticker('CHC')).explanation,
+    /\(same teams, .*but: another game \(starts 5 hours apart\)/,
+  )
+  const a = price('Bitcoin above 90,000 on May 11, 5:25AM ET?')
+  assert.match(score(a, strike('17', 90_000)).explanation, /\(05:25 against 17:00 ET\)/)
+})
+
+test('[VETO6] another group, season, place or country in the same words', () => {
+  const b = (group: string) => eventB(`Nations Cup Group ${group} winner?`, '', 'KXNCG-31')
+  same(scoreEvents(eventA('Nations Cup Group C winner'), b('C')))
+  vetoed(scoreEvents(eventA('Nations Cup Group C winner'), b('D')), 'other_mark')
+  const figure = (place: string) =>
+    marketA(`Will core inflation in ${place} be above 1% in May 2031?`, '', '', {
+      groupItemTitle: '1%',
+    })
+  const cpi = marketB(
+    'KXCPI-31MAY-T1',
+    'Will core inflation in the United States be above 1% in May 2031?',
+    'Above 1%',
+  )
+  same(score(figure('the United States'), cpi))
+  vetoed(score(figure('the Eurozone'), cpi), 'other_mark')
+  const golf = (deed: string) => marketA(`Will Mara Voss ${deed} the Orbex Open?`, '', '2031-05-11')
+  const cut = marketB('KXCUT-31-X', 'Will Mara Voss make the cut of the Orbex Open?', 'Mara Voss', {
+    close_time: '2031-05-11T14:00:00Z',
+  })
+  same(score(golf('make the cut of'), cut))
+  assert.ok(score(golf('finish in the top 10 of'), cut).vetoes.includes('other_mark'))
+})
+
+test('[VETO19] what somebody says is no number, whatever names are shared', () => {
+  const coin = marketA('Will the price of Bitcoin be above $90,000 on May 11?', '', '2031-05-11')
+  const word = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
+  assert.ok(score(coin, word).vetoes.includes('other_kind'))
+  same(score(marketA('Will Quist say "Bitcoin" on May 11, 2031?'), word))
+})
+
+const price = (question: string): MatchMarket => marketA(question, 'x', '2031-05-11')
+const strike = (hour: string, at: number): MatchMarket =>
+  marketB(
+    `KXBTCD-31MAY11${hour}-T${at - 0.01}`,
+    `Bitcoin price on May 11, 2031 at ${Number(hour)}:00?`,
+    `$${at} or above`,
+  )
+
+test('[VETO7] another hour; crypto without an hour is decided at noon', () => {
+  same(score(price('Will the price of Bitcoin be above $90,000 on May 11?'), strike('12', 90_000)))
+  vetoed(
+    score(price('Will the price of Bitcoin be above $90,000 on May 11?'), strike('17', 90_000)),
+    'other_hour',
+  )
+  same(score(price('Bitcoin above 90,000 on May 11, 5PM ET?'), strike('17', 90_000)))
+})
+
+test('[VETO8] another threshold, a range within the other, and whole numbers at the boundary', () => {
+  const a = price('Bitcoin above 90,000 on May 11, 5PM ET?')
+  vetoed(score(a, strike('17', 91_000)), 'containment')
+  const film = marketA(
+    'Will "Glass Harbor" score at least 70 on the Tomatometer?',
+    'g',
+    '2031-05-11',
+  )
+  const b = marketB('KXRT-GLA-70', '"Glass Harbor" Rotten Tomatoes score?', 'Above 70', {
+    close_time: '2031-05-11T14:00:00Z',
+  })
+  vetoed(score(film, b), 'boundary')
+})
+
+test('[VETO9] another asset', () => {
+  const b = marketB(
+    'KXETHD-31MAY1112-T2999.99',
+    'Ethereum price on May 11, 2031 at 12pm?',
+    '$3,000 or above',
+  )
+  const found = score(price('Will the price of Solana be above $3,000 on May 11?'), b)
+  assert.ok(found.vetoes.includes('other_asset'))
+})
+
+test('[VETO10] any moment of a month is not one moment of a day', () => {
+  const b = marketB(
+    'KXBTCD-31MAY3112-T89999.99',
+    'Bitcoin price on May 31, 2031 at 12pm?',
+    '$90,000 or above',
+  )
+  const found = score(price('Will Bitcoin reach $90,000 in May?'), b)
+  assert.ok(found.vetoes.includes('touch_or_close'))
+})
+
+test('[VETO11] Yes must stand for the same answer; a short first name needs the surname', () => {
+  const b = (yes: string) =>
+    marketB('KXBAKE-31-X', 'Who will win the Great Baking Show?', yes, {
+      close_time: '2031-05-11T14:00:00Z',
+    })
+  const a = marketA('Will Cameron Holt win the Great Baking Show?', 'bake', '2031-05-11')
+  same(score(a, b('Cam Holt')))
+  vetoed(score(a, b('Mara Voss')), 'other_answer')
+  vetoed(score(a, b('Holt Barker')), 'other_answer')
+  const cup = (name: string) =>
+    marketB('KXCUP-31-X', `${name} Masters: Top 20 Finishers`, 'Mara Voss')
+  const voss = marketA(
+    'Will Mara Voss finish in the Top 20 at the 2031 Orbex Bay Masters?',
+    'x',
+    '2031-05-11',
+  )
+  assert.ok(score(voss, cup('Vellum')).vetoes.includes('other_subject'), 'another tournament')
+})
+
+test('[VETO12] numbers cut into bands are not numbers cut at thresholds', () => {
+  const a = eventA('How many launches will Orbex have in 2031?', '2031-12-31', [
+    'Will Orbex have between 10 and 19 launches in 2031?',
+    'Will Orbex have between 20 and 29 launches in 2031?',
+  ])
+  const b = eventB('How many launches will Orbex have in 2031?', 'In 2031', 'KXORBEX-31', [
+    'Will Orbex have above 15 launches?',
+    'Will Orbex have above 25 launches?',
+  ])
+  assert.ok(scoreEvents(a, b).vetoes.includes('other_grid'))
+  // Of outcomes that exclude each other none is a threshold, also where no market is known.
+  const bands = eventA('Bitcoin price on May 11, 12PM ET?', '2031-05-11', [
+    'Will the price of Bitcoin be between $90,000 and $92,000 on May 11?',
+    'Will the price of Bitcoin be between $92,000 and $94,000 on May 11?',
+  ])
+  const told = eventB('Bitcoin price on May 11, 2031 at 12pm EDT?', '', 'KXBTC-31MAY1112')
+  same(scoreEvents(bands, { ...told, isExclusive: true }))
+  vetoed(scoreEvents(bands, { ...told, isExclusive: false }), 'other_grid')
+  // One level of many is contained in them.
+  const level = eventA('Bitcoin above $90,000 on May 11, 12PM ET?', '2031-05-11')
+  vetoed(scoreEvents(level, { ...told, isExclusive: false }), 'containment')
+})
+
+test('[VETO13] which or how many is not whether; roles are not exchanged', () => {
+  const count = eventA('How many votes will the Larks get in the Zembla election?', '2031-05-11')
+  const whether = eventB(
+    'Will the Larks win votes in the Zembla election?',
+    'On May 11, 2031',
+    'KXL-31MAY11',
+  )
+  assert.ok(scoreEvents(count, whether).vetoes.includes('other_form'))
+  const a = marketA('Will Dana Quist endorse Omar Vell?', 'x', '2031-05-11')
+  const b = marketB('KXEND-31', 'Will Omar Vell endorse Dana Quist?', '', {
+    close_time: '2031-05-11T14:00:00Z',
+  })
+  assert.ok(score(a, b).vetoes.includes('other_roles'))
+  // Who speaks is a role too, under either spelling; where nobody is named nobody is exchanged.
+  const talk = (title: string) => eventA(title, '2031-05-11')
+  const vell = eventB('What will Vell say during his meeting with Quist?', '', 'KXSV-31MAY11')
+  assert.ok(
+    scoreEvents(talk('What will Quist say during Vell events on May 11?'), vell).vetoes.includes(
+      'other_roles',
+    ),
+  )
+  const spelt = scoreEvents(talk('What will Zelensky say at the gala on May 11?'), {
+    ...eventB('What will Zelenskyy say at the gala?', 'On May 11, 2031', 'KXZ-31MAY11'),
+  })
+  assert.ok(!spelt.vetoes.includes('other_roles'), spelt.explanation)
+  // Who comes first is not who comes at all; a next occasion does not make "will anyone" an open question.
+  vetoed(
+    scoreEvents(
+      eventA('Who will drop out of the Zembla mayor race first?'),
+      eventB('Who will drop out of the Zembla mayoral race?', '', 'KXDROP-31'),
+    ),
+    'other_mark',
+  )
+  assert.ok(
+    scoreEvents(
+      eventA('How many dissent at the Orbex meeting on May 11?', '2031-05-11'),
+      eventB('Will anyone dissent at the next Orbex meeting?', 'On May 11, 2031', 'KXD-31MAY11'),
+    ).vetoes.includes('other_form'),
+  )
+})
+
+test('[VETO14] another station settles another temperature', () => {
+  const a = marketA(
+    'Will the highest temperature in Port Vale be 70°F or higher on May 11?',
+    'x',
+    '2031-05-11',
+    {
+      description: 'Resolves by the reading at LaGuardia airport.',
+    },
+  )
+  const b = (rules: string): MatchMarket =>
+    marketB(
+      'KXHIGHPV-31MAY11-T69',
+      'Highest temperature in Port Vale on May 11, 2031?',
+      '70° or above',
+      { rules_primary: rules },
+    )
+  vetoed(score(a, b('The reading in Central Park counts.')), 'other_rules')
+  const days = eventA('Highest temperature in Port Vale on May 11, 2031?', '2031-05-11')
+  const theirs = eventB('Highest temperature in Port Vale on May 11, 2031?', '', 'KXHIGHPV-31MAY11')
+  vetoed(scoreEvents(days, theirs), 'other_rules')
+  same(score(a, b('The reading at LaGuardia counts.')))
+  assert.deepEqual(
+    ruleDifferences('Prices of Binance.', 'CF Benchmarks decides.').map(({ name }) => name),
+    ['source'],
+  )
+  assert.deepEqual(
+    ruleDifferences('Counts until Dec 31, 2031.', 'Counts until Nov 30, 2031.').map(
+      ({ name }) => name,
+    ),
+    ['window'],
+  )
+})
