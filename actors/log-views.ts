@@ -10,8 +10,8 @@ import type {
   StoredTrade,
   TradeLoss,
   TradeOfMarket,
-} from '../storage/storage.ts'
-import type { WhaleRow } from '../storage/whale-contract.ts'
+} from '../storage/contract/storage.ts'
+import type { WhaleRow } from '../storage/contract/whales.ts'
 
 export type RunView = Run
 export type TradeLossView = TradeLoss

@@ -5,7 +5,7 @@
 
 import type { Update } from '../engine/events.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 import type { RunView, TradeLogView } from './views.ts'
 
 export class TradeLog implements TradeLogView, Watcher {

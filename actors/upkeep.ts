@@ -4,7 +4,7 @@
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
 import { HOUR_MS } from '../engine/units.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 import type { AccountsActor } from './accounts/accounts.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { MarketActor } from './market/market.ts'

@@ -18,7 +18,7 @@ import type {
   MarketSummary,
   StoredTrade,
   VenueTrade,
-} from '../storage/storage.ts'
+} from '../storage/contract/storage.ts'
 import type { AccountWatcher } from './accounts/directory.ts'
 import type {
   RunView,

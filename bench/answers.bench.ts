@@ -19,7 +19,7 @@ import { HotAnswers } from '../http/records/hot-answers.ts'
 import { MarketRecords } from '../http/records/markets.ts'
 import { cutPrice, pastedPrice } from '../http/records/prices.ts'
 import { inSlices } from '../http/request/in-slices.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 import { marketParts, NAMES } from '../test/support/builders.ts'
 import {
   type Bench,

@@ -18,7 +18,7 @@ import type { OutcomeId } from '../engine/ids.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 import { marketParts, NAMES } from '../test/support/builders.ts'
 import {
   type BenchSetting,

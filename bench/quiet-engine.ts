@@ -11,7 +11,7 @@ import { Metrics } from '../engine/process/metrics.ts'
 import { seededRandom } from '../engine/random.ts'
 import { timeMs } from '../engine/units.ts'
 import type { Venue } from '../engine/venues/venue.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 
 export interface QuietEngine {
   readonly engine: Engine

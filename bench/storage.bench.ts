@@ -17,8 +17,8 @@ import { VENUE_KEYS } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { complement, notionalMicros, TIME_ZERO, timeMs } from '../engine/units.ts'
 import type { SimMarket, SimTrade } from '../engine/venues/simulator/model.ts'
-import { openMemoryStorage } from '../storage/memory.ts'
-import type { Storage, StoredTrade } from '../storage/storage.ts'
+import type { Storage, StoredTrade } from '../storage/contract/storage.ts'
+import { openMemoryStorage } from '../test/support/twins/memory.ts'
 import {
   aimedRow,
   type Bench,

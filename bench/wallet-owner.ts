@@ -18,7 +18,7 @@ import type {
 } from '../engine/wallet.ts'
 import { WalletAccount } from '../engine/wallets/account.ts'
 import type { WalletPort } from '../engine/wallets/thread.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 import { listing, NAMES, recordingPublisher } from '../test/support/builders.ts'
 import { FakeMarket } from '../test/support/fake-market.ts'
 import { addressOf } from '../test/support/stored-wallets.ts'

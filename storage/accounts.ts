@@ -5,12 +5,12 @@
 import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../engine/account.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
 import { timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { textKey } from './keys.ts'
+import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Schemas, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
-import type { FieldReader } from './records.ts'
-import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './storage.ts'
-import type { Schemas, Table } from './table.ts'
+import { textKey } from './records/keys.ts'
+import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 /** 2 since keys have scopes. */

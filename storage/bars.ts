@@ -11,11 +11,11 @@
 import { BAR_MS, type Bar, type BarSize } from '../engine/market/candle.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { priceMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
+import type { BarQuery, BarTable } from './contract/storage.ts'
 import type { Hours } from './hours.ts'
-import { barKey, readInteger } from './keys.ts'
-import type { BarQuery, BarTable } from './storage.ts'
-import type { Removed, Row, Table } from './table.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Removed, Row, Table } from './lmdb/table.ts'
+import { barKey, readInteger } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

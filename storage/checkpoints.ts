@@ -3,10 +3,10 @@
 import type { Level } from '../engine/events.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { numberKey } from './keys.ts'
-import type { Checkpoint, CheckpointTable } from './storage.ts'
-import type { Schemas, Table } from './table.ts'
+import type { Checkpoint, CheckpointTable } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Schemas, Table } from './lmdb/table.ts'
+import { numberKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

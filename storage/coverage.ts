@@ -3,10 +3,10 @@
 
 import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { readInteger, venueTimeKey } from './keys.ts'
-import type { CoverageTable } from './storage.ts'
-import type { Row, Table } from './table.ts'
+import type { CoverageTable } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Row, Table } from './lmdb/table.ts'
+import { readInteger, venueTimeKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

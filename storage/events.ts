@@ -3,18 +3,18 @@
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'
-import type { Environment } from './environment.ts'
-import { nativeKey } from './keys.ts'
+import type { EventSummary, EventTable, ListingDetails } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Table } from './lmdb/table.ts'
+import { chunkedRows } from './markets.ts'
+import { nativeKey } from './records/keys.ts'
 import {
   detailsFields,
   detailsSchemas,
   eventFields,
   eventSchemas,
   LISTING_SCHEMA,
-} from './listing-records.ts'
-import { chunkedRows } from './markets.ts'
-import type { EventSummary, EventTable, ListingDetails } from './storage.ts'
-import type { Table } from './table.ts'
+} from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
 export class Events implements EventTable {

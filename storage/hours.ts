@@ -4,9 +4,9 @@
 // which have no age (past-prices.ts).
 
 import type { MarketNumber } from '../engine/market/market.ts'
-import type { Environment } from './environment.ts'
-import { hourKey, KEY_END, KEY_START, readInteger } from './keys.ts'
-import type { Table } from './table.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Table } from './lmdb/table.ts'
+import { hourKey, KEY_END, KEY_START, readInteger } from './records/keys.ts'
 import type { TABLES } from './tables.ts'
 
 export type HourKind = 'trades' | 'ticks' | 'minuteBars' | 'snapshots'

@@ -10,14 +10,23 @@ import type { Log } from '../engine/process/log.ts'
 import type { Metrics } from '../engine/process/metrics.ts'
 import type { TimeMs } from '../engine/units.ts'
 import { Accounts } from './accounts.ts'
-import { AccountsBackup } from './backup.ts'
 import { Bars } from './bars.ts'
 import { Checkpoints } from './checkpoints.ts'
+import type { PruneLimits, Storage } from './contract/storage.ts'
 import { Coverage } from './coverage.ts'
-import { Environment, openDatabase } from './environment.ts'
 import { Events } from './events.ts'
 import { Hours } from './hours.ts'
-import { takeLock } from './lock.ts'
+import { AccountsBackup } from './lmdb/backup.ts'
+import { Environment, openDatabase } from './lmdb/environment.ts'
+import { takeLock } from './lmdb/lock.ts'
+import {
+  checkSentinel,
+  completeSideFile,
+  environmentBytes,
+  environmentPath,
+  prepareSideFile,
+} from './lmdb/sentinel.ts'
+import { checkFiles } from './lmdb/startup-check.ts'
 import { Losses } from './losses.ts'
 import { Markets } from './markets.ts'
 import { Marks } from './marks.ts'
@@ -27,16 +36,7 @@ import { Outbox } from './outbox.ts'
 import { PastPrices } from './past-prices.ts'
 import { Retention } from './retention.ts'
 import { Runs } from './runs.ts'
-import {
-  checkSentinel,
-  completeSideFile,
-  environmentBytes,
-  environmentPath,
-  prepareSideFile,
-} from './sentinel.ts'
 import { Snapshots } from './snapshots.ts'
-import { checkFiles } from './startup-check.ts'
-import type { PruneLimits, Storage } from './storage.ts'
 import { ENVIRONMENT_NAMES, type EnvironmentName, TABLES } from './tables.ts'
 import { Ticks } from './ticks.ts'
 import { Trades } from './trades.ts'

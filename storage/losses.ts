@@ -5,11 +5,11 @@
 import { VENUE_KEYS } from '../engine/ids.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'
 import { timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { KEY_START, readInteger, tradeKey } from './keys.ts'
-import type { FieldReader } from './records.ts'
-import type { LossTable, TradeLoss } from './storage.ts'
-import type { Row, Table } from './table.ts'
+import type { LossTable, TradeLoss } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Row, Table } from './lmdb/table.ts'
+import { KEY_START, readInteger, tradeKey } from './records/keys.ts'
+import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 2

@@ -6,18 +6,18 @@
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market/market.ts'
-import type { Environment } from './environment.ts'
-import { KEY_END, KEY_START, nativeKey, numberKey } from './keys.ts'
+import type { ListingDetails, MarketSummary, MarketTable } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Row, Table } from './lmdb/table.ts'
+import { Marks } from './marks.ts'
+import { KEY_END, KEY_START, nativeKey, numberKey } from './records/keys.ts'
 import {
   detailsFields,
   detailsSchemas,
   LISTING_SCHEMA,
   marketFields,
   marketSchemas,
-} from './listing-records.ts'
-import { Marks } from './marks.ts'
-import type { ListingDetails, MarketSummary, MarketTable } from './storage.ts'
-import type { Row, Table } from './table.ts'
+} from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
 /** Rows read at once by `all`, so that no cursor stays open while the caller works. */

@@ -1,9 +1,9 @@
 // The table of marks: small numbers that outlive a run, by name.
 
-import type { Environment } from './environment.ts'
-import { textKey } from './keys.ts'
-import type { MarkTable } from './storage.ts'
-import type { Table } from './table.ts'
+import type { MarkTable } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Table } from './lmdb/table.ts'
+import { textKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

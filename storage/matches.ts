@@ -4,11 +4,11 @@
 import { nativeMarketId } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { nativeKey, numberKey } from './keys.ts'
+import type { MatchTable, StoredMatch, StoredVerdict, VerdictTable } from './contract/matches.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Schemas, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
-import type { MatchTable, StoredMatch, StoredVerdict, VerdictTable } from './match-contract.ts'
-import type { Schemas, Table } from './table.ts'
+import { nativeKey, numberKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
 const MATCH_SCHEMA = 1

@@ -6,7 +6,7 @@
 import type { RootDatabase } from 'lmdb'
 import type { Log } from '../engine/process/log.ts'
 import { prepareFormat2 } from './format-2.ts'
-import { putFormatVersion, type Sentinel } from './sentinel.ts'
+import { putFormatVersion, type Sentinel } from './lmdb/sentinel.ts'
 import { type EnvironmentName, FORMAT_VERSION } from './tables.ts'
 
 /** Takes an environment from format `from` to `from + 1`; synchronous. */

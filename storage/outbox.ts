@@ -12,18 +12,11 @@ import {
   type WebhookNumber,
   webhookNumber,
 } from '../engine/webhooks/webhook.ts'
-import type { Environment } from './environment.ts'
-import { groupKey, KEY_END, KEY_START, numberKey, readInteger } from './keys.ts'
+import type { DeliveryLane, OutboxState, OutboxTable } from './contract/webhooks.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { KeyRange, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
-import {
-  DUE_NUMBER_AT,
-  DUE_TIME_AT,
-  dueKey,
-  dueRange,
-  eventKey,
-  lastPriceKey,
-  webhookRange,
-} from './outbox-keys.ts'
+import { groupKey, KEY_END, KEY_START, numberKey, readInteger } from './records/keys.ts'
 import {
   changedDelivery,
   countsOf,
@@ -42,10 +35,17 @@ import {
   stateSchemas,
   storedFinished,
   withoutBody,
-} from './outbox-record.ts'
-import type { KeyRange, Table } from './table.ts'
+} from './records/outbox.ts'
+import {
+  DUE_NUMBER_AT,
+  DUE_TIME_AT,
+  dueKey,
+  dueRange,
+  eventKey,
+  lastPriceKey,
+  webhookRange,
+} from './records/outbox-keys.ts'
 import { TABLES } from './tables.ts'
-import type { DeliveryLane, OutboxState, OutboxTable } from './webhook-contract.ts'
 
 const PRESENT = Buffer.of(1)
 const LANES: readonly DeliveryLane[] = ['first', 'retry']

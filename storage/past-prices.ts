@@ -6,11 +6,11 @@
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { groupKey, KEY_END, KEY_START, readInteger, readKey } from './keys.ts'
-import { packSeries, unpackSeries } from './price-series.ts'
-import type { PastDay, PastPriceTable } from './storage.ts'
-import type { Removed, Schemas, Table } from './table.ts'
+import type { PastDay, PastPriceTable } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Removed, Schemas, Table } from './lmdb/table.ts'
+import { groupKey, KEY_END, KEY_START, readInteger, readKey } from './records/keys.ts'
+import { packSeries, unpackSeries } from './records/price-series.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

@@ -3,12 +3,12 @@
 
 import { runsKeptMax } from '../engine/limits.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { KEY_END, KEY_START, numberKey } from './keys.ts'
+import type { Run, RunTable } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Row, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
-import type { FieldReader } from './records.ts'
-import type { Run, RunTable } from './storage.ts'
-import type { Row, Table } from './table.ts'
+import { KEY_END, KEY_START, numberKey } from './records/keys.ts'
+import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 /** 2 since a run's end is noted; 1 has none. */

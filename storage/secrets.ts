@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readText, writeDurably } from './durable-file.ts'
+import { readText, writeDurably } from './lmdb/durable-file.ts'
 
 export interface Secrets {
   /** Signs tokens; 64 hex digits. */

@@ -4,12 +4,12 @@
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
+import type { BookSnapshot, SnapshotQuery, SnapshotTable } from './contract/storage.ts'
 import type { Hours } from './hours.ts'
-import { groupKey, readInteger } from './keys.ts'
-import { packSnapshot, unpackSnapshot } from './snapshot-record.ts'
-import type { BookSnapshot, SnapshotQuery, SnapshotTable } from './storage.ts'
-import type { Removed, Table } from './table.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Removed, Table } from './lmdb/table.ts'
+import { groupKey, readInteger } from './records/keys.ts'
+import { packSnapshot, unpackSnapshot } from './records/snapshot.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

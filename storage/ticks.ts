@@ -3,12 +3,12 @@
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
+import type { HourTicks, TickTable } from './contract/storage.ts'
 import type { Hours } from './hours.ts'
-import { groupKey, readInteger } from './keys.ts'
-import { packSeries, unpackSeries } from './price-series.ts'
-import type { HourTicks, TickTable } from './storage.ts'
-import type { Removed, Row, Table } from './table.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Removed, Row, Table } from './lmdb/table.ts'
+import { groupKey, readInteger } from './records/keys.ts'
+import { packSeries, unpackSeries } from './records/price-series.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1

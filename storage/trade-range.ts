@@ -2,8 +2,8 @@
 // query before it ended. The same for one market's trades, for a venue's and for whales.
 // Not for: reading them (trades.ts, venue-trades.ts, whales.ts). Upholds STORE5.
 
-import type { HistoryQuery } from './storage.ts'
-import type { KeyRange } from './table.ts'
+import type { HistoryQuery } from './contract/storage.ts'
+import type { KeyRange } from './lmdb/table.ts'
 
 /** Builds a key from time and ordinal: within a market, within a venue, or over all. */
 export type KeyOf = (timeMs: number, ordinal: number) => Buffer

@@ -8,9 +8,6 @@ import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import type { Hours } from './hours.ts'
-import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './keys.ts'
 import type {
   HistoryQuery,
   OffsetQuery,
@@ -20,10 +17,11 @@ import type {
   TradeOfMarket,
   TradeTable,
   VenueTrade,
-} from './storage.ts'
-import type { Removed, Table } from './table.ts'
-import { TABLES } from './tables.ts'
-import { rangeOfTrades } from './trade-range.ts'
+} from './contract/storage.ts'
+import type { Hours } from './hours.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Removed, Table } from './lmdb/table.ts'
+import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './records/keys.ts'
 import {
   type PlacedTrade,
   placedTradeSchemas,
@@ -31,7 +29,9 @@ import {
   tradeBody,
   tradeSchema,
   tradeSchemas,
-} from './trade-record.ts'
+} from './records/trade.ts'
+import { TABLES } from './tables.ts'
+import { rangeOfTrades } from './trade-range.ts'
 import { type VenuePlace, VenueTrades } from './venue-trades.ts'
 
 /** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */

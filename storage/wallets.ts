@@ -4,16 +4,15 @@
 // Not for: what the bytes mean (engine/wallets/). Upholds WALLETTABLE1 to WALLETTABLE4.
 
 import { type NativeMarketId, type WalletAddress, walletAddress } from '../engine/ids.ts'
-import type { Environment } from './environment.ts'
-import { chunkedRows } from './markets.ts'
-import type { PackedSchemas, Table } from './table.ts'
-import { TABLES } from './tables.ts'
 import type {
   StoredWallet,
   StoredWalletMarket,
   WalletHead,
   WalletTable,
-} from './wallet-contract.ts'
+} from './contract/wallets.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { PackedSchemas, Table } from './lmdb/table.ts'
+import { chunkedRows } from './markets.ts'
 import {
   addressKey,
   blockKey,
@@ -25,7 +24,8 @@ import {
   walletMarketKey,
   walletMarketSchemas,
   walletSchemas,
-} from './wallet-record.ts'
+} from './records/wallet.ts'
+import { TABLES } from './tables.ts'
 
 const PACKED_SCHEMA = 1
 

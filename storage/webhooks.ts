@@ -4,13 +4,13 @@
 // Upholds HOOKTABLE1 to HOOKTABLE3, R31, R32, R38.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
-import type { Environment } from './environment.ts'
-import { KEY_END, KEY_START, numberKey, textKey } from './keys.ts'
+import type { WebhookTable } from './contract/webhooks.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
-import type { Table } from './table.ts'
+import { KEY_END, KEY_START, numberKey, textKey } from './records/keys.ts'
+import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
-import type { WebhookTable } from './webhook-contract.ts'
-import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './webhook-record.ts'
 
 /** How long the disk may take before the user is told that it failed. */
 const TIMEOUT_MS = 5_000

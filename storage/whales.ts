@@ -6,14 +6,21 @@
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { Environment } from './environment.ts'
-import { groupKey, hashNativeId, KEY_END, readInteger, tradeIdKey, tradeKey } from './keys.ts'
-import type { HistoryQuery, OffsetQuery } from './storage.ts'
-import type { Table } from './table.ts'
+import type { HistoryQuery, OffsetQuery } from './contract/storage.ts'
+import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './contract/whales.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Table } from './lmdb/table.ts'
+import {
+  groupKey,
+  hashNativeId,
+  KEY_END,
+  readInteger,
+  tradeIdKey,
+  tradeKey,
+} from './records/keys.ts'
+import { whaleKey, whaleKeyBytes, whalePlace, whaleRecord, whaleSchemas } from './records/whale.ts'
 import { TABLES } from './tables.ts'
 import { type KeyOf, rangeOfTrades } from './trade-range.ts'
-import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './whale-contract.ts'
-import { whaleKey, whaleKeyBytes, whalePlace, whaleRecord, whaleSchemas } from './whale-record.ts'
 
 const PRESENT = Buffer.of(1)
 

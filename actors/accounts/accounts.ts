@@ -16,7 +16,7 @@ import {
   managementRequestsPerMinute,
 } from '../../engine/limits.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
-import type { AccountRecord, AccountTable } from '../../storage/storage.ts'
+import type { AccountRecord, AccountTable } from '../../storage/contract/storage.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'

@@ -6,7 +6,7 @@ import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { toSeconds } from '../../engine/units.ts'
-import type { AccountRecord } from '../../storage/storage.ts'
+import type { AccountRecord } from '../../storage/contract/storage.ts'
 import type { AccountDirectory } from './directory.ts'
 
 /** Accounts in one answer of `account.list`. */

@@ -20,7 +20,12 @@ import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, keysPerAccountMax } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from '../../storage/storage.ts'
+import type {
+  AccountRecord,
+  AccountTable,
+  EndedToken,
+  KeyRecord,
+} from '../../storage/contract/storage.ts'
 import type { KeyView } from '../views.ts'
 
 /** Why an account has gone: `disabled` may come back with all its keys, `deleted` does not. */

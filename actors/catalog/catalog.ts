@@ -19,7 +19,12 @@ import {
   type ReadListing,
 } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs } from '../../engine/units.ts'
-import type { EventSummary, MarketSummary, Storage, VenueTrade } from '../../storage/storage.ts'
+import type {
+  EventSummary,
+  MarketSummary,
+  Storage,
+  VenueTrade,
+} from '../../storage/contract/storage.ts'
 import { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/message.ts'
 import type { MarketParts } from '../market/parts.ts'

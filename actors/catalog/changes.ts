@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib'
 import type { EventListing, MarketListing, ReadListing } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/storage.ts'
+import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 
 /** Field by field: a rest pattern gives every one of the many summaries a hidden class of its own. */
 export function summaryOf(listing: MarketListing): MarketSummary {

@@ -6,7 +6,7 @@
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
 import { type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type { EventSummary } from '../../storage/storage.ts'
+import type { EventSummary } from '../../storage/contract/storage.ts'
 import { Columns } from '../rows/columns.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
 import type { EventFilter } from '../views.ts'

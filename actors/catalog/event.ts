@@ -4,7 +4,7 @@
 import type { NativeEventId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
-import type { EventSummary, EventTable } from '../../storage/storage.ts'
+import type { EventSummary, EventTable } from '../../storage/contract/storage.ts'
 import type { EventView, MarketView } from '../views.ts'
 import type { EventColumns } from './event-columns.ts'
 

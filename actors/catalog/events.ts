@@ -6,7 +6,7 @@
 
 import { type NativeEventId, nativeEventId, VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef, ReadEvent } from '../../engine/market/market.ts'
-import type { EventSummary, EventTable } from '../../storage/storage.ts'
+import type { EventSummary, EventTable } from '../../storage/contract/storage.ts'
 import type { EventFilter, EventView } from '../views.ts'
 import { eventSummaryOf, fingerprint, isEqualRecord, isOlder } from './changes.ts'
 import { EventSeat, type EventSources, ListedEvent } from './event.ts'

@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
 import type {
   EventFilter,

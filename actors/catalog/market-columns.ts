@@ -6,7 +6,7 @@
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { type Column, Columns } from '../rows/columns.ts'
 import { sortedPositions } from '../rows/sort.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'

@@ -3,7 +3,7 @@
 // a slice a call. Not for: what forgetting one means (actors/catalog/catalog.ts), or the age of trades and
 // ticks (storage/retention.ts). Upholds CAT7, CAT10.
 
-import type { MarketSummary, Storage } from '../../storage/storage.ts'
+import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { MarketSeat } from './seats.ts'
 
 /** Markets looked at in one call: a millisecond's work. */

@@ -4,7 +4,7 @@
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { SearchTexts } from '../../engine/search/task.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 
 /** What a market is found by. */
 export interface MarketText {

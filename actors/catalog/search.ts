@@ -10,7 +10,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { SearchPort } from '../../engine/search/search.ts'
 import type { SearchChange, SearchQuestion, SearchResult } from '../../engine/search/task.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { type MarketText, SearchTextColumns } from './search-texts.ts'
 
 export type { MarketText } from './search-texts.ts'

@@ -6,7 +6,7 @@
 
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/message.ts'
 import type { Cell } from '../system.ts'

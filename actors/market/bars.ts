@@ -6,7 +6,7 @@
 import type { Trade } from '../../engine/events.ts'
 import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import type { BarTable } from '../../storage/storage.ts'
+import type { BarTable } from '../../storage/contract/storage.ts'
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 

@@ -12,7 +12,7 @@ import type {
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { OrderBook } from '../../engine/market/order-book.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { Checkpoint, SnapshotTable } from '../../storage/storage.ts'
+import type { Checkpoint, SnapshotTable } from '../../storage/contract/storage.ts'
 import type { BookView } from '../views.ts'
 import type { BothTimes } from './parts.ts'
 import { MarketSnapshots } from './snapshots.ts'

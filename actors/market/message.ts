@@ -11,7 +11,7 @@ import type {
   TradeEvent,
   TradeParticipantEvent,
 } from '../../engine/events.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 
 /** Its book can no longer be trusted, because the feed lost messages or its connection. */
 export interface VoidMessage {

@@ -4,7 +4,7 @@ import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { Storage, StoredTrade } from '../../storage/storage.ts'
+import type { Storage, StoredTrade } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 

@@ -9,7 +9,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceFacts, priceOf } from '../../engine/market/price.ts'
 import { PriceRing } from '../../engine/market/price-ring.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { Checkpoint, MarketSummary, TickTable } from '../../storage/storage.ts'
+import type { Checkpoint, MarketSummary, TickTable } from '../../storage/contract/storage.ts'
 import type { MarketBook } from './book.ts'
 import type { BothTimes } from './parts.ts'
 

@@ -9,7 +9,7 @@ import { bookSnapshotEveryMs, bookSnapshotLevels } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { OrderBook } from '../../engine/market/order-book.ts'
 import { TIME_END, TIME_ZERO, type TimeMs } from '../../engine/units.ts'
-import type { BookSnapshot, SnapshotTable } from '../../storage/storage.ts'
+import type { BookSnapshot, SnapshotTable } from '../../storage/contract/storage.ts'
 
 /** What is remembered of the snapshot kept last. */
 interface Last {

@@ -6,8 +6,13 @@ import type { Stamp, TradeEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
 import { TradeRing } from '../../engine/market/trade-ring.ts'
 import { complement, notionalMicros, TIME_END, TIME_ZERO } from '../../engine/units.ts'
-import type { Storage, StoredTrade, TradedMarket, TradeTable } from '../../storage/storage.ts'
-import { storedTrade } from '../../storage/trade-record.ts'
+import type {
+  Storage,
+  StoredTrade,
+  TradedMarket,
+  TradeTable,
+} from '../../storage/contract/storage.ts'
+import { storedTrade } from '../../storage/records/trade.ts'
 import type { HistoryQuery } from '../views.ts'
 import { MarketBars } from './bars.ts'
 

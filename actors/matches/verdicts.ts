@@ -5,7 +5,7 @@
 import { EngineError } from '../../engine/errors.ts'
 import type { PairWord } from '../../engine/matching/task.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { StoredVerdict, VerdictTable } from '../../storage/match-contract.ts'
+import type { StoredVerdict, VerdictTable } from '../../storage/contract/matches.ts'
 import type { MarketView } from '../views.ts'
 import type { WordAnswer } from './answers.ts'
 

@@ -3,7 +3,7 @@
 // Not for: which days are asked for (past-prices.ts). Upholds PAST6, PAST7.
 
 import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { PastDay } from '../../storage/storage.ts'
+import type { PastDay } from '../../storage/contract/storage.ts'
 import type { PricePoint } from '../views.ts'
 
 /** The number of a time's UTC day. */

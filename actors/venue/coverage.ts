@@ -6,7 +6,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { CoverageTable } from '../../storage/storage.ts'
+import type { CoverageTable } from '../../storage/contract/storage.ts'
 
 export interface CoverageParts {
   readonly venue: VenueKey

@@ -26,7 +26,7 @@ import type {
   VenueHistory,
   WatchedMarket,
 } from '../../engine/venues/venue.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import type { Actor, Turn } from '../actor.ts'
 import type { Catalog, MarketSeat } from '../catalog/catalog.ts'
 import { DELAYED } from '../market/parts.ts'

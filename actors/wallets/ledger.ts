@@ -12,8 +12,8 @@ import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
 import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
-import type { HistoryQuery } from '../../storage/storage.ts'
-import { type WalletSide, type WalletTable, walletSides } from '../../storage/wallet-contract.ts'
+import type { HistoryQuery } from '../../storage/contract/storage.ts'
+import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 
 /** Packing so many takes about a millisecond. */
 export const blockEvents = 512

@@ -10,7 +10,7 @@ import type { MarketListing } from '../../engine/market/market.ts'
 import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
 import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
-import type { StoredWalletMarket, WalletTable } from '../../storage/wallet-contract.ts'
+import type { StoredWalletMarket, WalletTable } from '../../storage/contract/wallets.ts'
 import { Turns } from '../turns.ts'
 import type { MarketView } from '../views.ts'
 

@@ -9,7 +9,7 @@ import type { NativeMarketId, OutcomeId, WalletAddress } from '../../engine/ids.
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { complement, TIME_END, TIME_ZERO, timeMs, USD_ZERO } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
-import type { HistoryQuery, Storage } from '../../storage/storage.ts'
+import type { HistoryQuery, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 import { inOrder } from './live.ts'
 

@@ -1,11 +1,11 @@
 // What goes into a wallet's row: of one of which nothing is known but who it is, since it was asked for the first time or
-// its ledger was dropped, and the figures by which it ranks. Not for: what a row holds (storage/wallet-contract.ts).
+// its ledger was dropped, and the figures by which it ranks. Not for: what a row holds (storage/contract/wallets.ts).
 // Upholds WALLETS7, WALLETS24.
 
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletProfile } from '../../engine/wallet.ts'
 import { WalletAccount } from '../../engine/wallets/account.ts'
-import type { StoredWallet } from '../../storage/wallet-contract.ts'
+import type { StoredWallet } from '../../storage/contract/wallets.ts'
 
 export function newRow(profile: WalletProfile, askedAtMs: TimeMs): StoredWallet {
   return {

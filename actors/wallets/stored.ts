@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WalletAccount } from '../../engine/wallets/account.ts'
-import type { StoredWallet, WalletTable } from '../../storage/wallet-contract.ts'
+import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
 
 /** An account as it was on disk, and what it took there. */
 export interface OpenedAccount {

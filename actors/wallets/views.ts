@@ -15,7 +15,7 @@ import type {
   RangeFigures,
   WalletTotals,
 } from '../../engine/wallets/figures.ts'
-import type { HistoryQuery } from '../../storage/storage.ts'
+import type { HistoryQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 
 /** The rolling windows of a profile, each up to now and exact to the second. */

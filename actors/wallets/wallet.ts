@@ -9,7 +9,7 @@ import type { Clock } from '../../engine/clock.ts'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent, WalletMarket, WalletProfile } from '../../engine/wallet.ts'
 import { WalletAccount } from '../../engine/wallets/account.ts'
-import { type StoredWallet, type WalletTable, walletSides } from '../../storage/wallet-contract.ts'
+import { type StoredWallet, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 import { Turns } from '../turns.ts'
 import {
   bringForward,

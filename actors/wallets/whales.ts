@@ -4,8 +4,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
 import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { HistoryQuery } from '../../storage/storage.ts'
-import type { WhaleTable } from '../../storage/whale-contract.ts'
+import type { HistoryQuery } from '../../storage/contract/storage.ts'
+import type { WhaleTable } from '../../storage/contract/whales.ts'
 
 const WHALE_MS = 30 * DAY_MS
 /** Some half a millisecond each. */

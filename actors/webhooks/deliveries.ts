@@ -26,8 +26,8 @@ import type {
   Webhook,
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
-import type { Storage } from '../../storage/storage.ts'
-import type { OutboxTable } from '../../storage/webhook-contract.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import { judge } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
 import { DeliveryQueue } from './queue.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
-import type { DeliveryLane, OutboxTable } from '../../storage/webhook-contract.ts'
+import type { DeliveryLane, OutboxTable } from '../../storage/contract/webhooks.ts'
 import { DeliveryWindow, type DueEntry } from './window.ts'
 
 /** Deliveries asked for by hand that wait for their turn; further ones wait in their lane. */

@@ -7,7 +7,7 @@ import { finishedKeptMax, finishedKeptMs, finishedTotalMax } from '../../engine/
 import type { Log } from '../../engine/process/log.ts'
 import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import type { OutboxTable } from '../../storage/webhook-contract.ts'
+import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './queue.ts'
 

@@ -2,8 +2,8 @@
 // table of whales, in the shape of the log of trades. Whales never expire, so where a run ended is read
 // from the table itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
 
-import type { HistoryQuery, OffsetQuery, Storage } from '../../storage/storage.ts'
-import type { WhaleRow } from '../../storage/whale-contract.ts'
+import type { HistoryQuery, OffsetQuery, Storage } from '../../storage/contract/storage.ts'
+import type { WhaleRow } from '../../storage/contract/whales.ts'
 import type { RunView, WhaleLogView } from '../views.ts'
 
 export class WhaleLog implements WhaleLogView {

@@ -7,7 +7,7 @@ import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
-import type { Storage, StoredTrade, TradePosition } from '../../storage/storage.ts'
+import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
 /** From this run on last minutes may not be grouped; all that was told before is. */
 const MARK = 'whales_grouped_run'

@@ -7,9 +7,9 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { timeMs } from '../../engine/units.ts'
-import { openMemoryStorage } from '../../storage/memory.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { NOON_MS, trade, traded } from '../support/stored.ts'
+import { openMemoryStorage } from '../support/twins/memory.ts'
 
 /** A run of the engine that tells some trades, of which the disk keeps those up to `written`. */
 function runOf(

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bookSnapshotLevels } from '../../engine/limits.ts'
 import { type PriceMicros, timeMs } from '../../engine/units.ts'
-import type { PastDay, Storage } from '../../storage/storage.ts'
+import type { PastDay, Storage } from '../../storage/contract/storage.ts'
 import { bar, marketListing, NOON_MS, snapshot, trade, traded } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 

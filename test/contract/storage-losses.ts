@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lossesOfRunMax } from '../../engine/limits.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { TradeLoss } from '../../storage/storage.ts'
+import type { TradeLoss } from '../../storage/contract/storage.ts'
 import { NOON_MS, trade, traded } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 

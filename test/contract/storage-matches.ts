@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId } from '../../engine/ids.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { StoredMatch, StoredVerdict } from '../../storage/match-contract.ts'
+import type { StoredMatch, StoredVerdict } from '../../storage/contract/matches.ts'
 import { NOON_MS } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 

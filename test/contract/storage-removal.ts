@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { runsKeptMax } from '../../engine/limits.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import {
   checkpoint,
   eventListing,

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { timeMs } from '../../engine/units.ts'
-import type { Storage, StoredTrade, TradePosition } from '../../storage/storage.ts'
+import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 import { NOON_MS, trade, traded } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 

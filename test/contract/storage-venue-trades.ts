@@ -5,7 +5,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { Storage, StoredTrade, TradePosition, VenueTrade } from '../../storage/storage.ts'
+import type {
+  Storage,
+  StoredTrade,
+  TradePosition,
+  VenueTrade,
+} from '../../storage/contract/storage.ts'
 import { NOON_MS, trade, traded } from '../support/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 

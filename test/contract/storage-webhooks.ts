@@ -11,7 +11,7 @@ import {
   EVENT_TYPES,
   webhookNumber,
 } from '../../engine/webhooks/webhook.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { NOON_MS } from '../support/stored.ts'
 import { ALL_FILTERS, NaiveBox, newDelivery, plain, webhook } from '../support/stored-webhooks.ts'
 import type { StorageUnderTest } from './storage.ts'

@@ -16,8 +16,8 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import type { Storage } from '../../storage/storage.ts'
 import { account, key, NOON_MS } from '../support/stored.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 5

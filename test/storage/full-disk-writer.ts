@@ -4,8 +4,8 @@
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import type { Storage } from '../../storage/storage.ts'
 import { account, trade, traded } from '../support/stored.ts'
 
 const ROUNDS_MAX = 200

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { RootDatabase } from 'lmdb'
 import { silentLog } from '../../engine/process/log.ts'
-import { openDatabase, openTable } from '../../storage/environment.ts'
+import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
+import { checkSentinel, type Sentinel } from '../../storage/lmdb/sentinel.ts'
 import { type MigrationStep, migrate } from '../../storage/migrate.ts'
-import { checkSentinel, type Sentinel } from '../../storage/sentinel.ts'
 import { FORMAT_VERSION } from '../../storage/tables.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-migrate-'))

@@ -2,8 +2,8 @@
 // list, and a new outbox is made of its committed beginning. Not for: many deliveries.
 
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import { MemoryOutbox } from '../../storage/memory-outbox.ts'
-import type { OutboxTable } from '../../storage/webhook-contract.ts'
+import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import { MemoryOutbox } from './twins/memory-outbox.ts'
 
 type Write = (outbox: OutboxTable) => void
 

@@ -2,8 +2,8 @@
 // marks and deliveries is kept in a list, and a new storage is made of the list's beginning. Webhooks,
 // whose writes are awaited to the platter, are all kept.
 
-import { openMemoryStorage } from '../../storage/memory.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import { openMemoryStorage } from './twins/memory.ts'
 
 type Write = (storage: Storage) => void
 

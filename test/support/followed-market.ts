@@ -8,9 +8,9 @@ import { MarketActor } from '../../actors/market/market.ts'
 import type { MarketMessage } from '../../actors/market/message.ts'
 import type { Level, Update } from '../../engine/events.ts'
 import { nativeMarketId, outcomeId, type VenueKey } from '../../engine/ids.ts'
-import { openMemoryStorage } from '../../storage/memory.ts'
 import { listing, marketParts, marketRef, recordingPublisher } from './builders.ts'
 import { NaiveBook } from './naive-book.ts'
+import { openMemoryStorage } from './twins/memory.ts'
 
 const CHECKSUM_LEVELS = 10
 

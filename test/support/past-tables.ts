@@ -3,7 +3,7 @@
 
 import type { VenueKey } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { CoverageTable, PastDay, PastPriceTable } from '../../storage/storage.ts'
+import type { CoverageTable, PastDay, PastPriceTable } from '../../storage/contract/storage.ts'
 
 export interface PastTables {
   readonly pastPrices: PastPriceTable

@@ -10,8 +10,8 @@ import { VENUE_KEYS } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import type { Storage } from '../../storage/storage.ts'
 
 /** What a copy of the databases holds. */
 export interface Platter {

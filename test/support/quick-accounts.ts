@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto'
 import { AccountsActor } from '../../actors/accounts/accounts.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
-import { openMemoryStorage } from '../../storage/memory.ts'
 import { ManualClock } from './manual-clock.ts'
+import { openMemoryStorage } from './twins/memory.ts'
 
 export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 

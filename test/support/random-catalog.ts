@@ -11,8 +11,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import type { Random } from '../../engine/random.ts'
 import { sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
-import { openMemoryStorage } from '../../storage/memory.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 import {
   eventListing,
   listing,
@@ -23,6 +22,7 @@ import {
   trade,
 } from './builders.ts'
 import { ManualClock } from './manual-clock.ts'
+import { openMemoryStorage } from './twins/memory.ts'
 
 const DAY_MS = 86_400_000
 const RETENTION_DAYS = 30

@@ -2,7 +2,7 @@
 
 import { type WalletAddress, walletAddress } from '../../engine/ids.ts'
 import { timeMs, USD_ZERO, usdMicros } from '../../engine/units.ts'
-import type { StoredWallet } from '../../storage/wallet-contract.ts'
+import type { StoredWallet } from '../../storage/contract/wallets.ts'
 import { NOON_MS } from './stored.ts'
 
 /** The address 0x00…0n. */

@@ -10,7 +10,7 @@ import type {
   Webhook,
   WebhookFilters,
 } from '../../engine/webhooks/webhook.ts'
-import type { DeliveryLane, OutboxTable } from '../../storage/webhook-contract.ts'
+import type { DeliveryLane, OutboxTable } from '../../storage/contract/webhooks.ts'
 import { NOON_MS } from './stored.ts'
 
 export const NO_FILTERS: WebhookFilters = {

@@ -20,7 +20,7 @@ import type {
   MarketSummary,
   StoredTrade,
   TradedMarket,
-} from '../../storage/storage.ts'
+} from '../../storage/contract/storage.ts'
 
 /** A moment on which tests agree: 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)

@@ -31,12 +31,12 @@ import type {
   WalletReach,
 } from '../../engine/wallet.ts'
 import { walletsInPlace } from '../../engine/wallets/thread.ts'
-import { openMemoryStorage } from '../../storage/memory.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { NAMES, recordingPublisher } from './builders.ts'
 import { FakeMarket } from './fake-market.ts'
 import { ManualClock } from './manual-clock.ts'
 import { addressOf } from './stored-wallets.ts'
+import { openMemoryStorage } from './twins/memory.ts'
 
 /** As the venue says: what is older than a minute is told for good. */
 const SETTLED_MS = 60_000

@@ -14,12 +14,12 @@ import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.t
 import type { WebhookBodies } from '../../engine/webhooks/bodies.ts'
 import { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import type { Delivery, WebhookFilters, WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import { MemoryWebhooks } from '../../storage/memory-webhooks.ts'
-import type { MarketSummary } from '../../storage/storage.ts'
+import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { marketRef } from './builders.ts'
 import { CrashingOutbox } from './crashing-outbox.ts'
 import { FakeCaller } from './fake-caller.ts'
 import { ManualClock } from './manual-clock.ts'
+import { MemoryWebhooks } from './twins/memory-webhooks.ts'
 
 export const ALICE = accountId('acc_alice')
 export const BOB = accountId('acc_bob')

@@ -12,8 +12,8 @@ import { EngineError } from '../../../engine/errors.ts'
 import { keyId } from '../../../engine/ids.ts'
 import type { PasswordPool } from '../../../engine/passwords/passwords.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const SECRET = 'a secret of at least thirty-two bytes'
 

@@ -8,10 +8,10 @@ import type { AccountsActor } from '../../../actors/accounts/accounts.ts'
 import { accountHandlers } from '../../../actors/accounts/admin.ts'
 import { AccountDirectory } from '../../../actors/accounts/directory.ts'
 import { EngineError } from '../../../engine/errors.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
-import type { AccountTable } from '../../../storage/storage.ts'
+import type { AccountTable } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { openQuickAccounts } from '../../support/quick-accounts.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
 const hasCode = (code: string) => (error: unknown) =>

@@ -8,9 +8,9 @@ import { test } from 'node:test'
 import { AccountsActor } from '../../../actors/accounts/accounts.ts'
 import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { QUICK_SECRET } from '../../support/quick-accounts.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 

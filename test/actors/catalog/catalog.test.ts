@@ -9,9 +9,9 @@ import { nativeMarketId, outcomeId, VenueNames } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import { eventListing, listing, NAMES, NOON, trade } from '../../support/builders.ts'
 import { ANY_MARKET as ANY, emptyCatalog } from '../../support/random-catalog.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 function openCatalog(
   listings: readonly MarketListing[] = [],

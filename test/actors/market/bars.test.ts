@@ -15,9 +15,8 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { tradedCandles } from '../../../http/pages/candles.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
-import type { Storage } from '../../../storage/storage.ts'
 import {
   listing,
   marketParts,
@@ -27,6 +26,7 @@ import {
   trade,
 } from '../../support/builders.ts'
 import { naiveCandles } from '../../support/naive-candles.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const DAY_MS = 86_400_000
 

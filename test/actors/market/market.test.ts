@@ -9,7 +9,6 @@ import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import {
   ask,
   bid,
@@ -24,6 +23,7 @@ import {
   trade,
 } from '../../support/builders.ts'
 import { NaiveBook } from '../../support/naive-book.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
   const { publisher, updates } = recordingPublisher()

@@ -6,7 +6,6 @@ import { MarketActor } from '../../../actors/market/market.ts'
 import { bookSnapshotEveryMs } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, TIME_ZERO, timeMs } from '../../../engine/units.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import {
   ask,
   bid,
@@ -19,6 +18,7 @@ import {
   recordingPublisher,
   snapshot,
 } from '../../support/builders.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const at = (seconds: number) => timeMs(NOON + seconds * 1_000)
 const BID = [level(0.4, 10)]

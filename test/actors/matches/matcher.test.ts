@@ -11,10 +11,10 @@ import { PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../engine/matching/task.ts'
 import { matchInPlace, openMatchThread } from '../../../engine/matching/thread.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import { FakeEngine } from '../../support/fake-engine.ts'
 import type { FakeMarket } from '../../support/fake-market.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { judgement, subject, wordJudge } from '../../support/word-judge.ts'
 
 class Bench {

@@ -25,7 +25,6 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import {
   bid,
   change,
@@ -40,6 +39,7 @@ import {
 } from '../../support/builders.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { FakeIndex } from '../../support/random-catalog.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
 

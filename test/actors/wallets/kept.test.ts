@@ -17,7 +17,7 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import type { WalletEvent } from '../../../engine/wallet.ts'
-import type { StoredTrade } from '../../../storage/storage.ts'
+import type { StoredTrade } from '../../../storage/contract/storage.ts'
 import { listing } from '../../support/builders.ts'
 import { addressOf } from '../../support/stored-wallets.ts'
 import {

@@ -8,9 +8,9 @@ import { WalletMerge } from '../../../actors/wallets/merge.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../../engine/wallet.ts'
-import { MemoryWallets } from '../../../storage/memory-wallets.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { addressOf } from '../../support/stored-wallets.ts'
+import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
 import { fillAt } from '../../support/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 30

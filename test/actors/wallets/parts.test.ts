@@ -11,11 +11,11 @@ import { WalletWhales } from '../../../actors/wallets/whales.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import { listing } from '../../support/builders.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { NOON_MS, trade } from '../../support/stored.ts'
 import { addressOf } from '../../support/stored-wallets.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { fillAt, settled, WalletWorld } from '../../support/wallet-venue.ts'
 
 const DAY_MS = 86_400_000

@@ -6,10 +6,10 @@ import { WalletRanking } from '../../../actors/wallets/ranking.ts'
 import { WALLET_WINDOWS, type WalletWindow } from '../../../actors/wallets/views.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
-import { MemoryWallets } from '../../../storage/memory-wallets.ts'
-import type { StoredWallet } from '../../../storage/wallet-contract.ts'
+import type { StoredWallet } from '../../../storage/contract/wallets.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { addressOf, storedWallet } from '../../support/stored-wallets.ts'
+import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS: Readonly<Record<WalletWindow, number>> = {

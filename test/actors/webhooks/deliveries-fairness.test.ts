@@ -12,11 +12,11 @@ import { seededRandom } from '../../../engine/random.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { StoredDelivery } from '../../../engine/webhooks/webhook.ts'
-import { MemoryOutbox } from '../../../storage/memory-outbox.ts'
-import { MemoryWebhooks } from '../../../storage/memory-webhooks.ts'
-import type { OutboxTable } from '../../../storage/webhook-contract.ts'
+import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
 import { FakeCaller } from '../../support/fake-caller.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { MemoryOutbox } from '../../support/twins/memory-outbox.ts'
+import { MemoryWebhooks } from '../../support/twins/memory-webhooks.ts'
 import {
   ALICE,
   CountingBodies,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { finishedKeptMax } from '../../../engine/limits.ts'
-import type { OutboxTable } from '../../../storage/webhook-contract.ts'
+import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
 import { CrashingOutbox } from '../../support/crashing-outbox.ts'
 import { answered } from '../../support/fake-caller.ts'
 import { ALICE, NO_FILTERS, settle, WebhookWorld } from '../../support/webhook-world.ts'

@@ -10,12 +10,12 @@ import fc from 'fast-check'
 import { mailboxMessagesMax } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
-import type { Storage } from '../../../storage/storage.ts'
 import { NOON } from '../../support/builders.ts'
 import { CrashingStorage } from '../../support/crashing-storage.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 import {
   foundRows,
   naiveRows,

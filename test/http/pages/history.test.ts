@@ -9,11 +9,11 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { historyRange } from '../../../http/pages/history.ts'
 import { type HistoryPage, readHistory } from '../../../http/pages/scan.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
-import type { Storage, StoredTrade } from '../../../storage/storage.ts'
+import type { Storage, StoredTrade } from '../../../storage/contract/storage.ts'
 import { NOON } from '../../support/builders.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { trade } from '../../support/stored.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const HISTORIES = 2_000
 const MARKET = { number: 1, venue: 'a' } as const

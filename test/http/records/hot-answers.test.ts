@@ -12,7 +12,6 @@ import { cutBook, PLAIN_BOOK, pastedBook } from '../../../http/records/books.ts'
 import { HotAnswers } from '../../../http/records/hot-answers.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
 import { cutPrice, pastedPrice } from '../../../http/records/prices.ts'
-import { openMemoryStorage } from '../../../storage/memory.ts'
 import {
   change,
   level,
@@ -24,6 +23,7 @@ import {
   trade,
 } from '../../support/builders.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const NAMED = ['Rain', 'Snow', 'Wind', 'Fog']
 const EPOCH = 'k3f9c2'

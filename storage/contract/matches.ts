@@ -1,0 +1,52 @@
+// The part of the storage's contract that concerns matches: the pairs as they are chosen now (in `market`, since
+// they can be found again), and people's words on pairs (in `accounts`, each awaited to the platter).
+// Upholds MATCHTABLE1, MATCHTABLE2.
+
+import type { NativeMarketId } from '../../engine/ids.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import type { TimeMs } from '../../engine/units.ts'
+
+/** How a pair was judged, as score.ts gives it. */
+export interface StoredJudgement {
+  readonly score: number
+  readonly relation: string
+  readonly inverted: boolean | null
+  readonly outcomeMap: readonly [number, number] | null
+  readonly vetoes: readonly string[]
+  readonly reasons: readonly string[]
+  readonly explanation: string
+}
+
+/** A pair of the choice: each market is in one at most. */
+export interface StoredMatch extends StoredJudgement {
+  /** Of venue a, and of venue b. */
+  readonly a: MarketNumber
+  readonly b: MarketNumber
+  /** When the pair was found first. */
+  readonly matchedAtMs: TimeMs
+}
+
+/** Committed with all other market rows of the turn. */
+export interface MatchTable {
+  all(): Iterable<StoredMatch>
+  /** Replaces the match of the same market of venue a. */
+  put(match: StoredMatch): void
+  /** By the market of venue a. */
+  remove(a: MarketNumber): void
+}
+
+/** A person's word on a pair, by the venues' own ids: it outlives our numbers. */
+export interface StoredVerdict {
+  readonly a: NativeMarketId
+  readonly b: NativeMarketId
+  readonly word: 'confirmed' | 'rejected'
+  readonly atMs: TimeMs
+}
+
+/** Every change resolves once it is on the platter, and rejects when that fails in 5 s. */
+export interface VerdictTable {
+  all(): Iterable<StoredVerdict>
+  /** Replaces the word on the same pair. */
+  put(verdict: StoredVerdict): Promise<void>
+  remove(pair: Pick<StoredVerdict, 'a' | 'b'>): Promise<void>
+}

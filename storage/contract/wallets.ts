@@ -1,0 +1,72 @@
+// The part of the storage's contract that concerns wallets of venue a: who was asked for, the ledger of each in
+// packed blocks, its running account, and the markets that wallets touched, which the catalogue forgets. All in
+// `market`, kept for ever, committed with the other rows of the turn. Upholds WALLETTABLE1 to WALLETTABLE4.
+
+import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { WalletMarket, WalletProfile } from '../../engine/wallet.ts'
+import type { HourFigures, WalletTotals } from '../../engine/wallets/figures.ts'
+
+/**
+ * A ledger that is written anew is written beside the old one, so that a crash leaves one of the two whole: the row says
+ * which. `tail` are the events behind the ledger's end, which the venue may still tell otherwise.
+ */
+export const walletSides = { 0: 0, 1: 2 ** 30, tail: 2 ** 31 } as const
+export type WalletSide = 0 | 1
+
+/** What is kept of a wallet beside its ledger; `proxy` is its key. */
+export interface StoredWallet extends WalletProfile {
+  /** The ledger holds everything before this; see WalletReach. */
+  readonly settledToMs: TimeMs
+  readonly isComplete: boolean
+  /** When the venue was last asked for it, and when a user last asked us. */
+  readonly readAtMs: TimeMs
+  readonly askedAtMs: TimeMs
+  /** Events in the ledger, and how many of these the running account has in it. */
+  readonly events: number
+  readonly accountEvents: number
+  readonly blocks: number
+  /** Where its blocks are; see walletSides. */
+  readonly side: WalletSide
+  /** Kept events that the venue did not tell when it was last asked for them: its answers lack these. */
+  readonly lacking: number
+  /** When the last settled event was that the venue told; 0: it tells none; null: the ledger's last one. */
+  readonly toldToMs: TimeMs | null
+  /** As last shown, for rankings. */
+  readonly totals: WalletTotals
+  /** The last 31 days, ascending. */
+  readonly hours: readonly HourFigures[]
+}
+
+/** What is kept of a market that wallets touched, for when the catalogue no longer knows it. */
+export interface StoredWalletMarket extends WalletMarket {
+  /** A wallet converted it, so that its group must be the venue's own word: null until the venue told it. */
+  readonly isConverted: boolean
+}
+
+/** A wallet without its hours, which are the most of it and are seldom looked at. */
+export type WalletHead = Omit<StoredWallet, 'hours'>
+
+export interface WalletTable {
+  /** Every wallet, for the start; in order of address. */
+  all(): Iterable<StoredWallet>
+  get(proxy: WalletAddress): StoredWallet | null
+  /** The same without unpacking the hours, for lists: some 10 µs. */
+  head(proxy: WalletAddress): WalletHead | null
+  put(wallet: StoredWallet): void
+  /** The proxy of an owner's address; null when nobody asked by it. */
+  proxyOf(eoa: WalletAddress): WalletAddress | null
+  putOwner(eoa: WalletAddress, proxy: WalletAddress): void
+  count(): number
+  /** A block, from the number at which its side begins; null when there is none or it is damaged. The bytes are the caller's to keep. */
+  block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null
+  putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void
+  /** The running account; null when none is stored or it is damaged: it is made anew from the ledger. */
+  account(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
+  putAccount(proxy: WalletAddress, bytes: Uint8Array): void
+  /** Removes the blocks from a number on, up to the first that there is not. */
+  removeBlocks(proxy: WalletAddress, from: number): void
+  /** Markets that wallets touched. */
+  market(id: NativeMarketId): StoredWalletMarket | null
+  putMarket(market: StoredWalletMarket): void
+}

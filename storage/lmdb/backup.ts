@@ -1,0 +1,153 @@
+// Backups of the `accounts` environment while the engine runs. Each is a folder that is itself a data
+// folder: DATA_DIR/backups/accounts-<UTC time>, with `accounts/data.mdb` and a `database.json` that says
+// that the rest is still to be made. To restore, with the engine stopped, either
+// - start with DATA_DIR set to a copy of that folder: the markets are fetched from the venues anew; or
+// - replace DATA_DIR/accounts by the copy's `accounts`: the markets stay.
+// The file `secrets` is in no backup: without the same one (or JWT_SECRET and SECRETS_KEY) all tokens
+// end and the secrets of webhooks must be rotated. Upholds BACKUP1 to BACKUP5, R40.
+
+import { chmod, mkdir, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import { SENTINEL_TABLE } from '../tables.ts'
+import type { Environment } from './environment.ts'
+import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
+import { countRows } from './startup-check.ts'
+
+/** A day of hourly ones. */
+const KEPT_MAX = 24
+const NAME = /^accounts-\d{8}T\d{6}Z$/
+/** A copy that is not complete yet, or never became so. */
+const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
+
+export interface AccountsBackupOptions {
+  readonly environment: Pick<Environment, 'rowCounts' | 'handedOver' | 'putCount' | 'copyTo'>
+  readonly dataDir: string
+  readonly databaseId: string
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+export class AccountsBackup {
+  readonly #options: AccountsBackupOptions
+  readonly #folder: string
+  #running: Promise<void> | null = null
+  #isStopped = false
+
+  constructor(options: AccountsBackupOptions) {
+    this.#options = options
+    this.#folder = join(resolve(options.dataDir), 'backups')
+  }
+
+  /** Makes one, named by `nowMs`; while one is being made that one is awaited. Never rejects. */
+  make(nowMs: TimeMs): Promise<void> {
+    this.#running ??= this.#attempt(nowMs).finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  /** Gives up the one under way, and resolves when the files are no longer in use. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#running
+  }
+
+  async #attempt(nowMs: TimeMs): Promise<void> {
+    const { log, metrics } = this.#options
+    const name = `accounts-${new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '')}`
+    const result = (word: string) =>
+      metrics.count('storage_backups', 'backups of accounts', { result: word })
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      await this.#removeWhere((one) => PARTIAL.test(one))
+      const part = join(this.#folder, `${name}.part`)
+      const rowCount = await this.#copy(part).catch(async (error: unknown) => {
+        await rm(part, { recursive: true, force: true })
+        throw error
+      })
+      // Of two within a second the later one stays.
+      await rm(join(this.#folder, name), { recursive: true, force: true })
+      await rename(part, join(this.#folder, name))
+      await flush(this.#folder)
+      await this.#removeOlder(name)
+      result('made').inc()
+      log.info({ name, rowCount }, 'accounts were backed up')
+    } catch (error) {
+      result('failed').inc()
+      log.error({ name, cause: String(error) }, 'accounts could not be backed up')
+    }
+  }
+
+  /** Copies, checks and flushes; how many rows it came to. */
+  async #copy(part: string): Promise<number> {
+    const { environment, databaseId } = this.#options
+    const path = join(part, 'accounts')
+    await this.#requireRoom()
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    const [before, handedOver] = [environment.rowCounts(), environment.handedOver()]
+    await environment.copyTo(path)
+    if (this.#isStopped) throw new Error('the storage is closing')
+    const changed = environment.putCount - handedOver
+    const rowCount = compare(await countRows({ name: 'accounts', path }), before, changed)
+    await rm(join(path, 'lock.mdb'), { force: true })
+    const file = join(path, 'data.mdb')
+    await chmod(file, 0o600)
+    const side = sidePath(part)
+    await writeFile(side, sideFileText({ databaseId, isComplete: false }), { mode: 0o600 })
+    for (const one of [file, path, side, part]) await flush(one)
+    return rowCount
+  }
+
+  /** A backup that fills the disk would stop what it is there to save. */
+  async #requireRoom(): Promise<void> {
+    const bytes = environmentBytes(resolve(this.#options.dataDir), 'accounts') ?? 0
+    const { bavail, bsize } = await statfs(this.#folder)
+    if (bavail * bsize < 4 * bytes) throw new Error('the disk has too little room for a copy')
+  }
+
+  /** The newest stay; the one just made does too, whatever the clock did. */
+  async #removeOlder(made: string): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => NAME.test(name) && name !== made)
+    const kept = new Set(names.sort().slice(-(KEPT_MAX - 1)))
+    await this.#removeWhere((name) => names.includes(name) && !kept.has(name))
+  }
+
+  async #removeWhere(isDue: (name: string) => boolean): Promise<void> {
+    for (const name of (await readdir(this.#folder)).filter(isDue)) {
+      await rm(join(this.#folder, name), { recursive: true, force: true })
+    }
+  }
+}
+
+/**
+ * Throws when a table of the copy has other than the rows it was made from, by more than were written
+ * meanwhile (each row put changes a count by one at most); else how many there are in all.
+ */
+function compare(
+  copied: ReadonlyMap<string, number>,
+  before: ReadonlyMap<string, number>,
+  changed: number,
+): number {
+  if (copied.get(SENTINEL_TABLE) !== 1) throw new Error('the copy has no sentinel')
+  let rowCount = 0
+  for (const [table, count] of before) {
+    const found = copied.get(table) ?? 0
+    if (Math.abs(found - count) > changed) {
+      throw new Error(`the copy has ${found} rows in ${table} where there were ${count}`)
+    }
+    rowCount += found
+  }
+  return rowCount
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

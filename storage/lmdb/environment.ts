@@ -1,0 +1,272 @@
+// One LMDB environment: its files, its tables, and the queue through which every write goes.
+// lmdb-js is opened without overlapping sync, so that its promise means "on the platter", and
+// without event-turn batching, which leaves rejected promises behind that nobody can catch; each
+// commit is one explicit batch instead. transactionSync is used before the tables open only: it
+// would commit half of a batch under way. Upholds STORE1, STORE4, R34, R36, R37.
+
+import { statfsSync } from 'node:fs'
+import { type Database, open, type RootDatabase } from 'lmdb'
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import { assert, EngineError } from '../../engine/errors.ts'
+import { type Log, LogSampler } from '../../engine/process/log.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
+import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS, type TableLayout } from '../tables.ts'
+import { CommitQueue, type CommitState } from './commit-queue.ts'
+import { SENTINEL_KEY } from './sentinel.ts'
+import { Table } from './table.ts'
+
+const READER_CHECK_MS = 60_000
+/** A disk with less room than this is taken to be full when LMDB only says "I/O error". */
+const FREE_BYTES_MIN = 4 * 1024 * 1024
+/** The system's words for ENOSPC, EFBIG and EDQUOT. */
+const FULL_DISK = /no space|too large|quota/i
+
+/** What an environment needs of lmdb-js; a test puts failures in between. */
+export type Root = Pick<
+  RootDatabase<Buffer, Buffer>,
+  'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close' | 'backup'
+>
+
+export interface EnvironmentOptions {
+  readonly name: EnvironmentName
+  /** The environment's own folder. */
+  readonly path: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  /** See CommitQueueOptions. */
+  readonly commitPauseMs: number
+  readonly failedRows: 'keep' | 'drop'
+}
+
+/** Opens the LMDB files of an environment with the options of its fingerprint. */
+export function openDatabase(path: string): RootDatabase<Buffer, Buffer> {
+  return open<Buffer, Buffer>(path, {
+    maxDbs: 64,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    overlappingSync: false,
+    eventTurnBatching: false,
+  })
+}
+
+export class Environment {
+  readonly name: EnvironmentName
+  readonly #options: EnvironmentOptions
+  readonly #root: Root
+  readonly #queue: CommitQueue
+  readonly #tables = new Map<string, { table: Table; database: Database<Buffer, Buffer> }>()
+  readonly #stopReaderCheck: StopTimer
+  readonly #sampler = new LogSampler()
+  readonly #dropped: Count
+  readonly #sentinel: Database<Buffer, Buffer>
+  #putCount = 0
+
+  constructor(root: Root, options: EnvironmentOptions) {
+    this.name = options.name
+    this.#options = options
+    this.#root = root
+    this.#sentinel = openTable(root, { name: SENTINEL_TABLE, isCompressed: false })
+    this.#queue = this.#openQueue()
+    const help = 'writes forgotten because commits fail and too many wait'
+    const { name, metrics } = options
+    this.#dropped = metrics.count('storage_writes_dropped', help, { environment: name })
+    for (const layout of TABLE_LAYOUTS) {
+      if (layout.environment === options.name) this.#openTable(layout)
+    }
+    this.#stopReaderCheck = options.clock.every(READER_CHECK_MS, () => {
+      this.#root.readerCheck()
+    })
+  }
+
+  table(layout: TableLayout): Table {
+    const entry = this.#tables.get(layout.name)
+    assert(entry !== undefined, `table ${layout.name} is in environment ${this.name}`)
+    return entry.table
+  }
+
+  get state(): CommitState {
+    return this.#queue.state
+  }
+
+  /**
+   * Whether so many rows would all be taken, for tables whose rows must fit together; counted as
+   * dropped when not.
+   */
+  accepts(rowCount: number): boolean {
+    const isAccepting = this.#queue.isAccepting(rowCount)
+    if (!isAccepting) this.#dropped.inc(rowCount)
+    return isAccepting
+  }
+
+  /** Rows that have been handed to commits so far: what a count of rows may have changed by. */
+  handedOver(): number {
+    return this.#putCount - this.#queue.outstandingCount
+  }
+
+  /** Rows put so far. */
+  get putCount(): number {
+    return this.#putCount
+  }
+
+  /** Committed rows by table. */
+  rowCounts(): ReadonlyMap<string, number> {
+    return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
+  }
+
+  /** Copies what is committed into the empty folder `path`, while writing goes on. */
+  copyTo(path: string): Promise<void> {
+    return this.#root.backup(path, true)
+  }
+
+  /** Rows put and not yet on the platter. */
+  outstandingWrites(): number {
+    return this.#queue.outstandingCount
+  }
+
+  /**
+   * Bytes of the pages that hold rows: what the files would shrink to. The files themselves never
+   * shrink; pages freed by removals are left out here, since LMDB fills them again.
+   */
+  sizeBytes(): number {
+    let bytes = 0
+    for (const { database } of this.#tables.values()) bytes += pageBytes(database.getStats())
+    return bytes
+  }
+
+  /** Resolves when everything put so far is on the platter; rejects when a commit failed. */
+  committed(): Promise<void> {
+    return this.#queue.committed()
+  }
+
+  /**
+   * As `committed`, but rejects after `timeoutMs` too; whether the rows are kept is then unknown.
+   */
+  committedWithin(timeoutMs: number): Promise<void> {
+    return this.#within(timeoutMs, this.#queue.committed())
+  }
+
+  /** Commits what waits, unless commits fail, and closes the files; each within `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#stopReaderCheck()
+    try {
+      await this.committedWithin(timeoutMs)
+    } finally {
+      this.#queue.close()
+      await this.#within(timeoutMs, this.#root.close())
+    }
+  }
+
+  #openQueue(): CommitQueue {
+    const { name, clock, metrics, commitPauseMs, failedRows } = this.#options
+    const commitMs = metrics.histogramMs(`storage_${name}_commit_ms`, 'hand-over to platter')
+    let startedMs = 0
+    return new CommitQueue({
+      clock,
+      pauseMs: commitPauseMs,
+      failedRows,
+      beginCommit: () => {
+        startedMs = clock.monotonicMs()
+        for (const { table } of this.#tables.values()) table.beginCommit()
+      },
+      write: () =>
+        this.#root.batch(() => {
+          for (const { table } of this.#tables.values()) table.writePending()
+          // An empty commit would reach no disk, and say nothing of its room.
+          if (this.state === 'diskFull') this.#rewriteSentinel()
+        }),
+      endCommit: () => {
+        // The read transaction may be older than the commit; rows must not vanish in between.
+        this.#root.resetReadTxn()
+        for (const { table } of this.#tables.values()) table.endCommit()
+        commitMs.observe(clock.monotonicMs() - startedMs)
+      },
+      explain: async (error) => {
+        const cause = await causeOf(error)
+        return { cause, isDiskFull: FULL_DISK.test(cause) || this.#hasNoRoom() }
+      },
+      onFailure: ({ state, isNews, cause }) => {
+        const labels = { environment: name, reason: state }
+        metrics.count('storage_commit_failures', 'transactions that failed', labels).inc()
+        if (isNews) this.#options.log.error({ ...labels, cause }, 'a commit failed')
+      },
+    })
+  }
+
+  #openTable(layout: TableLayout): void {
+    const database = openTable(this.#root, layout)
+    const table = new Table(layout, database, {
+      onPut: () => {
+        this.#putCount += 1
+        this.#queue.add()
+      },
+      onDamage: (reason) => this.#onDamage(layout, reason),
+      isAccepting: () => this.accepts(1),
+    })
+    this.#tables.set(layout.name, { table, database })
+  }
+
+  #onDamage(layout: TableLayout, reason: string): void {
+    const { metrics, log } = this.#options
+    const labels = { table: layout.name }
+    metrics.count('storage_records_damaged', 'records that failed their check', labels).inc()
+    const { isWritten, count } = this.#sampler.admit(layout.name)
+    if (isWritten) log.error({ ...labels, reason, count }, 'a damaged record was not served')
+  }
+
+  #within(timeoutMs: number, work: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = this.#options.clock.after(timeoutMs, () => {
+        reject(new EngineError('TIMED_OUT', 'the disk did not answer in time'))
+      })
+      work.then(resolve, reject).finally(stop)
+    })
+  }
+
+  /** Writes what is there already: a page that the disk must take. */
+  #rewriteSentinel(): void {
+    const bytes = this.#sentinel.get(SENTINEL_KEY)
+    if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
+  }
+
+  /** A partial write is reported as EIO, so the room that is left decides. */
+  #hasNoRoom(): boolean {
+    try {
+      const { bavail, bsize } = statfsSync(this.#options.path)
+      return bavail * bsize < FREE_BYTES_MIN
+    } catch {
+      return false
+    }
+  }
+}
+
+/** Opens one named database with the options of its layout. */
+export function openTable(
+  root: Pick<Root, 'openDB'>,
+  layout: Pick<TableLayout, 'name' | 'isCompressed'>,
+): Database<Buffer, Buffer> {
+  return root.openDB<Buffer, Buffer>(layout.name, {
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    compression: layout.isCompressed,
+  })
+}
+
+/** Bytes of a database's own pages, from lmdb-js's untyped statistics. */
+function pageBytes(stats: { readonly [name: string]: unknown }): number {
+  const read = (name: string) => (typeof stats[name] === 'number' ? stats[name] : 0)
+  const pages = read('treeBranchPageCount') + read('treeLeafPageCount') + read('overflowPages')
+  return pages * read('pageSize')
+}
+
+/**
+ * lmdb-js rejects with a text that says nothing and puts the cause into a promise of its own, which
+ * is settled in the same turn; awaited no longer than that.
+ */
+async function causeOf(error: unknown): Promise<string> {
+  if (typeof error !== 'object' || error === null) return String(error)
+  if (!('commitError' in error) || !(error.commitError instanceof Promise)) return String(error)
+  const cause: Promise<unknown> = error.commitError
+  const turnEnds = new Promise<string>((resolve) => setImmediate(() => resolve(String(error))))
+  return Promise.race([cause.then(String, String), turnEnds])
+}

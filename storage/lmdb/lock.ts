@@ -1,0 +1,128 @@
+// One writing process a data folder: DATA_DIR/lock names its pid. A lock whose process is gone is
+// taken over; a pid that was given to another process since is recognised by the machine's boot and
+// the process's start time (Linux; elsewhere by the pid alone). Upholds STORE12.
+
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { EngineError } from '../../engine/errors.ts'
+import { isErrorCode, readText } from './durable-file.ts'
+
+interface Holder {
+  readonly pid: number
+  /** Boot id and start time of the process; empty where the system does not tell. */
+  readonly born: string
+}
+
+/** Locks of this very process, which its own pid could not tell from a lock left by a crash. */
+const held = new Set<string>()
+
+/**
+ * Takes the lock of a data folder; the result releases it, once. Throws EngineError UNAVAILABLE
+ * that
+ * names the other process.
+ */
+export function takeLock(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const path = join(resolve(dataDir), 'lock')
+  if (held.has(path)) throw refusal(path, process.pid)
+  const own = JSON.stringify({ pid: process.pid, born: birth(process.pid) })
+  // Written beside and linked: the lock appears with its text, or not at all.
+  const beside = `${path}.${process.pid}`
+  writeFileSync(beside, own, { mode: 0o600 })
+  try {
+    for (let attempt = 0; !link(beside, path); attempt += 1) {
+      const text = readText(path)
+      if (text === null) continue
+      const holder = parseHolder(text)
+      if (attempt > 8 || (holder !== null && isAlive(holder))) {
+        throw refusal(path, holder?.pid ?? null)
+      }
+      removeStale(path, text)
+    }
+  } finally {
+    unlinkSync(beside)
+  }
+  held.add(path)
+  return () => {
+    if (held.delete(path) && readText(path) === own) unlinkSync(path)
+  }
+}
+
+/**
+ * The pid of the engine that holds a data folder, or null; for commands that ask it over its
+ * socket.
+ */
+export function lockHolder(dataDir: string): number | null {
+  const text = readText(join(resolve(dataDir), 'lock'))
+  const holder = text === null ? null : parseHolder(text)
+  if (holder === null) return null
+  const isOurs = holder.pid === process.pid && held.has(join(resolve(dataDir), 'lock'))
+  return isOurs || isAlive(holder) ? holder.pid : null
+}
+
+function refusal(path: string, pid: number | null): EngineError {
+  const who = pid === null ? 'another process' : `process ${pid}`
+  return new EngineError(
+    'UNAVAILABLE',
+    `the data folder is in use by ${who} (${path}). Stop it first, or set DATA_DIR to another folder.`,
+  )
+}
+
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (isErrorCode(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+/** Moves a dead lock away; puts it back when another start was quicker and it is a live one. */
+function removeStale(path: string, expected: string): void {
+  const away = `${path}.${process.pid}.stale`
+  try {
+    renameSync(path, away)
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT')) return
+    throw error
+  }
+  if (readText(away) !== expected) link(away, path)
+  unlinkSync(away)
+}
+
+function isAlive(holder: Holder): boolean {
+  // Our own pid without an entry in `held` was our number in a life before this one.
+  if (holder.pid === process.pid) return false
+  try {
+    process.kill(holder.pid, 0)
+  } catch (error) {
+    return isErrorCode(error, 'EPERM')
+  }
+  const now = birth(holder.pid)
+  return holder.born === '' || now === '' || now === holder.born
+}
+
+/** "<boot id> <start time in ticks>" of a process; empty where /proc is missing. */
+function birth(pid: number): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    return `${boot} ${startTicks}`
+  } catch {
+    return ''
+  }
+}
+
+function parseHolder(text: string): Holder | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return null
+    if (!('pid' in value) || typeof value.pid !== 'number') return null
+    const born = 'born' in value && typeof value.born === 'string' ? value.born : ''
+    return { pid: value.pid, born }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,206 @@
+// Proves that the files found are the files that were left: each environment carries a sentinel
+// (database id, format, fingerprint), and DATA_DIR/database.json the same id beside them. A
+// missing, foreign or emptied environment is refused with words that say what to do; it is never
+// silently started afresh, because LMDB opens an emptied file as an empty database. Upholds
+// STORE13, R39.
+
+import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database, RootDatabase } from 'lmdb'
+import {
+  ENVIRONMENT_NAMES,
+  type EnvironmentName,
+  FORMAT_VERSION,
+  fingerprint,
+  SENTINEL_TABLE,
+} from '../tables.ts'
+import { isErrorCode, readText, writeDurably } from './durable-file.ts'
+
+/** Of the one row of its table. */
+export const SENTINEL_KEY = Buffer.from('sentinel')
+
+/** The facts of an environment, under one key inside it. */
+export interface Sentinel {
+  readonly databaseId: string
+  readonly environment: EnvironmentName
+  readonly formatVersion: number
+  readonly fingerprint: string
+}
+
+/** DATA_DIR/database.json. `isComplete` is false while a first start is still making the files. */
+export interface SideFile {
+  readonly databaseId: string
+  readonly isComplete: boolean
+}
+
+/** The files of an environment. */
+export function environmentPath(dataDir: string, name: EnvironmentName): string {
+  return join(dataDir, name)
+}
+
+/** Bytes of an environment's file; null when there is none. */
+export function environmentBytes(dataDir: string, name: EnvironmentName): number | null {
+  try {
+    return statSync(join(environmentPath(dataDir, name), 'data.mdb')).size
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT')) return null
+    throw error
+  }
+}
+
+/**
+ * Looks at the folder before anything is opened: the side file, made when the folder is new.
+ * Throws when files are missing, emptied, or there without it.
+ */
+export function prepareSideFile(dataDir: string): SideFile {
+  const text = readText(sidePath(dataDir))
+  const side = text === null ? null : parseSideFile(text)
+  if (text !== null && side === null) {
+    throw refusal(dataDir, 'database.json is damaged', 'Restore it from a backup')
+  }
+  for (const name of ENVIRONMENT_NAMES) {
+    const bytes = environmentBytes(dataDir, name)
+    const file = `${name}/data.mdb`
+    // A first start that was killed may leave an empty file; later an empty one is a loss.
+    if (bytes === 0 && side?.isComplete !== false)
+      throw refusal(dataDir, `${file} was emptied`, restoreAdvice(name))
+    if (bytes !== null && side === null) {
+      throw refusal(dataDir, `${file} is there but database.json is not`, 'Bring the file back')
+    }
+    if (bytes === null && side?.isComplete === true) {
+      throw refusal(dataDir, `${file} is missing`, restoreAdvice(name))
+    }
+  }
+  if (side !== null) return side
+  const made: SideFile = { databaseId: randomUUID(), isComplete: false }
+  writeSideFile(dataDir, made)
+  return made
+}
+
+/** Says that every environment has its sentinel: from now on a missing one is a loss. */
+export function completeSideFile(dataDir: string, side: SideFile): void {
+  if (!side.isComplete) writeSideFile(dataDir, { ...side, isComplete: true })
+}
+
+/**
+ * The sentinel of an opened environment; an empty one gets it while the side file is incomplete.
+ * Throws when it is missing, foreign, or from a newer format.
+ */
+export function checkSentinel(
+  root: RootDatabase<Buffer, Buffer>,
+  place: { readonly dataDir: string; readonly name: EnvironmentName; readonly side: SideFile },
+): Sentinel {
+  const { dataDir, name, side } = place
+  const table = openSentinelTable(root)
+  const bytes = table.get(SENTINEL_KEY)
+  if (bytes === undefined) {
+    if (side.isComplete || tableCount(root) > 1) {
+      throw refusal(dataDir, `${name}/data.mdb has no sentinel`, restoreAdvice(name))
+    }
+    const { databaseId } = side
+    const made = {
+      databaseId,
+      environment: name,
+      formatVersion: FORMAT_VERSION,
+      fingerprint: fingerprint(name),
+    }
+    table.putSync(SENTINEL_KEY, Buffer.from(JSON.stringify(made)))
+    return made
+  }
+  const sentinel = parseSentinel(bytes.toString())
+  const fault = sentinel === null ? 'its sentinel is damaged' : faultOf(sentinel, name, side)
+  if (sentinel === null || fault !== null) {
+    throw refusal(dataDir, `${name}/data.mdb: ${fault}`, restoreAdvice(name))
+  }
+  return sentinel
+}
+
+/** Replaces the format version inside a migration's transaction. */
+export function putFormatVersion(
+  root: RootDatabase<Buffer, Buffer>,
+  sentinel: Sentinel,
+  formatVersion: number,
+): void {
+  const text = JSON.stringify({ ...sentinel, formatVersion })
+  openSentinelTable(root).putSync(SENTINEL_KEY, Buffer.from(text))
+}
+
+/** An error that says what was found and what to do. */
+export function refusal(dataDir: string, found: string, advice: string): Error {
+  return new Error(
+    `refusing to start: ${found} (in ${dataDir}). ${advice}, or begin anew with another DATA_DIR ` +
+      'or after moving this folder away.',
+  )
+}
+
+/** What an operator can do about a lost environment. */
+export function restoreAdvice(name: EnvironmentName): string {
+  if (name === 'accounts') return 'Restore the folder from a backup (hourly ones are in "backups")'
+  return (
+    'Restore the folder from a backup, or, to fetch the markets from the venues again, remove the ' +
+    'folder "market" and set "isComplete" to false in database.json'
+  )
+}
+
+function faultOf(sentinel: Sentinel, name: EnvironmentName, side: SideFile): string | null {
+  if (sentinel.databaseId !== side.databaseId) return 'it belongs to another database'
+  if (sentinel.environment !== name) return `it is the environment "${sentinel.environment}"`
+  if (sentinel.fingerprint !== fingerprint(name)) return 'it was made with other options'
+  if (sentinel.formatVersion > FORMAT_VERSION) {
+    return `its format ${sentinel.formatVersion} is newer than this program's ${FORMAT_VERSION}`
+  }
+  return null
+}
+
+function openSentinelTable(root: RootDatabase<Buffer, Buffer>): Database<Buffer, Buffer> {
+  return root.openDB<Buffer, Buffer>(SENTINEL_TABLE, { encoding: 'binary', keyEncoding: 'binary' })
+}
+
+/** Named databases of an environment, from lmdb-js's untyped statistics. */
+function tableCount(root: RootDatabase<Buffer, Buffer>): number {
+  const stats: { readonly entryCount?: unknown } = root.getStats()
+  return typeof stats.entryCount === 'number' ? stats.entryCount : 0
+}
+
+/** Where the side file of a folder is. */
+export function sidePath(dataDir: string): string {
+  return join(dataDir, 'database.json')
+}
+
+/** What the side file of a folder holds. */
+export function sideFileText(side: SideFile): string {
+  return `${JSON.stringify(side)}\n`
+}
+
+function writeSideFile(dataDir: string, side: SideFile): void {
+  writeDurably(sidePath(dataDir), sideFileText(side))
+}
+
+function parseSideFile(text: string): SideFile | null {
+  const value = parseObject(text)
+  const databaseId = value?.databaseId
+  const isComplete = value?.isComplete
+  if (typeof databaseId !== 'string' || typeof isComplete !== 'boolean') return null
+  return { databaseId, isComplete }
+}
+
+function parseSentinel(text: string): Sentinel | null {
+  const value = parseObject(text)
+  const environment = ENVIRONMENT_NAMES.find((name) => name === value?.environment)
+  const databaseId = value?.databaseId
+  const formatVersion = value?.formatVersion
+  const print = value?.fingerprint
+  if (environment === undefined || typeof databaseId !== 'string') return null
+  if (typeof formatVersion !== 'number' || typeof print !== 'string') return null
+  return { databaseId, environment, formatVersion, fingerprint: print }
+}
+
+function parseObject(text: string): { readonly [key: string]: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch {
+    return null
+  }
+}

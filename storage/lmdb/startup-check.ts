@@ -1,0 +1,79 @@
+// Looks at existing files in a child process before this one opens them: LMDB maps the file into
+// memory and keeps no checksums, so a truncated file kills the reader with SIGBUS and a zeroed one
+// with SIGSEGV. Bounded: it reads the sentinel's page and the first and last row of each table, not
+// the content. Upholds STORE13, R39.
+
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS } from '../tables.ts'
+import { refusal, restoreAdvice } from './sentinel.ts'
+
+const TIMEOUT_MS = 20_000
+
+/** Rejects with words for the operator when the files of an environment cannot be read. */
+export async function checkFiles(place: {
+  readonly dataDir: string
+  readonly name: EnvironmentName
+  readonly path: string
+}): Promise<void> {
+  const { dataDir, name, path } = place
+  const { fault } = await inspect({ path, name, isWhole: false })
+  if (fault !== null) {
+    throw refusal(dataDir, `${name}/data.mdb is damaged: ${fault}`, restoreAdvice(name))
+  }
+}
+
+/** Reads every row of an environment's files, in a child process too; rejects when that fails. */
+export async function countRows(place: {
+  readonly name: EnvironmentName
+  readonly path: string
+}): Promise<ReadonlyMap<string, number>> {
+  const { fault, counts } = await inspect({ ...place, isWhole: true })
+  if (fault !== null) throw new Error(fault)
+  return counts
+}
+
+interface Finding {
+  /** Null: nothing is wrong. */
+  readonly fault: string | null
+  /** Rows read, by table. */
+  readonly counts: ReadonlyMap<string, number>
+}
+
+function inspect(place: {
+  readonly path: string
+  readonly name: EnvironmentName
+  readonly isWhole: boolean
+}): Promise<Finding> {
+  const { path, name, isWhole } = place
+  const tables = TABLE_LAYOUTS.filter((one) => one.environment === name).map((one) => ({
+    name: one.name,
+    isCompressed: one.isCompressed,
+  }))
+  tables.unshift({ name: SENTINEL_TABLE, isCompressed: false })
+  const request = JSON.stringify({ path, tables, isWhole })
+  const program = fileURLToPath(new URL('./inspect.mjs', import.meta.url))
+  return new Promise((resolve) => {
+    const options = { timeout: TIMEOUT_MS, maxBuffer: 65_536 }
+    execFile(process.execPath, [program, request], options, (error, stdout) => {
+      if (error !== null) {
+        const ending = error.signal ?? `exit ${error.code ?? 'unknown'}`
+        const isLate = error.killed === true
+        resolve(faulty(isLate ? 'the check took too long' : `the check ended by ${ending}`))
+      } else resolve(findingOf(stdout))
+    })
+  })
+}
+
+const faulty = (fault: string): Finding => ({ fault, counts: new Map() })
+
+function findingOf(stdout: string): Finding {
+  const answer: unknown = stdout.startsWith('{') ? JSON.parse(stdout) : null
+  if (typeof answer !== 'object' || answer === null) return faulty('the check gave no answer')
+  if ('fault' in answer) return faulty(String(answer.fault))
+  const counts = new Map<string, number>()
+  if ('counts' in answer && typeof answer.counts === 'object' && answer.counts !== null) {
+    for (const [table, count] of Object.entries(answer.counts)) counts.set(table, Number(count))
+  }
+  return { fault: null, counts }
+}

@@ -1,0 +1,236 @@
+// One table of an LMDB environment, bytes to bytes: reads merge committed rows with the rows that
+// wait for their commit, so that a put is seen at once. Not for: records (each table's own file) or
+// the moment of commits (environment.ts). Upholds STORE1, R37 (no cursor outlives a call), R42.
+
+import type { Database } from 'lmdb'
+import { assert } from '../../engine/errors.ts'
+import { keyBytesMax } from '../records/keys.ts'
+import {
+  decodePacked,
+  decodeRecord,
+  encodePacked,
+  encodeRecord,
+  type FieldReader,
+} from '../records/records.ts'
+import type { TableLayout } from '../tables.ts'
+import { PendingCursor, PendingRows } from './pending.ts'
+
+/** What a table tells and asks its environment. */
+export interface TableEnvironment {
+  /** A row waits that was not waiting before. */
+  readonly onPut: () => void
+  readonly onDamage: (reason: string) => void
+  readonly isAccepting: () => boolean
+}
+
+/** Keys from `from` up to, not including, `to`; within one group of the table. */
+export interface KeyRange {
+  readonly from: Buffer
+  readonly to: Buffer
+  readonly isReverse?: boolean
+}
+
+export interface Row {
+  readonly key: Buffer
+  readonly value: Buffer
+}
+
+/** Decoders of a record by schema version. */
+export type Schemas<Decoded> = { readonly [schema: number]: (fields: FieldReader) => Decoded }
+/** Decoders of a record that packs its own body. */
+export type PackedSchemas<Decoded> = { readonly [schema: number]: (body: Buffer) => Decoded }
+
+/** What a removal took away. */
+export interface Removed {
+  readonly rowCount: number
+  /** About what the rows took on disk. */
+  readonly byteCount: number
+}
+
+/** What LMDB adds to each row: its header, and its place in the page's list. */
+const ROW_HEADER_BYTES = 10
+
+export class Table {
+  readonly layout: TableLayout
+  readonly #database: Database<Buffer, Buffer>
+  readonly #environment: TableEnvironment
+  #open: PendingRows
+  #committing: PendingRows
+
+  constructor(
+    layout: TableLayout,
+    database: Database<Buffer, Buffer>,
+    environment: TableEnvironment,
+  ) {
+    this.layout = layout
+    this.#database = database
+    this.#environment = environment
+    this.#open = new PendingRows(layout)
+    this.#committing = new PendingRows(layout)
+  }
+
+  get(key: Buffer): Buffer | null {
+    const pending = this.#pending(key)
+    if (pending !== undefined) return pending
+    return this.#database.get(key) ?? null
+  }
+
+  has(key: Buffer): boolean {
+    const pending = this.#pending(key)
+    if (pending !== undefined) return pending !== null
+    return this.#database.getBinaryFast(key) !== undefined
+  }
+
+  put(key: Buffer, value: Buffer): void {
+    assert(key.length > 0 && key.length <= keyBytesMax, 'a key has 1 to 512 bytes')
+    this.#set(key, value)
+  }
+
+  /** Puts unless the table holds just these bytes: a page not written is the cheapest write. */
+  putIfChanged(key: Buffer, value: Buffer): void {
+    const pending = this.#pending(key)
+    const known = pending === undefined ? (this.#database.get(key) ?? null) : pending
+    if (known === null || !value.equals(known)) this.put(key, value)
+  }
+
+  remove(key: Buffer): void {
+    this.#set(key, null)
+  }
+
+  /** Visits rows in key order (or its reverse) until `visit` returns false; it may not put. */
+  scan(range: KeyRange, visit: (row: Row) => boolean): void {
+    const isReverse = range.isReverse ?? false
+    const from = range.from.toString('latin1')
+    const to = range.to.toString('latin1')
+    const waiting = new PendingCursor(
+      { newer: this.#open.group(from), older: this.#committing.group(from) },
+      { from, to, isReverse },
+    )
+    let pending = waiting.peek()
+    for (const row of this.#committedRows(range, isReverse)) {
+      let isReplaced = false
+      if (pending !== undefined) {
+        const text = row.key.toString('latin1')
+        while (pending !== undefined && !waiting.comesBefore(text, pending.text)) {
+          isReplaced = pending.text === text
+          if (pending.value !== null && !visit({ key: pending.key, value: pending.value })) return
+          waiting.advance(pending)
+          pending = waiting.peek()
+        }
+      }
+      if (!isReplaced && !visit(row)) return
+    }
+    while (pending !== undefined) {
+      if (pending.value !== null && !visit({ key: pending.key, value: pending.value })) return
+      waiting.advance(pending)
+      pending = waiting.peek()
+    }
+  }
+
+  /** The first row of a range, or the last with `isReverse`. */
+  first(range: KeyRange): Row | null {
+    let found: Row | null = null
+    this.scan(range, (row) => {
+      found = row
+      return false
+    })
+    return found
+  }
+
+  /** Rows that were committed when the files were opened; for counters, which then count puts. */
+  committedCount(): number {
+    const stats: { readonly entryCount?: unknown } = this.#database.getStats()
+    return typeof stats.entryCount === 'number' ? stats.entryCount : 0
+  }
+
+  /** The bytes of a record of this table. */
+  encode(key: Buffer, schema: number, fields: readonly unknown[]): Buffer {
+    return encodeRecord(this.layout, { key, schema, fields })
+  }
+
+  /** The record of a row; null, and reported, when it is damaged. */
+  decode<Decoded>(row: Row, schemas: Schemas<Decoded>): Decoded | null {
+    const decoded = decodeRecord(this.layout, row, schemas)
+    if (decoded === null) this.#environment.onDamage('record')
+    return decoded
+  }
+
+  /** The record under a key; null when there is none or it is damaged (which is reported). */
+  getRecord<Decoded>(key: Buffer, schemas: Schemas<Decoded>): Decoded | null {
+    const value = this.get(key)
+    return value === null ? null : this.decode({ key, value }, schemas)
+  }
+
+  /** The bytes of a record that packs its own body. */
+  encodePacked(key: Buffer, schema: number, body: Uint8Array): Buffer {
+    return encodePacked(this.layout, { key, schema, body })
+  }
+
+  /** The record of a row that packed its own body; null, and reported, when it is damaged. */
+  decodePacked<Decoded>(row: Row, schemas: PackedSchemas<Decoded>): Decoded | null {
+    const decoded = decodePacked(this.layout, row, schemas)
+    if (decoded === null) this.#environment.onDamage('record')
+    return decoded
+  }
+
+  /** Removes the first `rowsMax` rows of a range. */
+  removeRange(range: KeyRange, rowsMax: number): Removed {
+    const keys: Buffer[] = []
+    let byteCount = 0
+    if (rowsMax < 1) return { rowCount: 0, byteCount }
+    this.scan(range, ({ key, value }) => {
+      keys.push(key)
+      byteCount += key.length + value.length + ROW_HEADER_BYTES
+      return keys.length < rowsMax
+    })
+    for (const key of keys) this.remove(key)
+    return { rowCount: keys.length, byteCount }
+  }
+
+  /** What waits is about to be handed over; rows of a failed commit are handed over once more. */
+  beginCommit(): void {
+    if (this.#open.count === 0) return
+    if (this.#committing.count === 0) this.#committing = this.#open
+    else this.#open.each((key, value) => this.#committing.put(key, value))
+    this.#open = new PendingRows(this.layout)
+  }
+
+  /** Hands the rows of this commit to LMDB; inside the environment's batch. Must not throw. */
+  writePending(): void {
+    this.#committing.each((key, value) => {
+      if (value === null) void this.#database.remove(key)
+      else void this.#database.put(key, value)
+    })
+  }
+
+  /** The rows of this commit are on the platter, or given up. */
+  endCommit(): void {
+    if (this.#committing.count > 0) this.#committing = new PendingRows(this.layout)
+  }
+
+  #set(key: Buffer, value: Buffer | null): void {
+    if (!this.#environment.isAccepting()) return
+    const before = this.#open.count
+    this.#open.put(key, value)
+    if (this.#open.count > before) this.#environment.onPut()
+  }
+
+  /** The value that waits, null when the row is waiting to be removed, undefined when neither. */
+  #pending(key: Buffer): Buffer | null | undefined {
+    if (this.#open.count === 0 && this.#committing.count === 0) return undefined
+    const text = key.toString('latin1')
+    return (this.#open.get(text) ?? this.#committing.get(text))?.value
+  }
+
+  #committedRows(range: KeyRange, isReverse: boolean): Iterable<Row> {
+    if (!isReverse) return this.#database.getRange({ start: range.from, end: range.to })
+    // In reverse lmdb-js starts at, and includes, the upper key and stops before the lower one.
+    return this.#database.getRange({
+      start: range.to,
+      exclusiveStart: true,
+      end: range.from,
+      inclusiveEnd: true,
+      reverse: true,
+    })
+  }
+}

@@ -1,0 +1,132 @@
+// The records of markets and events: which fields, in which order, by schema version.
+// `description` and `native` are records of their own, so that a start reads only the small ones.
+// Not for: where they are stored (markets.ts, events.ts).
+
+import {
+  nativeEventId,
+  nativeMarketId,
+  type OutcomeId,
+  outcomeId,
+  VENUE_KEYS,
+} from '../../engine/ids.ts'
+import { MARKET_STATUSES, type OutcomeListing } from '../../engine/market/market.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
+import type { Schemas } from '../lmdb/table.ts'
+import type { FieldReader } from './records.ts'
+
+/** The schema version that these writers write. */
+export const LISTING_SCHEMA = 1
+
+export function marketFields(market: MarketSummary): readonly unknown[] {
+  const outcomes: string[] = []
+  for (const outcome of market.outcomes) outcomes.push(outcome.label, outcome.id)
+  return [
+    market.venue,
+    market.nativeId,
+    market.slug,
+    market.question,
+    market.status,
+    market.isUnopened,
+    outcomes,
+    market.event,
+    market.eventSlug,
+    market.category,
+    market.tags,
+    market.image,
+    market.url,
+    market.createdAtMs,
+    market.openAtMs,
+    market.closeAtMs,
+    market.tickMicros,
+    market.lastPrice,
+    market.bestBid,
+    market.bestAsk,
+    market.volume24h,
+    market.volumeTotal,
+    market.openInterest,
+    market.settlementPrice,
+  ]
+}
+
+export const marketSchemas: Schemas<MarketSummary> = {
+  1: (fields) => ({
+    venue: fields.choice(VENUE_KEYS),
+    nativeId: nativeMarketId(fields.text()),
+    slug: fields.text(),
+    question: fields.text(),
+    status: fields.choice(MARKET_STATUSES),
+    isUnopened: fields.boolean(),
+    outcomes: outcomes(fields.texts()),
+    event: textOrNull(fields, nativeEventId),
+    eventSlug: fields.textOrNull(),
+    category: fields.textOrNull(),
+    tags: fields.texts(),
+    image: fields.textOrNull(),
+    url: fields.textOrNull(),
+    createdAtMs: fields.orNull(timeMs),
+    openAtMs: fields.orNull(timeMs),
+    closeAtMs: fields.orNull(timeMs),
+    tickMicros: fields.orNull(priceMicros),
+    lastPrice: fields.orNull(priceMicros),
+    bestBid: fields.orNull(priceMicros),
+    bestAsk: fields.orNull(priceMicros),
+    volume24h: usdMicros(fields.number()),
+    volumeTotal: fields.orNull(usdMicros),
+    openInterest: fields.orNull(sizeMicros),
+    settlementPrice: fields.orNull(priceMicros),
+  }),
+}
+
+export function eventFields(event: EventSummary): readonly unknown[] {
+  return [
+    event.venue,
+    event.nativeId,
+    event.slug,
+    event.title,
+    event.series,
+    event.category,
+    event.tags,
+    event.image,
+    event.startAtMs,
+    event.endAtMs,
+    event.isMutuallyExclusive,
+  ]
+}
+
+export const eventSchemas: Schemas<EventSummary> = {
+  1: (fields) => ({
+    venue: fields.choice(VENUE_KEYS),
+    nativeId: nativeEventId(fields.text()),
+    slug: fields.text(),
+    title: fields.text(),
+    series: fields.textOrNull(),
+    category: fields.textOrNull(),
+    tags: fields.texts(),
+    image: fields.textOrNull(),
+    startAtMs: fields.orNull(timeMs),
+    endAtMs: fields.orNull(timeMs),
+    isMutuallyExclusive: fields.boolean(),
+  }),
+}
+
+export function detailsFields(details: ListingDetails): readonly unknown[] {
+  return [details.description, details.native]
+}
+
+export const detailsSchemas: Schemas<ListingDetails> = {
+  1: (fields) => ({ description: fields.textOrNull(), native: fields.json() }),
+}
+
+function outcomes(texts: readonly string[]): readonly OutcomeListing[] {
+  const listings: { label: string; id: OutcomeId }[] = []
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    listings.push({ label: texts[index] ?? '', id: outcomeId(texts[index + 1] ?? '') })
+  }
+  return listings
+}
+
+function textOrNull<Id>(fields: FieldReader, brand: (text: string) => Id): Id | null {
+  const text = fields.textOrNull()
+  return text === null ? null : brand(text)
+}

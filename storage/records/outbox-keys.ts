@@ -1,0 +1,69 @@
+// The binary keys of the outbox's tables; all begin with the webhook (u32), so that one webhook's rows
+// lie together and go together. Not for: what is stored under them (outbox-record.ts).
+
+import { createHash } from 'node:crypto'
+import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
+import type { DeliveryLane } from '../contract/webhooks.ts'
+import type { KeyRange } from '../lmdb/table.ts'
+import { writeInteger } from './keys.ts'
+
+/** Event ids of ours have 30 bytes; a longer one is known by its SHA-256. */
+const EVENT_ID_BYTES_MAX = 64
+const LANE_CODES: Readonly<Record<DeliveryLane, number>> = { first: 0, retry: 1 }
+/** Where a due key's time and number stand. */
+export const DUE_TIME_AT = 5
+export const DUE_NUMBER_AT = 13
+
+/** webhook, lane, due time, number of the delivery. */
+export function dueKey(
+  webhook: WebhookNumber,
+  lane: DeliveryLane,
+  place: { readonly dueAtMs: number; readonly number: number },
+): Buffer {
+  const key = Buffer.allocUnsafe(21)
+  key.writeUInt32BE(webhook, 0)
+  key.writeUInt8(LANE_CODES[lane], 4)
+  writeInteger(key, DUE_TIME_AT, place.dueAtMs)
+  writeInteger(key, DUE_NUMBER_AT, place.number)
+  return key
+}
+
+/** The pending deliveries of a lane strictly behind a place; null: all of the lane. */
+export function dueRange(
+  webhook: WebhookNumber,
+  lane: DeliveryLane,
+  after: { readonly dueAtMs: number; readonly number: number } | null,
+): KeyRange {
+  const start = after ?? { dueAtMs: -Number.MAX_SAFE_INTEGER, number: -1 }
+  const from = dueKey(webhook, lane, { dueAtMs: start.dueAtMs, number: start.number + 1 })
+  return { from, to: Buffer.concat([from.subarray(0, DUE_TIME_AT), END]) }
+}
+
+/** webhook, event id. Two ids that differ in lone surrogates alone are one: ours are ASCII. */
+export function eventKey(webhook: WebhookNumber, eventId: string): Buffer {
+  const text = Buffer.from(eventId)
+  const isLong = text.length > EVENT_ID_BYTES_MAX
+  const id = isLong ? createHash('sha256').update(text).digest() : text
+  const key = Buffer.allocUnsafe(4 + id.length)
+  key.writeUInt32BE(webhook, 0)
+  key.set(id, 4)
+  return key
+}
+
+/** webhook, market. */
+export function lastPriceKey(webhook: WebhookNumber, market: number): Buffer {
+  const key = Buffer.allocUnsafe(8)
+  key.writeUInt32BE(webhook, 0)
+  key.writeUInt32BE(market, 4)
+  return key
+}
+
+/** Every row of a webhook in a table whose keys begin with it. */
+export function webhookRange(webhook: WebhookNumber): KeyRange {
+  const from = Buffer.allocUnsafe(4)
+  from.writeUInt32BE(webhook, 0)
+  return { from, to: Buffer.concat([from, END]) }
+}
+
+/** Above every rest of a key: no table's goes on for so many bytes of 0xff. */
+const END = Buffer.alloc(EVENT_ID_BYTES_MAX + 1, 0xff)

@@ -1,0 +1,175 @@
+// The records of the outbox: a delivery with its body, what a webhook's deliveries come to, and what a
+// finished delivery leaves in its index. Not for: when they change (outbox.ts).
+
+import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import {
+  type AttemptOutcome,
+  DELIVERY_STATUSES,
+  type Delivery,
+  type DeliveryCounts,
+  type DeliveryStatus,
+  EVENT_TYPES,
+  type StoredDelivery,
+} from '../../engine/webhooks/webhook.ts'
+import type { PackedSchemas, Schemas } from '../lmdb/table.ts'
+import { readInteger, writeInteger } from './keys.ts'
+import type { FieldReader } from './records.ts'
+
+export const DELIVERY_SCHEMA = 1
+export const STATE_SCHEMA = 1
+export const LAST_PRICE_SCHEMA = 1
+
+/** A webhook's numbers as they are kept; what is finished beside `prunedCount` is stored. */
+export interface OutboxTotals {
+  /** The number of the newest delivery ever made; 0 before the first. */
+  lastNumber: number
+  delivered: number
+  exhausted: number
+  dropped: number
+  pending: number
+  /** Finished deliveries that `prune` removed; they stay counted above. */
+  prunedCount: number
+  failingSinceMs: TimeMs | null
+}
+
+export function noTotals(): OutboxTotals {
+  return {
+    lastNumber: 0,
+    delivered: 0,
+    exhausted: 0,
+    dropped: 0,
+    pending: 0,
+    prunedCount: 0,
+    failingSinceMs: null,
+  }
+}
+
+/** The counts that users see. */
+export function countsOf(totals: OutboxTotals): DeliveryCounts {
+  const { delivered, exhausted, dropped, pending } = totals
+  const created = delivered + exhausted + dropped + pending
+  return { created, delivered, exhausted, dropped, pending }
+}
+
+/** Finished deliveries whose rows are there. */
+export function storedFinished(totals: OutboxTotals): number {
+  return totals.delivered + totals.exhausted + totals.dropped - totals.prunedCount
+}
+
+/** Seven numbers of 8 bytes: packed by hand, since the row is written with every delivery made. */
+export function stateBody(totals: OutboxTotals): Buffer {
+  const body = Buffer.allocUnsafe(56)
+  let at = writeInteger(body, 0, totals.lastNumber)
+  at = writeInteger(body, at, totals.delivered)
+  at = writeInteger(body, at, totals.exhausted)
+  at = writeInteger(body, at, totals.dropped)
+  at = writeInteger(body, at, totals.pending)
+  at = writeInteger(body, at, totals.prunedCount)
+  writeInteger(body, at, totals.failingSinceMs ?? Number.MIN_SAFE_INTEGER)
+  return body
+}
+
+export const stateSchemas: PackedSchemas<OutboxTotals> = {
+  1: (body) => {
+    const failingSince = readInteger(body, 48)
+    return {
+      lastNumber: readInteger(body, 0),
+      delivered: readInteger(body, 8),
+      exhausted: readInteger(body, 16),
+      dropped: readInteger(body, 24),
+      pending: readInteger(body, 32),
+      prunedCount: readInteger(body, 40),
+      failingSinceMs: failingSince === Number.MIN_SAFE_INTEGER ? null : timeMs(failingSince),
+    }
+  },
+}
+
+export function deliveryFields(delivery: StoredDelivery): readonly unknown[] {
+  const { eventId, eventType, createdAtMs, status, dueAtMs, attempts, last, body } = delivery
+  const outcome = last === null ? [] : [last.atMs, last.durationMs, last.status, last.error]
+  return [eventId, eventType, createdAtMs, status, dueAtMs, attempts, body, ...outcome]
+}
+
+/** The decoders of a delivery under this key (webhook, number). */
+export function deliverySchemas(key: Buffer): Schemas<StoredDelivery> {
+  const number = readInteger(key, 4)
+  return {
+    1: (fields) => ({
+      number,
+      eventId: fields.text(),
+      eventType: fields.choice(EVENT_TYPES),
+      createdAtMs: timeMs(fields.number()),
+      status: fields.choice(DELIVERY_STATUSES),
+      dueAtMs: fields.orNull(timeMs),
+      attempts: fields.number(),
+      body: fields.bytes(),
+      last: fields.isAtEnd() ? null : readOutcome(fields),
+    }),
+  }
+}
+
+function readOutcome(fields: FieldReader): AttemptOutcome {
+  return {
+    atMs: timeMs(fields.number()),
+    durationMs: fields.number(),
+    status: fields.numberOrNull(),
+    error: fields.textOrNull(),
+  }
+}
+
+/** What `update` replaces, on what is stored. */
+export function changedDelivery(stored: StoredDelivery, change: Delivery): StoredDelivery {
+  return {
+    number: stored.number,
+    eventId: stored.eventId,
+    eventType: stored.eventType,
+    createdAtMs: stored.createdAtMs,
+    status: change.status,
+    dueAtMs: change.dueAtMs,
+    attempts: change.attempts,
+    body: stored.body,
+    last: change.last,
+  }
+}
+
+/** A delivery as lists show it. */
+export function withoutBody(stored: StoredDelivery): Delivery {
+  return {
+    number: stored.number,
+    eventId: stored.eventId,
+    eventType: stored.eventType,
+    createdAtMs: stored.createdAtMs,
+    status: stored.status,
+    dueAtMs: stored.dueAtMs,
+    attempts: stored.attempts,
+    last: stored.last,
+  }
+}
+
+/** A finished delivery in its index: status and time, so that neither needs its row to be read. */
+export function finishedValue(status: DeliveryStatus, createdAtMs: number): Buffer {
+  const value = Buffer.allocUnsafe(9)
+  value.writeUInt8(DELIVERY_STATUSES.indexOf(status), 0)
+  writeInteger(value, 1, createdAtMs)
+  return value
+}
+
+export function readFinished(value: Buffer): {
+  readonly status: DeliveryStatus | null
+  readonly createdAtMs: number
+} {
+  return {
+    status: DELIVERY_STATUSES[value.readUInt8(0)] ?? null,
+    createdAtMs: readInteger(value, 1),
+  }
+}
+
+export function lastPriceBody(price: PriceMicros): Buffer {
+  const body = Buffer.allocUnsafe(4)
+  body.writeUInt32BE(price, 0)
+  return body
+}
+
+export const lastPriceSchemas: PackedSchemas<PriceMicros> = {
+  1: (body) => priceMicros(body.readUInt32BE(0)),
+}

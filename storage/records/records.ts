@@ -1,0 +1,204 @@
+// Versioned records ↔ bytes: a schema byte, a CRC-32 over key and body where tables.ts says so, and
+// the fields as one MessagePack array (msgpackr without its record extension, so that any decoder
+// reads them), or bytes that a table packs itself. Not for: which fields a record has; that is beside
+// each table.
+// Nothing damaged is ever returned: a record that does not check out is null. Upholds R38, STORE11.
+
+import { crc32 } from 'node:zlib'
+import { Packr } from 'msgpackr'
+import type { JsonRecord } from '../../engine/market/market.ts'
+import type { TableLayout } from '../tables.ts'
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+/** A field is not what the schema says; caught in `decodeBy` and nowhere else. */
+class FieldError extends Error {}
+
+/** The bytes of one record under its key. `schema` is 1..255. */
+export function encodeRecord(
+  layout: TableLayout,
+  record: { readonly key: Buffer; readonly schema: number; readonly fields: readonly unknown[] },
+): Buffer {
+  const { key, schema, fields } = record
+  return encodePacked(layout, { key, schema, body: packr.pack(fields) })
+}
+
+/** The same of a record that packs its own body, for rows of which there are very many. */
+export function encodePacked(
+  layout: TableLayout,
+  record: { readonly key: Buffer; readonly schema: number; readonly body: Uint8Array },
+): Buffer {
+  const { key, schema, body } = record
+  const headerBytes = layout.isChecked ? 5 : 1
+  const bytes = Buffer.allocUnsafe(headerBytes + body.length)
+  bytes[0] = schema
+  bytes.set(body, headerBytes)
+  if (layout.isChecked) bytes.writeUInt32BE(checksum(key, schema, body), 1)
+  return bytes
+}
+
+/**
+ * The record of these bytes by the decoder of its schema version; null when the checksum, the
+ * version or a field is wrong.
+ */
+export function decodeRecord<Decoded>(
+  layout: TableLayout,
+  row: { readonly key: Buffer; readonly value: Buffer },
+  schemas: { readonly [schema: number]: (fields: FieldReader) => Decoded },
+): Decoded | null {
+  return decodeBy(layout, row, schemas, (body) => new FieldReader(packr.unpack(body)))
+}
+
+/** The same of a record that packed its own body. */
+export function decodePacked<Decoded>(
+  layout: TableLayout,
+  row: { readonly key: Buffer; readonly value: Buffer },
+  schemas: { readonly [schema: number]: (body: Buffer) => Decoded },
+): Decoded | null {
+  return decodeBy(layout, row, schemas, asItIs)
+}
+
+const asItIs = (body: Buffer) => body
+
+function decodeBy<Form, Decoded>(
+  layout: TableLayout,
+  row: { readonly key: Buffer; readonly value: Buffer },
+  schemas: { readonly [schema: number]: (form: Form) => Decoded },
+  open: (body: Buffer) => Form,
+): Decoded | null {
+  const schema = row.value[0]
+  const decode = schema === undefined ? undefined : schemas[schema]
+  if (schema === undefined || decode === undefined) return null
+  const body = row.value.subarray(layout.isChecked ? 5 : 1)
+  try {
+    if (layout.isChecked && row.value.readUInt32BE(1) !== checksum(row.key, schema, body)) {
+      return null
+    }
+    return decode(open(body))
+  } catch {
+    return null
+  }
+}
+
+/** The key is covered too, so that a record under a damaged key is not served as another's. */
+function checksum(key: Buffer, schema: number, body: Uint8Array): number {
+  return crc32(body, (crc32(key) ^ schema) >>> 0)
+}
+
+/** Reads the fields of a record in their order and checks each. Throws on the first wrong one. */
+export class FieldReader {
+  readonly #fields: readonly unknown[]
+  #next = 0
+
+  constructor(fields: unknown) {
+    if (!Array.isArray(fields)) throw new FieldError('a record is an array')
+    this.#fields = fields
+  }
+
+  text(): string {
+    const value = this.#take()
+    if (typeof value !== 'string') throw new FieldError('expected a text')
+    return value
+  }
+
+  textOrNull(): string | null {
+    return this.#peekNull() ? null : this.text()
+  }
+
+  number(): number {
+    const value = this.#take()
+    if (typeof value !== 'number') throw new FieldError('expected a number')
+    return value
+  }
+
+  numberOrNull(): number | null {
+    return this.#peekNull() ? null : this.number()
+  }
+
+  /** A number through a unit's own constructor, or null. */
+  orNull<Unit>(unit: (value: number) => Unit): Unit | null {
+    return this.#peekNull() ? null : unit(this.number())
+  }
+
+  boolean(): boolean {
+    const value = this.#take()
+    if (typeof value !== 'boolean') throw new FieldError('expected a boolean')
+    return value
+  }
+
+  /** One of a fixed set of texts. */
+  choice<Choice extends string>(choices: readonly Choice[]): Choice {
+    const value = this.#take()
+    for (const choice of choices) if (choice === value) return choice
+    throw new FieldError('expected one of a set')
+  }
+
+  /** One of a fixed set of texts, or null. */
+  choiceOrNull<Choice extends string>(choices: readonly Choice[]): Choice | null {
+    return this.#peekNull() ? null : this.choice(choices)
+  }
+
+  /** Some of a fixed set of texts. */
+  choices<Choice extends string>(choices: readonly Choice[]): readonly Choice[] {
+    return this.texts().map((text) => {
+      for (const choice of choices) if (choice === text) return choice
+      throw new FieldError('expected some of a set')
+    })
+  }
+
+  textsOrNull(): readonly string[] | null {
+    return this.#peekNull() ? null : this.texts()
+  }
+
+  texts(): readonly string[] {
+    const value = this.#take()
+    if (!Array.isArray(value)) throw new FieldError('expected a list of texts')
+    return value.map((one) => {
+      if (typeof one !== 'string') throw new FieldError('expected a list of texts')
+      return one
+    })
+  }
+
+  numbers(): readonly number[] {
+    const value = this.#take()
+    if (!Array.isArray(value)) throw new FieldError('expected a list of numbers')
+    return value.map((one) => {
+      if (typeof one !== 'number') throw new FieldError('expected a list of numbers')
+      return one
+    })
+  }
+
+  bytes(): Uint8Array {
+    const value = this.#take()
+    if (!(value instanceof Uint8Array)) throw new FieldError('expected bytes')
+    return value
+  }
+
+  json(): JsonRecord {
+    const value = this.#take()
+    if (!isJsonRecord(value)) throw new FieldError('expected an object')
+    return value
+  }
+
+  /** Whether every field has been read; for records that may end earlier. */
+  isAtEnd(): boolean {
+    return this.#next >= this.#fields.length
+  }
+
+  #take(): unknown {
+    if (this.#next >= this.#fields.length) throw new FieldError('a field is missing')
+    const value = this.#fields[this.#next]
+    this.#next += 1
+    return value
+  }
+
+  #peekNull(): boolean {
+    if (this.#next >= this.#fields.length || this.#fields[this.#next] !== null) return false
+    this.#next += 1
+    return true
+  }
+}
+
+function isJsonRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,91 @@
+// A book's snapshot as bytes. Eighty are stored a second, so they are packed: prices and sizes lose the
+// zeros that all of them end in (whole cents, whole contracts), prices are differences to the level
+// before, and every number is a varint. Three to five bytes a level; 120 to 200 for a full book instead
+// of 480. Not for: when snapshots are taken (actors/) or found (snapshots.ts). Upholds STORE25.
+//
+//   zeros (u8: 8 × those of prices + those of sizes) | bidDepth | askDepth | bid count | ask count |
+//   each bid: signed price difference, size | each ask: the same, beginning from 0
+
+import type { Level } from '../../engine/events.ts'
+import { bookSnapshotLevels } from '../../engine/limits.ts'
+import { priceMicros, type SizeMicros, sizeMicros, timeMs } from '../../engine/units.ts'
+import type { BookSnapshot } from '../contract/storage.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
+
+/** Powers of ten up to the zeros behind the point of a decimal; more zeros are not looked for. */
+const UNITS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
+const ZEROS_MAX = UNITS.length - 1
+const NUMBERS_MAX = 4 + 2 * 2 * bookSnapshotLevels
+
+/** Packs the first 20 levels a side. Sizes and depths are not negative. */
+export function packSnapshot(snapshot: BookSnapshot): Buffer {
+  const { bidDepth, askDepth } = snapshot
+  const sides = [firstLevels(snapshot.bids), firstLevels(snapshot.asks)]
+  let priceZeros = ZEROS_MAX
+  let sizeZeros = trailingZeros(askDepth, trailingZeros(bidDepth, ZEROS_MAX))
+  for (const levels of sides) {
+    for (const { price, size } of levels) {
+      priceZeros = trailingZeros(price, priceZeros)
+      sizeZeros = trailingZeros(size, sizeZeros)
+    }
+  }
+  const priceUnit = unitOf(priceZeros)
+  const sizeUnit = unitOf(sizeZeros)
+  const scratch = Buffer.allocUnsafe(1 + NUMBERS_MAX * varintBytesMax)
+  scratch[0] = priceZeros * 8 + sizeZeros
+  let position = writeVarint(scratch, 1, bidDepth / sizeUnit)
+  position = writeVarint(scratch, position, askDepth / sizeUnit)
+  for (const levels of sides) position = writeVarint(scratch, position, levels.length)
+  for (const levels of sides) {
+    let before = 0
+    for (const { price, size } of levels) {
+      position = writeSigned(scratch, position, (price - before) / priceUnit)
+      position = writeVarint(scratch, position, size / sizeUnit)
+      before = price
+    }
+  }
+  return scratch.subarray(0, position)
+}
+
+/** Throws RangeError when the bytes are no snapshot. */
+export function unpackSnapshot(time: number, body: Buffer): BookSnapshot {
+  const zeros = body.readUInt8(0)
+  const priceUnit = unitOf(Math.floor(zeros / 8))
+  const sizeUnit = unitOf(zeros % 8)
+  const reader = new VarintReader(body, 1)
+  const readSize = (): SizeMicros => sizeMicros(reader.next() * sizeUnit)
+  const bidDepth = readSize()
+  const askDepth = readSize()
+  const bidCount = reader.next()
+  const askCount = reader.next()
+  const readLevels = (count: number): readonly Level[] => {
+    const levels: Level[] = []
+    let price = 0
+    for (let index = 0; index < count; index += 1) {
+      price += reader.nextSigned() * priceUnit
+      levels.push({ price: priceMicros(price), size: readSize() })
+    }
+    return levels
+  }
+  const bids = readLevels(bidCount)
+  const asks = readLevels(askCount)
+  if (!reader.isAtEnd) throw new RangeError('bytes are left over')
+  return { timeMs: timeMs(time), bids, asks, bidDepth, askDepth }
+}
+
+function firstLevels(levels: readonly Level[]): readonly Level[] {
+  return levels.length > bookSnapshotLevels ? levels.slice(0, bookSnapshotLevels) : levels
+}
+
+/** How many zeros a number ends in, at most `zerosMax`; 0 ends in any number of them. */
+function trailingZeros(value: number, zerosMax: number): number {
+  let zeros = zerosMax
+  while (zeros > 0 && value % unitOf(zeros) !== 0) zeros -= 1
+  return zeros
+}
+
+function unitOf(zeros: number): number {
+  const unit = UNITS[zeros]
+  if (unit === undefined) throw new RangeError('a snapshot has at most six zeros')
+  return unit
+}

@@ -1,0 +1,71 @@
+// The record of one webhook: its fields by schema version; its number stands in the key.
+// Secrets are sealed before they come here. Not for: the table (webhooks.ts).
+
+import { accountId, VENUE_KEYS, webhookId } from '../../engine/ids.ts'
+import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import {
+  type DisabledReason,
+  EVENT_TYPES,
+  type PreviousSecret,
+  type Webhook,
+  type WebhookFilters,
+  webhookNumber,
+} from '../../engine/webhooks/webhook.ts'
+import type { Schemas } from '../lmdb/table.ts'
+import type { FieldReader } from './records.ts'
+import { SIDES } from './trade.ts'
+
+export const WEBHOOK_SCHEMA = 1
+const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
+
+export function webhookFields(webhook: Webhook): readonly unknown[] {
+  const { id, accountId: owner, url, eventTypes, filters, description } = webhook
+  const { isActive, disabledReason, createdAtMs, secret, previousSecrets } = webhook
+  const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
+  const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
+  const state = [description, isActive, disabledReason, createdAtMs, secret]
+  const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
+  return [id, owner, url, eventTypes, ...kept, ...state, ...previous]
+}
+
+/** The decoders of the webhook under this key. */
+export function webhookSchemas(key: Buffer): Schemas<Webhook> {
+  return {
+    1: (fields) => ({
+      number: webhookNumber(key.readUInt32BE(0)),
+      id: webhookId(fields.text()),
+      accountId: accountId(fields.text()),
+      url: fields.text(),
+      eventTypes: fields.choices(EVENT_TYPES),
+      filters: readFilters(fields),
+      description: fields.textOrNull(),
+      isActive: fields.boolean(),
+      disabledReason: fields.choiceOrNull(DISABLED_REASONS),
+      createdAtMs: timeMs(fields.number()),
+      secret: fields.text(),
+      previousSecrets: readPreviousSecrets(fields),
+    }),
+  }
+}
+
+/** What is left of the record. */
+function readPreviousSecrets(fields: FieldReader): readonly PreviousSecret[] {
+  const secrets: PreviousSecret[] = []
+  while (!fields.isAtEnd()) {
+    secrets.push({ secret: fields.text(), untilMs: timeMs(fields.number()) })
+  }
+  return secrets
+}
+
+function readFilters(fields: FieldReader): WebhookFilters {
+  return {
+    marketIds: fields.textsOrNull(),
+    venue: fields.choiceOrNull(VENUE_KEYS),
+    wallets: fields.textsOrNull(),
+    minUsd: fields.orNull(usdMicros),
+    minChange: fields.orNull(priceMicros),
+    side: fields.choiceOrNull(SIDES),
+    eventSlugs: fields.textsOrNull(),
+    categories: fields.textsOrNull(),
+  }
+}

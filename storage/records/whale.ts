@@ -1,0 +1,83 @@
+// The key and the record of one whale row: time and ordinal stand in the key, the rest in fields by
+// schema version. Not for: the indexes (whales.ts).
+
+import { nativeMarketId, VENUE_KEYS } from '../../engine/ids.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import type { StoredWhale, WhaleMarket, WhaleRow } from '../contract/whales.ts'
+import type { Schemas } from '../lmdb/table.ts'
+import { readInteger, writeInteger } from './keys.ts'
+import type { FieldReader } from './records.ts'
+import { SIDES } from './trade.ts'
+
+const U32_MAX = 2 ** 32 - 1
+const SCHEMA = 1
+
+/** Bytes of a whale's key. */
+export const whaleKeyBytes = 12
+
+/** timeMs, ordinal. The ordinal of a query is cut to 32 bits. */
+export function whaleKey(time: number, ordinal: number): Buffer {
+  const key = Buffer.allocUnsafe(whaleKeyBytes)
+  writeInteger(key, 0, time)
+  key.writeUInt32BE(Math.min(Math.max(ordinal, 0), U32_MAX), 8)
+  return key
+}
+
+/** Time and ordinal of a key. */
+export function whalePlace(key: Buffer): { readonly timeMs: number; readonly ordinal: number } {
+  return { timeMs: readInteger(key, 0), ordinal: key.readUInt32BE(8) }
+}
+
+/** The schema and fields of a whale's record. */
+export function whaleRecord(
+  market: WhaleMarket,
+  whale: StoredWhale,
+): { readonly schema: number; readonly fields: readonly unknown[] } {
+  const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = whale
+  const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
+  const { receivedAtMs, run, offset, seq } = whale
+  const whose = [market.number, market.venue, market.nativeId]
+  const traded = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
+  const told = [outcome, question, slug, eventSlug, category, wallet, fills]
+  return { schema: SCHEMA, fields: [...whose, ...traded, ...told, receivedAtMs, run, offset, seq] }
+}
+
+/** The decoders for the whale under this key. */
+export function whaleSchemas(key: Buffer): Schemas<WhaleRow> {
+  return {
+    1: (fields) => ({
+      market: fields.number(),
+      venue: fields.choice(VENUE_KEYS),
+      nativeMarket: nativeMarketId(fields.text()),
+      whale: readWhale(key, fields),
+    }),
+  }
+}
+
+/** Field by field, as trades are read: see storedTrade. */
+function readWhale(key: Buffer, fields: FieldReader): StoredWhale {
+  return {
+    nativeId: fields.text(),
+    timeMs: timeMs(readInteger(key, 0)),
+    ordinal: key.readUInt32BE(8),
+    price: priceMicros(fields.number()),
+    size: sizeMicros(fields.number()),
+    side: fields.choice(SIDES),
+    outcomeIndex: fields.number(),
+    usd: usdMicros(fields.number()),
+    maker: fields.textOrNull(),
+    taker: fields.textOrNull(),
+    txHash: fields.textOrNull(),
+    outcome: fields.textOrNull(),
+    question: fields.text(),
+    slug: fields.text(),
+    eventSlug: fields.textOrNull(),
+    category: fields.textOrNull(),
+    wallet: fields.textOrNull(),
+    fills: fields.number(),
+    receivedAtMs: timeMs(fields.number()),
+    run: fields.numberOrNull(),
+    offset: fields.numberOrNull(),
+    seq: fields.numberOrNull(),
+  }
+}

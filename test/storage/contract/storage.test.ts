@@ -1,0 +1,68 @@
+// The storage contract on memory, and on LMDB in three ways: nothing committed while a test runs,
+// everything committed between its phases, and closed and opened again between them.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { storageContract } from '../../contract/storage.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+
+const folders: string[] = []
+const dataDirs = new WeakMap<Storage, string>()
+
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+async function openIn(dataDir: string): Promise<Storage> {
+  // A clock that stands still: nothing is committed unless the test asks.
+  const parts = { clock: new ManualClock(), log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  dataDirs.set(storage, dataDir)
+  return storage
+}
+
+function open(): Promise<Storage> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-storage-'))
+  folders.push(folder)
+  return openIn(folder)
+}
+
+storageContract({
+  name: 'memory',
+  open: async () => openMemoryStorage(),
+  settle: async (storage) => storage,
+})
+
+storageContract({ name: 'LMDB, uncommitted', open, settle: async (storage) => storage })
+
+storageContract({
+  name: 'LMDB, committed',
+  open,
+  settle: async (storage) => {
+    await storage.committed()
+    return storage
+  },
+})
+
+const REOPENED_EVERY = process.env.TEST_LONG === '1' ? 4 : 16
+let reopenings = 0
+
+storageContract({
+  name: 'LMDB, reopened',
+  open,
+  settle: async (storage) => {
+    await storage.committed()
+    // The property test settles often; one reopening in so many calls keeps the suite quick.
+    reopenings += 1
+    if (reopenings > 40 && reopenings % REOPENED_EVERY !== 0) return storage
+    await storage.close()
+    return openIn(dataDirs.get(storage) ?? '')
+  },
+})

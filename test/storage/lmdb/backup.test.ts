@@ -1,0 +1,188 @@
+// Backups of the accounts, made while they change, and restored in both ways that storage/lmdb/backup.ts
+// tells of.
+
+import assert from 'node:assert/strict'
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { systemClock } from '../../../engine/clock.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { timeMs } from '../../../engine/units.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { AccountsBackup } from '../../../storage/lmdb/backup.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { account, key, NOON_MS, trade, traded } from '../../support/stored.ts'
+import { newDelivery, webhook } from '../../support/stored-webhooks.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-backup-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const HOUR_MS = 3_600_000
+const NAME = 'accounts-20261120T120000Z'
+const NOON = timeMs(NOON_MS)
+
+function open(dataDir: string, metrics = new Metrics()): Promise<Storage> {
+  return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
+}
+
+function counted(metrics: Metrics, result: 'made' | 'failed'): number {
+  return metrics.counts('storage_backups').get(JSON.stringify({ result }))?.value ?? 0
+}
+
+/** Adds and removes keys until it is told to stop. */
+async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
+  for (let count = 0; !isOver(); count += 1) {
+    await Promise.all([
+      storage.accounts.putKey(key(`later${count}`)),
+      storage.accounts.removeKey(key(`later${count - 3}`).id),
+      storage.accounts.putAccount(account(`later${count}`)),
+    ])
+    await turn()
+  }
+}
+
+test('[BACKUP1] a backup made during writes is a data folder with all that was acknowledged before', async () => {
+  const dataDir = join(folder, 'stirred')
+  const metrics = new Metrics()
+  const storage = await open(dataDir, metrics)
+  const before: string[] = []
+  for (let count = 0; count < 300; count += 1) before.push(`early${count}`)
+  await Promise.all(before.map((id) => storage.accounts.putAccount(account(id))))
+  const hook = await storage.webhooks.create(webhook('one'))
+  storage.trades.put(traded(1), trade('t1'))
+  let isOver = false
+  const stirring = stir(storage, () => isOver)
+  await Promise.all([storage.backupAccounts(NOON), storage.backupAccounts(timeMs(NOON_MS + 1))])
+  isOver = true
+  await stirring
+  assert.equal(counted(metrics, 'made'), 1, 'one at a time')
+  const made = join(dataDir, 'backups', NAME)
+  assert.deepEqual(readdirSync(join(dataDir, 'backups')), [NAME])
+  assert.equal(statSync(join(made, 'accounts', 'data.mdb')).mode & 0o077, 0, 'for the owner alone')
+  await storage.close()
+  const restored = join(folder, 'restored')
+  cpSync(made, restored, { recursive: true })
+  const again = await open(restored)
+  const ids = new Set<string>([...again.accounts.accounts()].map(({ id }) => id))
+  for (const id of before) assert.ok(ids.has(account(id).id), id)
+  assert.deepEqual([...again.webhooks.all()], [hook])
+  assert.equal(again.trades.count(), 0, 'markets are fetched again')
+  await again.accounts.putAccount(account('new'))
+  await again.close()
+  await (await open(restored)).close()
+})
+
+test('[BACKUP2] put back under the same markets, older accounts give no webhook deliveries of another', async () => {
+  const dataDir = join(folder, 'put back')
+  let storage = await open(dataDir)
+  const kept = await storage.webhooks.create(webhook('kept'))
+  await storage.backupAccounts(NOON)
+  const lost = await storage.webhooks.create(webhook('lost'))
+  for (const { number } of [kept, lost]) storage.outbox.create(number, newDelivery('evt_1'))
+  storage.trades.put(traded(1), trade('t1'))
+  await storage.close()
+  rmSync(join(dataDir, 'accounts'), { recursive: true })
+  const backup = join(dataDir, 'backups', NAME, 'accounts')
+  cpSync(backup, join(dataDir, 'accounts'), { recursive: true })
+  storage = await open(dataDir)
+  assert.deepEqual([...storage.webhooks.all()], [kept])
+  assert.equal(storage.trades.count(), 1)
+  assert.equal(storage.outbox.state(kept.number).counts.pending, 1)
+  assert.deepEqual([...storage.outbox.webhooks()], [kept.number, lost.number])
+  const made = await storage.webhooks.create(webhook('made'))
+  assert.ok(made.number > lost.number)
+  assert.equal(storage.outbox.state(made.number).counts.created, 0)
+  await storage.close()
+})
+
+test('[BACKUP3] the newest 24 stay, with the one just made; what a crash left half made goes', async () => {
+  const dataDir = join(folder, 'many')
+  const storage = await open(dataDir)
+  const backups = join(dataDir, 'backups')
+  const nameAt = (hours: number) =>
+    `accounts-${new Date(NOON_MS + hours * HOUR_MS).toISOString().replace(/[-:]|\.\d+/g, '')}`
+  for (let hours = 1; hours <= 30; hours += 1)
+    mkdirSync(join(backups, nameAt(hours)), { recursive: true })
+  mkdirSync(join(backups, `${NAME}.part`, 'accounts'), { recursive: true })
+  mkdirSync(join(backups, 'accounts-by-hand'))
+  await storage.backupAccounts(timeMs(NOON_MS + 31 * HOUR_MS))
+  const newest = Array.from({ length: 24 }, (_, index) => nameAt(8 + index))
+  assert.deepEqual(readdirSync(backups).sort(), [...newest, 'accounts-by-hand'].sort())
+  // A clock that went back makes names that sort first.
+  await storage.backupAccounts(NOON)
+  const names = readdirSync(backups)
+  assert.ok(names.includes(NAME))
+  assert.equal(names.length, 25)
+  await storage.close()
+})
+
+test('[BACKUP4] a backup that fails is counted, leaves nothing, and harms nobody', async () => {
+  const dataDir = join(folder, 'failing')
+  const metrics = new Metrics()
+  const storage = await open(dataDir, metrics)
+  await storage.accounts.putAccount(account('one'))
+  const backups = join(dataDir, 'backups')
+  writeFileSync(backups, 'a file where the folder should be')
+  await storage.backupAccounts(NOON)
+  assert.equal(counted(metrics, 'failed'), 1)
+  rmSync(backups)
+  await storage.backupAccounts(NOON)
+  assert.equal(counted(metrics, 'made'), 1)
+  assert.equal(storage.isHealthy(), true)
+  const last = storage.backupAccounts(timeMs(NOON_MS + HOUR_MS))
+  await storage.close()
+  await last
+  assert.equal(counted(metrics, 'made') + counted(metrics, 'failed'), 3, 'over before it is closed')
+  assert.deepEqual(readdirSync(backups), [NAME])
+  await openMemoryStorage().backupAccounts(NOON)
+})
+
+test('[BACKUP5] a copy that is cut short, or lacks rows, is no backup', async () => {
+  const dataDir = join(folder, 'source')
+  const storage = await open(dataDir)
+  for (let count = 0; count < 200; count += 1)
+    await storage.accounts.putAccount(account(`a${count}`))
+  await storage.close()
+  const source = join(dataDir, 'accounts', 'data.mdb')
+  const copied = async (rows: number, bytes: number) => {
+    const metrics = new Metrics()
+    const backup = new AccountsBackup({
+      environment: {
+        putCount: 7,
+        handedOver: () => 7,
+        rowCounts: () => new Map([['accounts', rows]]),
+        copyTo: async (path) => {
+          copyFileSync(source, join(path, 'data.mdb'))
+          truncateSync(join(path, 'data.mdb'), bytes)
+        },
+      },
+      dataDir,
+      databaseId: 'id',
+      log: silentLog,
+      metrics,
+    })
+    await backup.make(NOON)
+    const names = readdirSync(join(dataDir, 'backups'))
+    rmSync(join(dataDir, 'backups', NAME), { recursive: true, force: true })
+    return { names, made: counted(metrics, 'made') }
+  }
+  const { size } = statSync(source)
+  assert.deepEqual(await copied(200, size), { names: [NAME], made: 1 })
+  assert.deepEqual(await copied(201, size), { names: [], made: 0 })
+  assert.deepEqual(await copied(200, size >> 1), { names: [], made: 0 })
+  assert.deepEqual(await copied(200, 0), { names: [], made: 0 })
+})

@@ -1,0 +1,61 @@
+// The lock of a data folder: one writing process, and none for ever after a crash.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { lockHolder, takeLock } from '../../../storage/lmdb/lock.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'twinbook-lock-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const path = join(folder, 'lock')
+
+test('[STORE12] a second engine is refused, and told the pid of the first', () => {
+  const release = takeLock(folder)
+  assert.equal(lockHolder(folder), process.pid)
+  assert.throws(() => takeLock(folder), new RegExp(`in use by process ${process.pid}`))
+  release()
+  release()
+  assert.equal(existsSync(path), false)
+  assert.equal(lockHolder(folder), null)
+  takeLock(folder)()
+})
+
+test('[STORE12] the lock of a living process is respected, of a dead one taken over', async () => {
+  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
+  assert.ok(other.pid !== undefined)
+  writeFileSync(path, JSON.stringify({ pid: other.pid, born: '' }))
+  assert.throws(() => takeLock(folder), new RegExp(`in use by process ${other.pid}`))
+  assert.equal(lockHolder(folder), other.pid)
+  other.kill('SIGKILL')
+  await once(other, 'exit')
+  assert.equal(lockHolder(folder), null)
+  const release = takeLock(folder)
+  assert.equal(JSON.parse(readFileSync(path, 'utf8')).pid, process.pid)
+  release()
+})
+
+test('[STORE12] a pid that now belongs to another process is a dead lock', async (t) => {
+  if (!existsSync('/proc/self/stat')) return t.skip('no /proc: the pid alone decides here')
+  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
+  writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
+  takeLock(folder)()
+  // Our own number in an earlier life, as in a container where it is always the same.
+  writeFileSync(path, JSON.stringify({ pid: process.pid, born: 'another-boot 12345' }))
+  takeLock(folder)()
+  writeFileSync(path, 'not a lock')
+  takeLock(folder)()
+  other.kill('SIGKILL')
+  await once(other, 'exit')
+})
+
+test('[STORE12] a lock that is not ours any more is left alone', () => {
+  const release = takeLock(folder)
+  writeFileSync(path, 'another')
+  release()
+  assert.equal(readFileSync(path, 'utf8'), 'another')
+})

@@ -1,0 +1,37 @@
+// Prices by the second, packed: what comes back, what it costs, what is refused.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { priceMicros } from '../../../engine/units.ts'
+import { packSeries, unpackSeries } from '../../../storage/records/price-series.ts'
+
+const numRuns = process.env.TEST_LONG === '1' ? 20_000 : 500
+
+test('[STORE30] a series of prices comes back as it was packed, two to seven bytes each', () => {
+  const point = fc.tuple(fc.nat({ max: 86_399 }), fc.nat({ max: 1_000_000 }))
+  const points = fc.uniqueArray(point, { selector: ([second]) => second, maxLength: 200 })
+  const property = fc.property(points, (unsorted) => {
+    const sorted = [...unsorted].sort(([one], [other]) => one - other)
+    const series = {
+      seconds: sorted.map(([second]) => second),
+      prices: sorted.map(([, price]) => priceMicros(price)),
+    }
+    const bytes = packSeries(series)
+    assert.deepEqual(unpackSeries(bytes), series)
+    assert.ok(bytes.length <= 7 * sorted.length)
+  })
+  fc.assert(property, { numRuns, seed: 4 })
+  const calm = { seconds: [5, 6, 7], prices: [500_000, 500_000, 500_000].map(priceMicros) }
+  assert.equal(packSeries(calm).length, 4 + 2 + 2)
+})
+
+test('[STORE30] seconds that do not ascend, or lie outside a day, are our bug', () => {
+  const price = priceMicros(1)
+  for (const seconds of [[1, 1], [2, 1], [-1], [86_400]]) {
+    assert.throws(() => packSeries({ seconds, prices: seconds.map(() => price) }), /seconds/)
+  }
+  assert.throws(() => packSeries({ seconds: [1], prices: [] }), /each second/)
+  assert.throws(() => unpackSeries(Buffer.of(1, 0x80)), RangeError)
+  assert.throws(() => unpackSeries(Buffer.of(1, 1)), RangeError, 'a price below 0')
+})

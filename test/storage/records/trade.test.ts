@@ -1,0 +1,42 @@
+// A structural promise: trades are kept by the hundred thousand, so they must share one hidden class.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { MarketTrades } from '../../../actors/market/trades.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { listing, trade } from '../../support/builders.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+
+setFlagsFromString('--allow-natives-syntax')
+const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
+
+test('[STORE21] stored trades share one hidden class, whatever their numbers and makers', () => {
+  const storage = openMemoryStorage()
+  const market = { number: storage.markets.put(listing('m')), venue: 'a' } as const
+  const trades = new MarketTrades(market, storage)
+  const stored = Array.from({ length: 200 }, (_, index) => {
+    const stamp = { offset: index + 1, seq: index + 1 }
+    return trades.add(
+      trade('m', `t${index}`, { maker: index % 2 ? '0xm' : null }),
+      index % 2,
+      stamp,
+      1,
+    )
+  })
+  for (const row of stored) trades.addParticipant(row.txHash ?? '', '0xmaker')
+  const query = {
+    fromMs: timeMs(0),
+    toMs: timeMs(Date.UTC(2100, 0)),
+    after: null,
+    order: 'desc',
+    limit: 200,
+  } as const
+  const rows = trades.slice(query)
+  assert.equal(rows.length, 200)
+  for (const group of [stored, rows]) {
+    const odd = group.filter((row) => !haveSameMap(row, group[100]))
+    // The first few may differ, until the engine knows which fields hold large numbers.
+    assert.ok(odd.length <= 10, `${odd.length} of ${group.length} have a hidden class of their own`)
+  }
+})
