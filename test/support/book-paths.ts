@@ -9,9 +9,9 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { KalshiStream, Tally } from '../../engine/venues/kalshi/stream.ts'
+import { type MarketTrack, Tracks } from '../../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../../engine/venues/polymarket/parse.ts'
-import { type MarketTrack, Tracks } from '../../engine/venues/polymarket/tracks.ts'
 import { FollowedMarket } from './followed-market.ts'
 
 /** How many frames ended in which way. */

@@ -6,13 +6,17 @@ import type { EventListing } from '../../engine/market/market.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
-import { parseEvent, parseMarket, parseSeries } from '../../engine/venues/kalshi/listing.ts'
+import { parseEvent, parseMarket, parseSeries } from '../../engine/venues/kalshi/catalog/listing.ts'
+import { parseOrderbookRow, parseTradeRow } from '../../engine/venues/kalshi/catalog/rows.ts'
 import { mapMessage, mapTrade } from '../../engine/venues/kalshi/map.ts'
-import { parseOrderbookRow, parseTradeRow } from '../../engine/venues/kalshi/rows.ts'
 import { KalshiStream, Tally } from '../../engine/venues/kalshi/stream.ts'
-import { nestedEvent, readEvent, readMarket } from '../../engine/venues/polymarket/listing.ts'
+import {
+  nestedEvent,
+  readEvent,
+  readMarket,
+} from '../../engine/venues/polymarket/catalog/listing.ts'
 import { isTrade } from '../../engine/venues/polymarket/messages.ts'
-import { readTrade } from '../../engine/venues/polymarket/trades.ts'
+import { readTrade } from '../../engine/venues/polymarket/trades/trades.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
 export type Reader = (rows: readonly unknown[]) => Fates

@@ -14,12 +14,12 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
-import { BookSocket, type SocketAccess } from './book-socket.ts'
+import { BookSocket, type SocketAccess } from './book/socket.ts'
+import type { StatusTimers } from './catalog/status-timers.ts'
 import { tickerOf } from './map.ts'
 import type { LifecycleMessage } from './messages.ts'
-import type { StatusTimers } from './status-timers.ts'
-import { TradeSocket } from './trade-socket.ts'
-import type { TradeReader } from './trades.ts'
+import { TradeSocket } from './trades/socket.ts'
+import type { TradeReader } from './trades/trades.ts'
 
 /** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
 const SOCKET_MARKETS_MAX = 5_000

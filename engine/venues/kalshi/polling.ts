@@ -18,11 +18,11 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
+import { parseOrderbookRow } from './catalog/rows.ts'
+import type { StatusTimers } from './catalog/status-timers.ts'
 import { mapMessage, tickerOf } from './map.ts'
-import { parseOrderbookRow } from './rows.ts'
-import type { StatusTimers } from './status-timers.ts'
 import type { Tally } from './stream.ts'
-import type { TradeReader } from './trades.ts'
+import type { TradeReader } from './trades/trades.ts'
 
 const TRADES_EVERY_MS = 2_000
 /** About six batches a second: the bucket has sixteen, and the catalogue needs its share. */

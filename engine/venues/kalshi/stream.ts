@@ -8,10 +8,10 @@ import type { Count, Metrics } from '../../process/metrics.ts'
 import type { TimeMs } from '../../units.ts'
 import { Doubts } from '../answers.ts'
 import type { RawFrame } from '../feed.ts'
+import { SequenceCheck, type SequenceVerdict } from './book/sequence.ts'
 import { mapMessage, type Refusal } from './map.ts'
 import type { DataMessage, KalshiMessage, Reply } from './messages.ts'
 import { type Place, parseFrame, type Rejected } from './parse.ts'
-import { SequenceCheck, type SequenceVerdict } from './sequence.ts'
 
 /** Counts what was read, ignored and rejected, and lets a sample of it into the log. */
 export class Tally {

@@ -17,14 +17,14 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
-import { BookAudit } from './audit.ts'
-import type { BackFillRange } from './back-fill.ts'
-import { type BookConnection, BookConnections } from './connections.ts'
+import { BookAudit } from './book/audit.ts'
+import { type BookConnection, BookConnections } from './book/connections.ts'
+import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './book/resync.ts'
+import { type MarketTrack, Tracks } from './book/tracks.ts'
 import { Intake } from './intake.ts'
 import { PolymarketMap } from './map.ts'
-import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './resync.ts'
-import { type MarketTrack, Tracks } from './tracks.ts'
-import { TradeFeed } from './trade-feed.ts'
+import type { BackFillRange } from './trades/back-fill.ts'
+import { TradeFeed } from './trades/feed.ts'
 
 export interface PolymarketFeedParts {
   readonly venue: VenueParts

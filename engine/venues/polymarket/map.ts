@@ -12,6 +12,8 @@ import {
   priceMicros,
   type TimeMs,
 } from '../../units.ts'
+import { hasLevel, readChange, readLevels, readTime, readTop } from './book/quotes.ts'
+import type { MarketTrack, Tracks } from './book/tracks.ts'
 import type {
   BookMessage,
   LastTradeMessage,
@@ -23,8 +25,6 @@ import type {
   ResolvedMessage,
   TickSizeMessage,
 } from './messages.ts'
-import { hasLevel, readChange, readLevels, readTime, readTop } from './quotes.ts'
-import type { MarketTrack, Tracks } from './tracks.ts'
 
 /** Why a well-formed message could not become an event; a fixed set. */
 export type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'

@@ -12,9 +12,13 @@ import type { EventListing, MarketListing } from '../../../../engine/market/mark
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
-import { parseEvent, parseMarket, parseSeries } from '../../../../engine/venues/kalshi/listing.ts'
+import {
+  parseEvent,
+  parseMarket,
+  parseSeries,
+} from '../../../../engine/venues/kalshi/catalog/listing.ts'
+import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/catalog/rows.ts'
 import { mapMessage, mapTrade } from '../../../../engine/venues/kalshi/map.ts'
-import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/rows.ts'
 import { KalshiStream, Tally } from '../../../../engine/venues/kalshi/stream.ts'
 import { NaiveBook } from '../../../support/naive-book.ts'
 

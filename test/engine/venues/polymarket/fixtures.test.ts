@@ -10,12 +10,16 @@ import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
 import { isRecord } from '../../../../engine/json-record.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
-import { nestedEvent, readEvent, readMarket } from '../../../../engine/venues/polymarket/listing.ts'
+import { Tracks } from '../../../../engine/venues/polymarket/book/tracks.ts'
+import {
+  nestedEvent,
+  readEvent,
+  readMarket,
+} from '../../../../engine/venues/polymarket/catalog/listing.ts'
 import { PolymarketMap } from '../../../../engine/venues/polymarket/map.ts'
 import { isTrade } from '../../../../engine/venues/polymarket/messages.ts'
 import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
-import { Tracks } from '../../../../engine/venues/polymarket/tracks.ts'
-import { readTrade } from '../../../../engine/venues/polymarket/trades.ts'
+import { readTrade } from '../../../../engine/venues/polymarket/trades/trades.ts'
 
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 const FIXTURES = `${SHARED}/fixtures/polymarket`

@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
 import { timeMs } from '../../../../engine/units.ts'
+import { Tracks } from '../../../../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../../../../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
-import { Tracks } from '../../../../engine/venues/polymarket/tracks.ts'
 
 const AT = timeMs(1_795_000_000_000)
 const FIRST = '111'

@@ -1,0 +1,210 @@
+// One connection for order books: its socket, its subscriptions, and what both say about the feed's
+// health. The trades and lifecycle messages have a connection of their own (trade-socket.ts).
+// Upholds KFEED1 to KFEED3, KFEED12.
+
+import type { StopTimer } from '../../../clock.ts'
+import type { VenueEvent } from '../../../events.ts'
+import { outcomeId } from '../../../ids.ts'
+import type { TimeMs } from '../../../units.ts'
+import { type FrameTap, SocketFeed } from '../../feed.ts'
+import type { VenueParts } from '../../venue.ts'
+import { KalshiStream, type Tally } from '../stream.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+/** What a socket of this venue needs besides its parts. */
+export interface SocketAccess {
+  readonly url: () => string
+  readonly headers: () => Record<string, string>
+  readonly tap: FrameTap | undefined
+  readonly tally: Tally
+}
+
+/** The venue pings every 10 s: two and a half periods without any sign is death. */
+export const DEAD_AFTER_MS = 25_000
+const SILENT_AFTER_MS = 30_000
+const FLUSH_EVERY_MS = 100
+/** A trade changes its book; so much later the change should have been seen. */
+const TRADE_WITHOUT_CHANGE_MS = 5_000
+
+export class BookSocket {
+  readonly #parts: VenueParts
+  readonly #connection: number
+  readonly #socket: SocketFeed
+  readonly #stream: KalshiStream
+  readonly #subscriptions: Subscriptions
+  readonly #stopTimers: StopTimer[] = []
+  #downSinceMs: TimeMs | null = null
+  #lastTradeAtMs: TimeMs | null = null
+  #flushCount = 0
+  /** When the sid of the present hole was last in order. */
+  #gapSinceMs: TimeMs | null = null
+
+  constructor(
+    parts: VenueParts,
+    access: SocketAccess,
+    options: {
+      connection: number
+      onOverflow: (tickers: readonly string[]) => void
+      onGivenUp: (tickers: readonly string[]) => void
+    },
+  ) {
+    const { clock, random, log, metrics, emit } = parts
+    this.#parts = parts
+    this.#connection = options.connection
+    this.#subscriptions = new Subscriptions({
+      send: (text) => this.#socket.send(text),
+      nowMs: () => clock.monotonicMs(),
+      trouble: (reason, details) => access.tally.trouble(reason, details),
+      onSuspect: (tickers, reason) => this.#tell('feedGap', tickers, reason, this.#gapSinceMs),
+      onOverflow: options.onOverflow,
+      onGivenUp: options.onGivenUp,
+      forgetSid: (sid) => this.#stream.forget(sid),
+    })
+    this.#stream = new KalshiStream(
+      {
+        emit,
+        onReply: (reply) => this.#subscriptions.reply(reply),
+        onGap: (sid, lastInOrderAtMs) => {
+          this.#gapSinceMs = lastInOrderAtMs
+          this.#subscriptions.noteGap(sid, 'sequence gap')
+        },
+        onLost: (sid, ticker, lastInOrderAtMs) => {
+          this.#gapSinceMs = lastInOrderAtMs
+          this.#subscriptions.noteLost(sid, ticker, 'unreadable message')
+        },
+        accepts: (message) => this.#subscriptions.has(message.ticker),
+        onMapped: (message) => {
+          if (message.kind === 'orderbookSnapshot') this.#subscriptions.noteSnapshot(message.ticker)
+        },
+      },
+      access.tally,
+    )
+    this.#socket = new SocketFeed({
+      ...{ clock, random, log, metrics, url: access.url, headers: access.headers },
+      ...(access.tap === undefined ? {} : { tap: access.tap }),
+      venue: 'b',
+      stream: 'books',
+      connection: options.connection,
+      silentAfterMs: SILENT_AFTER_MS,
+      deadAfterMs: DEAD_AFTER_MS,
+      onOpen: () => this.#opened(),
+      onFrame: (frame) => {
+        this.#stream.take(frame)
+        return 'data'
+      },
+      onDown: (reason) => this.#lost(reason),
+      onSilence: () => this.#checkSilence(),
+    })
+  }
+
+  get marketCount(): number {
+    return this.#subscriptions.marketCount
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.isOpen
+  }
+
+  get lastDataAtMs(): TimeMs | null {
+    return this.#socket.lastDataAtMs
+  }
+
+  get lastSignAtMs(): TimeMs | null {
+    return this.#socket.lastSignAtMs
+  }
+
+  pause(isPaused: boolean): void {
+    this.#socket.pause(isPaused)
+  }
+
+  reconnect(reason: string): void {
+    this.#socket.reconnect(reason)
+  }
+
+  start(): void {
+    this.#socket.start()
+    this.#stopTimers.push(this.#parts.clock.every(FLUSH_EVERY_MS, () => this.#flush()))
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stopTimers) stop()
+    await this.#socket.stop()
+  }
+
+  add(ticker: string): void {
+    this.#subscriptions.add(ticker)
+  }
+
+  remove(tickers: readonly string[]): void {
+    this.#subscriptions.remove(tickers)
+  }
+
+  /** Asks for fresh snapshots. Closed: nothing to do, the next connection begins with them. */
+  resync(tickers: readonly string[]): void {
+    this.#subscriptions.want(tickers)
+  }
+
+  /** The trade stream saw a fill in one of our markets: its book must change too. */
+  noteTrade(receivedAtMs: TimeMs): void {
+    this.#lastTradeAtMs = receivedAtMs
+  }
+
+  #flush(): void {
+    this.#flushCount += 1
+    if (this.#flushCount % 10 === 0 && this.#socket.isOpen && !this.#subscriptions.checkReplies()) {
+      this.#socket.reconnect('a command was not answered')
+      return
+    }
+    this.#subscriptions.flush()
+  }
+
+  #opened(): void {
+    this.#stream.restart()
+    const sinceMs = this.#downSinceMs
+    this.#downSinceMs = null
+    this.#tell('feedUp', this.#subscriptions.tickers, 'connected', sinceMs)
+    this.#subscriptions.opened()
+  }
+
+  #lost(reason: string): void {
+    // A late pong proves that TCP had delivered everything before it.
+    this.#downSinceMs = this.#socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    const tickers = this.#subscriptions.tickers
+    this.#subscriptions.closed()
+    this.#tell('feedDown', tickers, reason, this.#downSinceMs)
+  }
+
+  /**
+   * Markets that trade while the stream is silent: it is broken. Else what was sent last may have been lost, and the hole
+   * that shows it never come: a snapshot of one market of each subscription is numbered behind it.
+   */
+  #checkSilence(): void {
+    const dataAtMs = this.#socket.lastDataAtMs
+    const tradeAtMs = this.#lastTradeAtMs
+    const isTraded = tradeAtMs !== null
+    if (isTraded && (dataAtMs === null || tradeAtMs > dataAtMs + TRADE_WITHOUT_CHANGE_MS)) {
+      this.#socket.reconnect('silent while its markets trade')
+    } else this.#subscriptions.probe()
+  }
+
+  #tell(
+    kind: 'feedUp' | 'feedDown' | 'feedGap',
+    tickers: readonly string[],
+    reason: string,
+    sinceMs: TimeMs | null,
+  ): void {
+    const nowMs = this.#parts.clock.nowMs()
+    const event: VenueEvent = {
+      kind,
+      venue: 'b',
+      venueTimeMs: nowMs,
+      receivedAtMs: nowMs,
+      stream: 'books',
+      connection: this.#connection,
+      outcomes: tickers.map(outcomeId),
+      reason,
+      sinceMs,
+    }
+    this.#parts.emit(event)
+  }
+}

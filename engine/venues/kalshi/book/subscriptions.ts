@@ -1,0 +1,391 @@
+// Which of a connection's markets is on which subscription (sid), and the commands that bring that
+// about. Small sids on purpose: a hole in one makes only its own markets suspect. A server that
+// merges all subscriptions of a channel into one sid (seen in ws_orderbook_stream.json: `ok` instead
+// of `subscribed`) is served too, with the larger blast radius that it chose.
+// Not for: the socket itself (book-socket.ts). Upholds KSUB1 to KSUB6.
+
+import type { ErrorReply, Reply } from '../messages.ts'
+
+/** Markets of one subscription; a hole makes all of them suspect. */
+export const SID_MARKETS_MAX = 250
+/** Tickers in one command. */
+const COMMAND_TICKERS_MAX = 500
+/** A command without an answer for this long: the connection is not well. */
+export const REPLY_TIMEOUT_MS = 15_000
+/** At most one get_snapshot per market in this time; the wish is kept, not lost. */
+const SNAPSHOT_EVERY_MS = 1_000
+/** A snapshot that did not come is asked for again, so many times. */
+const SNAPSHOT_TIMEOUT_MS = 5_000
+const SNAPSHOT_TRIES_MAX = 5
+
+type Command =
+  | { readonly kind: 'subscribe'; readonly tickers: readonly string[] }
+  | { readonly kind: 'add'; readonly tickers: readonly string[]; readonly sid: number }
+  | {
+      readonly kind: 'delete' | 'unsubscribe' | 'snapshot'
+      readonly tickers: readonly string[]
+      readonly sid: number
+    }
+
+interface Asked {
+  readonly atMs: number
+  readonly tries: number
+}
+
+export interface SubscriptionHooks {
+  /** False when the text could not be sent: the connection is closed or congested. */
+  readonly send: (text: string) => boolean
+  readonly nowMs: () => number
+  readonly trouble: (reason: string, details: Record<string, unknown>) => void
+  /** Books of these markets may have missed changes; fresh snapshots are on their way. */
+  readonly onSuspect: (tickers: readonly string[], reason: string) => void
+  /** The connection takes no more markets: these must go elsewhere. */
+  readonly onOverflow: (tickers: readonly string[]) => void
+  /** The server will not serve these markets; they are served no more. */
+  readonly onGivenUp: (tickers: readonly string[]) => void
+  readonly forgetSid: (sid: number) => void
+}
+
+/** The order-book subscriptions of one connection. Bounded by the markets it is given. */
+export class Subscriptions {
+  readonly #hooks: SubscriptionHooks
+  /** Everything this connection should serve, over reconnects. */
+  readonly #tickers = new Set<string>()
+  /** Of those, what no command has asked for yet. */
+  readonly #waiting = new Set<string>()
+  /** Lists that the server refused whole and that are tried again in halves. */
+  #suspectLists: (readonly string[])[] = []
+  readonly #sidOf = new Map<string, number>()
+  readonly #groups = new Map<number, Set<string>>()
+  readonly #pending = new Map<number, { command: Command; atMs: number }>()
+  readonly #wanted = new Set<string>()
+  readonly #asked = new Map<string, Asked>()
+  #isOpen = false
+  #lastCommandId = 0
+  #holdUntilMs = 0
+
+  constructor(hooks: SubscriptionHooks) {
+    this.#hooks = hooks
+  }
+
+  get marketCount(): number {
+    return this.#tickers.size
+  }
+
+  get tickers(): readonly string[] {
+    return [...this.#tickers]
+  }
+
+  has(ticker: string): boolean {
+    return this.#tickers.has(ticker)
+  }
+
+  add(ticker: string): void {
+    if (this.#tickers.has(ticker)) return
+    this.#tickers.add(ticker)
+    this.#waiting.add(ticker)
+  }
+
+  /** Ends the service of these markets; unknown ones are ignored. */
+  remove(tickers: readonly string[]): void {
+    const bySid = new Map<number, string[]>()
+    for (const ticker of tickers) {
+      this.#tickers.delete(ticker)
+      this.#waiting.delete(ticker)
+      this.#wanted.delete(ticker)
+      this.#asked.delete(ticker)
+      const sid = this.#sidOf.get(ticker)
+      if (sid === undefined) continue
+      this.#sidOf.delete(ticker)
+      this.#groups.get(sid)?.delete(ticker)
+      bySid.set(sid, [...(bySid.get(sid) ?? []), ticker])
+    }
+    for (const [sid, gone] of bySid) this.#drop(sid, gone)
+  }
+
+  /** The connection is new: nothing is subscribed yet. */
+  opened(): void {
+    this.closed()
+    this.#isOpen = true
+    for (const ticker of this.#tickers) this.#waiting.add(ticker)
+    this.flush()
+  }
+
+  closed(): void {
+    this.#isOpen = false
+    this.#waiting.clear()
+    this.#suspectLists = []
+    this.#sidOf.clear()
+    this.#groups.clear()
+    this.#pending.clear()
+    this.#wanted.clear()
+    this.#asked.clear()
+    this.#lastCommandId = 0
+    this.#holdUntilMs = 0
+  }
+
+  /** Wants fresh books; markets whose snapshot is under way, or that are not here, are left alone. */
+  want(tickers: readonly string[]): void {
+    for (const ticker of tickers) {
+      if (this.#tickers.has(ticker) && this.#sidOf.has(ticker) && !this.#isUnderWay(ticker)) {
+        this.#wanted.add(ticker)
+      }
+    }
+  }
+
+  /** Wants the book of one market of each subscription: the number of its answer tells whether something was lost. */
+  probe(): void {
+    for (const group of this.#groups.values()) {
+      const [ticker] = group
+      if (ticker !== undefined) this.want([ticker])
+    }
+  }
+
+  noteSnapshot(ticker: string): void {
+    const asked = this.#asked.get(ticker)
+    // Kept with zero tries: it still says when the last request was, for the pace.
+    if (asked !== undefined) this.#asked.set(ticker, { atMs: asked.atMs, tries: 0 })
+  }
+
+  /** A message could not be used: its market is suspect, or the whole sid when it named none. */
+  noteLost(sid: number, ticker: string | null, reason: string): void {
+    if (ticker === null) return this.noteGap(sid, reason)
+    if (!this.#tickers.has(ticker)) return
+    this.#hooks.onSuspect([ticker], reason)
+    this.#wanted.add(ticker)
+  }
+
+  /** All markets of the sid are suspect. */
+  noteGap(sid: number, reason: string): void {
+    const tickers = [...(this.#groups.get(sid) ?? [])]
+    if (tickers.length === 0) return
+    this.#hooks.onSuspect(tickers, reason)
+    // What was asked for before the hole may have been the message that is missing.
+    for (const ticker of tickers) this.#wanted.add(ticker)
+  }
+
+  /** Sends what is due. Called about ten times a second, and at once after a reply. */
+  flush(): void {
+    if (!this.#isOpen || this.#hooks.nowMs() < this.#holdUntilMs) return
+    this.#flushSubscribes()
+    this.#flushSnapshots()
+  }
+
+  /** Repeats what was not answered; false when the connection should be replaced. */
+  checkReplies(): boolean {
+    const nowMs = this.#hooks.nowMs()
+    for (const [id, { atMs, command }] of this.#pending) {
+      if (nowMs - atMs <= REPLY_TIMEOUT_MS) continue
+      // get_snapshot is answered by the snapshots themselves, which have their own patience below.
+      if (command.kind !== 'snapshot') return false
+      this.#pending.delete(id)
+    }
+    for (const [ticker, asked] of this.#asked) {
+      const ageMs = nowMs - asked.atMs
+      if (asked.tries === 0 && ageMs > SNAPSHOT_EVERY_MS) this.#asked.delete(ticker)
+      if (asked.tries === 0 || ageMs < SNAPSHOT_TIMEOUT_MS) continue
+      if (asked.tries < SNAPSHOT_TRIES_MAX) this.#wanted.add(ticker)
+      else {
+        this.#asked.delete(ticker)
+        this.#hooks.trouble('snapshot_unanswered', { ticker })
+      }
+    }
+    return true
+  }
+
+  /** What the server said to a command, or about a sid without being asked. */
+  reply(reply: Reply): void {
+    const pending = this.#pending.get(reply.commandId)
+    this.#pending.delete(reply.commandId)
+    if (reply.kind === 'error') this.#refused(reply, pending?.command ?? null)
+    else if (reply.kind === 'unsubscribed') {
+      if (reply.sid !== null) this.#hooks.forgetSid(reply.sid)
+    } else if (pending?.command.kind === 'subscribe') {
+      if (reply.sid === null) this.#requeue(pending.command.tickers)
+      else this.#assign(pending.command.tickers, reply.sid)
+    }
+    this.flush()
+  }
+
+  #isUnderWay(ticker: string): boolean {
+    const asked = this.#asked.get(ticker)
+    return asked !== undefined && asked.tries > 0
+  }
+
+  #flushSubscribes(): void {
+    for (const command of this.#pending.values()) {
+      // One subscription at a time while few wait: its sid will have room for them.
+      if (command.command.kind === 'subscribe' && this.#waiting.size < SID_MARKETS_MAX) return
+    }
+    for (const [sid, group] of this.#groups) {
+      const room = SID_MARKETS_MAX - group.size
+      if (this.#waiting.size === 0) break
+      if (room <= 0) continue
+      const tickers = this.#takeWaiting(Math.min(room, COMMAND_TICKERS_MAX))
+      if (!this.#command({ kind: 'add', tickers, sid })) return this.#requeue(tickers)
+      this.#assign(tickers, sid)
+    }
+    let list = this.#suspectLists.shift() ?? this.#takeWaiting(SID_MARKETS_MAX)
+    while (list.length > 0) {
+      if (!this.#command({ kind: 'subscribe', tickers: list })) return this.#requeue(list)
+      list = this.#suspectLists.shift() ?? this.#takeWaiting(SID_MARKETS_MAX)
+    }
+  }
+
+  #flushSnapshots(): void {
+    if (this.#wanted.size === 0) return
+    const nowMs = this.#hooks.nowMs()
+    const bySid = new Map<number, string[]>()
+    for (const ticker of this.#wanted) {
+      const asked = this.#asked.get(ticker)
+      if (asked !== undefined && nowMs - asked.atMs < SNAPSHOT_EVERY_MS) continue
+      const sid = this.#sidOf.get(ticker)
+      this.#wanted.delete(ticker)
+      if (sid === undefined) continue
+      const list = bySid.get(sid)
+      if (list === undefined) bySid.set(sid, [ticker])
+      else list.push(ticker)
+    }
+    for (const [sid, tickers] of bySid) {
+      for (let start = 0; start < tickers.length; start += COMMAND_TICKERS_MAX) {
+        this.#askSnapshots(sid, tickers.slice(start, start + COMMAND_TICKERS_MAX), nowMs)
+      }
+    }
+  }
+
+  #askSnapshots(sid: number, tickers: readonly string[], nowMs: number): void {
+    if (!this.#command({ kind: 'snapshot', tickers, sid })) return
+    for (const ticker of tickers) {
+      this.#asked.set(ticker, { atMs: nowMs, tries: (this.#asked.get(ticker)?.tries ?? 0) + 1 })
+    }
+  }
+
+  #takeWaiting(count: number): string[] {
+    const tickers: string[] = []
+    for (const ticker of this.#waiting) {
+      if (tickers.length === count) break
+      tickers.push(ticker)
+      this.#waiting.delete(ticker)
+    }
+    return tickers
+  }
+
+  #assign(tickers: readonly string[], sid: number): void {
+    const group = this.#groups.get(sid) ?? new Set<string>()
+    this.#groups.set(sid, group)
+    const gone: string[] = []
+    for (const ticker of tickers) {
+      if (!this.#tickers.has(ticker)) {
+        gone.push(ticker)
+        continue
+      }
+      group.add(ticker)
+      this.#sidOf.set(ticker, sid)
+    }
+    // Removed while the command was under way.
+    if (gone.length > 0) this.#drop(sid, gone)
+  }
+
+  #requeue(tickers: readonly string[]): void {
+    for (const ticker of tickers) {
+      this.#sidOf.delete(ticker)
+      if (this.#tickers.has(ticker)) this.#waiting.add(ticker)
+    }
+  }
+
+  #drop(sid: number, tickers: readonly string[]): void {
+    if (this.#groups.get(sid)?.size === 0) {
+      this.#groups.delete(sid)
+      this.#command({ kind: 'unsubscribe', tickers: [], sid })
+      return
+    }
+    for (let start = 0; start < tickers.length; start += COMMAND_TICKERS_MAX) {
+      const part = tickers.slice(start, start + COMMAND_TICKERS_MAX)
+      this.#command({ kind: 'delete', tickers: part, sid })
+    }
+  }
+
+  #refused(reply: ErrorReply, command: Command | null): void {
+    const { code, text, ticker, sid } = reply
+    this.#hooks.trouble(`command_error_${code}`, { text, ticker, sid, command: command?.kind })
+    if (command?.kind === 'delete' || command?.kind === 'unsubscribe') return
+    if (code === 10 || code === 25 || code === 7) return this.#lostSid(sid, command)
+    if (command === null || command.kind === 'snapshot') return
+    if (command.kind === 'add') this.#leaveGroup(command)
+    if (code === 26) return this.#full(command.tickers)
+    if (code === 18 || code === 27 || code === 1 || code === 0) {
+      this.#holdUntilMs = this.#hooks.nowMs() + 1_000
+      return this.#requeue(command.tickers)
+    }
+    if (ticker !== null && command.tickers.includes(ticker)) {
+      this.#giveUp([ticker])
+      return this.#requeue(command.tickers.filter((other) => other !== ticker))
+    }
+    // One bad ticker must not cost its neighbours their books: halve until it stands alone.
+    if (command.tickers.length === 1) return this.#giveUp(command.tickers)
+    const middle = command.tickers.length >> 1
+    this.#suspectLists.push(command.tickers.slice(0, middle), command.tickers.slice(middle))
+  }
+
+  #leaveGroup(command: Extract<Command, { kind: 'add' }>): void {
+    const group = this.#groups.get(command.sid)
+    for (const ticker of command.tickers) {
+      group?.delete(ticker)
+      this.#sidOf.delete(ticker)
+    }
+  }
+
+  /** The subscription is dead (buffer overflow, channel error, unknown sid): make a new one. */
+  #lostSid(sid: number | null, command: Command | null): void {
+    const lost = sid ?? (command === null || command.kind === 'subscribe' ? null : command.sid)
+    const tickers = lost === null ? (command?.tickers ?? []) : [...(this.#groups.get(lost) ?? [])]
+    if (lost !== null) {
+      this.#groups.delete(lost)
+      this.#hooks.forgetSid(lost)
+    }
+    if (tickers.length > 0) this.#hooks.onSuspect(tickers, 'subscription lost')
+    this.#requeue(tickers)
+  }
+
+  #full(tickers: readonly string[]): void {
+    const kept = tickers.filter((ticker) => this.#tickers.has(ticker))
+    for (const ticker of kept) this.#tickers.delete(ticker)
+    this.#hooks.onOverflow(kept)
+  }
+
+  #giveUp(tickers: readonly string[]): void {
+    for (const ticker of tickers) this.#tickers.delete(ticker)
+    this.#hooks.trouble('subscription_refused', { tickers: tickers.slice(0, 3) })
+    this.#hooks.onGivenUp(tickers)
+  }
+
+  #command(command: Command): boolean {
+    const id = this.#lastCommandId + 1
+    if (!this.#isOpen || !this.#hooks.send(render(id, command))) return false
+    this.#lastCommandId = id
+    this.#pending.set(id, { command, atMs: this.#hooks.nowMs() })
+    return true
+  }
+}
+
+const ACTIONS = { add: 'add_markets', delete: 'delete_markets', snapshot: 'get_snapshot' } as const
+
+function render(id: number, command: Command): string {
+  if (command.kind === 'subscribe') {
+    return JSON.stringify({
+      id,
+      cmd: 'subscribe',
+      params: {
+        channels: ['orderbook_delta'],
+        market_tickers: command.tickers,
+        // Announced to become the default one day; map.ts reads prices of No on No's own leg.
+        use_yes_price: false,
+      },
+    })
+  }
+  const sids = [command.sid]
+  if (command.kind === 'unsubscribe')
+    return JSON.stringify({ id, cmd: 'unsubscribe', params: { sids } })
+  const params = { sids, action: ACTIONS[command.kind], market_tickers: command.tickers }
+  return JSON.stringify({ id, cmd: 'update_subscription', params })
+}

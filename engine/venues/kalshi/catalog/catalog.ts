@@ -1,0 +1,244 @@
+// Kalshi's list of markets over REST: the crawl, the refresh and single look-ups.
+// Series are read once and give tags and categories; events come with their markets nested.
+// Not for: what a row means (listing.ts). Upholds KCAT1 to KCAT5.
+
+import type { Clock } from '../../../clock.ts'
+import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
+import type { NativeMarketId } from '../../../ids.ts'
+import { isRecord } from '../../../json-record.ts'
+import type { EventListing, MarketListing, ReadListing } from '../../../market/market.ts'
+import { type TimeMs, toSeconds } from '../../../units.ts'
+import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
+import type { CatalogPage, VenueCatalog } from '../../venue.ts'
+import { idOf, type Rejected } from '../parse.ts'
+import type { Tally } from '../stream.ts'
+import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
+import { cursorOf, rowsOf } from './rows.ts'
+
+type OnPage = (page: CatalogPage) => void | Promise<void>
+
+export interface CatalogParts {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly tally: Tally
+  /** Told of every market read, and when its trading really ends (null: not known). */
+  readonly onMarket: (listing: MarketListing, tradingEndsAtMs: TimeMs | null) => void
+}
+
+const EVENT_ROWS = 200
+const MARKET_ROWS = 1_000
+const TICKERS_MAX = 100
+/** Settled earlier than this is "long settled" and not crawled. */
+const SETTLED_RECENTLY_MS = 2 * 86_400_000
+const SERIES_AGE_MAX_MS = 3_600_000
+/** A list of more pages than this has lost its end. */
+const PAGES_MAX = 5_000
+/** A single event is asked for by itself so often per page; the rest is listed without its event. */
+const SINGLE_EVENTS_MAX = 20
+const CRAWLED_STATUSES = ['open', 'unopened', 'closed'] as const
+
+export class KalshiCatalog implements VenueCatalog {
+  readonly #http: HttpClient
+  readonly #clock: Clock
+  readonly #tally: Tally
+  readonly #onMarket: CatalogParts['onMarket']
+  #series: ReadonlyMap<string, Series> = new Map()
+  #seriesReadAtMs: number | null = null
+
+  constructor(parts: CatalogParts) {
+    this.#http = parts.http
+    this.#clock = parts.clock
+    this.#tally = parts.tally
+    this.#onMarket = parts.onMarket
+  }
+
+  async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
+    await this.#readSeries(signal)
+    const settledSinceMs = this.#clock.nowMs() - SETTLED_RECENTLY_MS
+    // An event with an open and a closed market is in both lists; once is enough.
+    const eventsSeen = new Set<string>()
+    for (const status of CRAWLED_STATUSES) {
+      const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
+      for await (const rows of this.#pages('events', query, signal)) {
+        await onPage(this.#nestedPage(rows, eventsSeen, settledSinceMs))
+      }
+    }
+    const settled = {
+      status: 'settled',
+      min_settled_ts: Math.floor(settledSinceMs / 1_000),
+      mve_filter: 'exclude',
+      limit: MARKET_ROWS,
+    }
+    await this.#marketPages(settled, onPage, signal)
+  }
+
+  /**
+   * What the venue updated since: new, opened, closed, settled markets and changed metadata. A trade
+   * is no update to the venue, so volumes between crawls are moved on by the trades we see.
+   */
+  async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
+    await this.#readSeries(signal)
+    // min_updated_ts is accepted only together with this filter.
+    const query = { min_updated_ts: toSeconds(sinceMs), mve_filter: 'exclude', limit: MARKET_ROWS }
+    await this.#marketPages(query, onPage, signal)
+  }
+
+  async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
+    await this.#readSeries(signal)
+    const markets: ReadListing[] = []
+    const events: EventListing[] = []
+    const wanted = ids.filter((id) => !id.startsWith('KXMVE'))
+    for (let start = 0; start < wanted.length; start += TICKERS_MAX) {
+      const tickers = wanted.slice(start, start + TICKERS_MAX).join(',')
+      const answer = await this.#http.getJson(
+        '/markets',
+        { tickers, limit: MARKET_ROWS },
+        { signal },
+      )
+      const page = await this.#joinedPage(listIn(answer, 'markets', 'market'), signal)
+      markets.push(...page.markets)
+      events.push(...page.events)
+    }
+    return { markets, events }
+  }
+
+  async #marketPages(query: Query, onPage: OnPage, signal: AbortSignal): Promise<void> {
+    for await (const rows of this.#pages('markets', query, signal)) {
+      await onPage(await this.#joinedPage(rows, signal))
+    }
+  }
+
+  /** The rows of a list, page by page to its end. */
+  #pages(name: 'events' | 'markets', query: Query, signal: AbortSignal) {
+    const path = `/${name}`
+    const ask = async (cursor?: string) => {
+      const answer = await this.#http.getJson(path, { ...query, cursor }, { signal })
+      return { rows: listIn(answer, name, 'catalogue'), next: cursorOf(answer) }
+    }
+    return pagesOf(ask, { kind: 'catalogue', name: path, pagesMax: PAGES_MAX })
+  }
+
+  /** Events with their markets inside them; markets settled long ago are left out. */
+  #nestedPage(rows: readonly unknown[], seen: Set<string>, settledSinceMs: number): CatalogPage {
+    const markets: ReadListing[] = []
+    const events: EventListing[] = []
+    for (const row of rows) {
+      const event = parseEvent(row, this.#series)
+      if (event.kind === 'rejected') {
+        this.#reject(event, row)
+        continue
+      }
+      if (seen.has(event.listing.nativeId)) continue
+      seen.add(event.listing.nativeId)
+      events.push(event.listing)
+      for (const marketRow of rowsOf(row, 'markets')) {
+        const market = this.#readMarket(marketRow, event.listing, settledSinceMs)
+        if (market !== null) markets.push(market)
+      }
+    }
+    return { markets, events }
+  }
+
+  /** Market rows that come without their events: those are fetched beside them. */
+  async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
+    const events = await this.#fetchEvents(rows, signal)
+    const markets: ReadListing[] = []
+    for (const row of rows) {
+      const ticker = isRecord(row) ? idOf(row.event_ticker) : null
+      const event = ticker === null ? undefined : events.get(ticker)
+      const market = this.#readMarket(row, event ?? null, null)
+      if (market === null) continue
+      markets.push(event === undefined ? { ...market, lacksEvent: true } : market)
+    }
+    return { markets, events: [...events.values()] }
+  }
+
+  #readMarket(row: unknown, event: EventListing | null, sinceMs: number | null) {
+    const market = parseMarket(row, event)
+    if (market.kind === 'rejected') {
+      this.#reject(market, row)
+      return null
+    }
+    const { listing, settledAtMs, tradingEndsAtMs } = market
+    const endedAtMs = settledAtMs ?? tradingEndsAtMs
+    const isLongSettled =
+      listing.status === 'resolved' && sinceMs !== null && endedAtMs !== null && endedAtMs < sinceMs
+    if (isLongSettled) return null
+    this.#onMarket(listing, tradingEndsAtMs)
+    return listing
+  }
+
+  async #fetchEvents(rows: readonly unknown[], signal: AbortSignal) {
+    const missing = new Set<string>()
+    for (const row of rows) {
+      const ticker = isRecord(row) ? idOf(row.event_ticker) : null
+      if (ticker !== null && !ticker.startsWith('KXMVE')) missing.add(ticker)
+    }
+    const events = new Map<string, EventListing>()
+    const take = (row: unknown) => {
+      const event = parseEvent(row, this.#series)
+      if (event.kind === 'rejected') return this.#reject(event, row)
+      events.set(event.listing.nativeId, event.listing)
+      missing.delete(event.listing.nativeId)
+    }
+    const tickers = [...missing]
+    for (let start = 0; start < tickers.length; start += TICKERS_MAX) {
+      const query = {
+        tickers: tickers.slice(start, start + TICKERS_MAX).join(','),
+        limit: EVENT_ROWS,
+      }
+      const answer = await this.#http.getJson('/events', query, { signal })
+      for (const row of listIn(answer, 'events', 'event')) take(row)
+    }
+    await this.#fetchSingleEvents([...missing].slice(0, SINGLE_EVENTS_MAX), take, signal)
+    if (missing.size > 0) this.#tally.trouble('event_missing', { count: missing.size })
+    return events
+  }
+
+  /** The list of events leaves some out; each answers by its own name. */
+  async #fetchSingleEvents(
+    tickers: readonly string[],
+    take: (row: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const ticker of tickers) {
+      try {
+        const path = `/events/${encodeURIComponent(ticker)}`
+        const answer = await this.#http.getJson(path, {}, { signal })
+        if (isRecord(answer)) take(answer.event)
+      } catch (error) {
+        if (!(error instanceof FetchError && error.status === 404)) throw error
+      }
+    }
+  }
+
+  async #readSeries(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#seriesReadAtMs !== null && nowMs - this.#seriesReadAtMs < SERIES_AGE_MAX_MS) return
+    const answer = await this.#http.getJson('/series', {}, { signal })
+    const rows = listIn(answer, 'series', 'series')
+    const read = new Map<string, Series>()
+    for (const row of rows) {
+      const series = parseSeries(row)
+      if ('kind' in series) this.#reject(series, row)
+      else read.set(series.ticker, series)
+    }
+    const lacking = [...this.#series].filter(([ticker]) => !read.has(ticker))
+    const known = this.#series.size
+    const reason = doubtOfList({ got: read.size, lacking: lacking.length, known })
+    // A series that is not listed any more still has its events' tags.
+    this.#series = new Map([...lacking, ...read])
+    if (reason === null) this.#seriesReadAtMs = nowMs
+    else {
+      const detail = `${lacking.length} of ${known} series are not in it`
+      this.#tally.doubts.note(new AnswerDoubt('series', reason, detail))
+    }
+  }
+
+  #reject(refusal: Rejected, row: unknown): void {
+    // Combinations and scalar markets are not ours to list: expected, so counted apart.
+    if (refusal.reason === 'combo' || refusal.reason === 'not_binary') {
+      this.#tally.ignored(refusal.reason)
+    } else this.#tally.rejected(refusal.reason, JSON.stringify(row) ?? '')
+  }
+}

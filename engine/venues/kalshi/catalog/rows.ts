@@ -1,0 +1,71 @@
+// Rows of Kalshi's REST answers to the same typed messages that the stream gives: trades and books.
+// Tolerates the integer fields that the venue sent until March 2026, for recorded data.
+// Not for: market and event rows (listing.ts). Upholds KPARSE5, KPARSE6.
+
+import { isRecord } from '../../../json-record.ts'
+import { parseTime } from '../../../units.ts'
+import type { OrderbookSnapshot, TradeMessage } from '../messages.ts'
+import { decimalOf, idOf, levelsOf, type Rejected, rejected } from '../parse.ts'
+
+/** A row of `/markets/trades`. Its time is cut to milliseconds, as the stream's is. */
+export function parseTradeRow(row: unknown): TradeMessage | Rejected {
+  if (!isRecord(row)) return rejected('trade_not_an_object')
+  const tradeId = idOf(row.trade_id)
+  const ticker = idOf(row.ticker)
+  if (tradeId === null || ticker === null) return rejected('trade_ids')
+  const yesPrice = decimalOf(row.yes_price_dollars) ?? dollarsOfCents(row.yes_price)
+  const count = decimalOf(row.count_fp) ?? decimalOf(row.count)
+  const taker = row.taker_outcome_side ?? row.taker_side
+  if (yesPrice === null || count === null || (taker !== 'yes' && taker !== 'no')) {
+    return rejected('trade_fields')
+  }
+  const timeMs = typeof row.created_time === 'string' ? parseTime(row.created_time) : null
+  if (timeMs === null || timeMs <= 0) return rejected('trade_time')
+  const noPrice = decimalOf(row.no_price_dollars)
+  return {
+    kind: 'trade',
+    sid: 0,
+    seq: 0,
+    tradeId,
+    ticker,
+    yesPrice,
+    noPrice,
+    count,
+    taker,
+    timeMs,
+  }
+}
+
+/**
+ * A book of `/markets/orderbooks` (`{ticker, orderbook_fp}`) or, with the ticker given, the answer
+ * of `/markets/{ticker}/orderbook`. The form of January 2026 (`orderbook`, `yes_dollars`) is read too.
+ */
+export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
+  if (!isRecord(row)) return rejected('book_not_an_object')
+  const name = ticker ?? idOf(row.ticker)
+  if (name === null) return rejected('book_ticker')
+  const book = isRecord(row.orderbook_fp) ? row.orderbook_fp : row.orderbook
+  if (!isRecord(book)) return rejected('book_missing')
+  const yes = levelsOf(book.yes_dollars ?? book.yes_dollars_fp)
+  const no = levelsOf(book.no_dollars ?? book.no_dollars_fp)
+  if (yes === null || no === null) return rejected('book_levels')
+  return { kind: 'orderbookSnapshot', sid: 0, seq: 0, ticker: name, yes, no }
+}
+
+/** The rows under a name of an answer; empty when there are none. */
+export function rowsOf(answer: unknown, name: string): readonly unknown[] {
+  const rows = isRecord(answer) ? answer[name] : undefined
+  return Array.isArray(rows) ? rows : []
+}
+
+/** The cursor of the next page; null on the last. */
+export function cursorOf(answer: unknown): string | null {
+  const cursor = isRecord(answer) ? answer.cursor : undefined
+  return typeof cursor === 'string' && cursor !== '' ? cursor : null
+}
+
+/** Whole cents of the old form, as dollar text: 6 → "0.06". */
+export function dollarsOfCents(cents: unknown): string | null {
+  if (typeof cents !== 'number' || !Number.isInteger(cents) || cents < 0 || cents > 100) return null
+  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+}

@@ -1,0 +1,149 @@
+// Holds the stream against REST: the market channel has no sequence numbers, so a lost message shows
+// only when the venue's book has moved on and the stream has not. Each judgement takes two readings
+// with time between them, since a message may be on its way. Upholds POLYAUDIT1 to POLYAUDIT3.
+
+import { type Clock, pause } from '../../../clock.ts'
+import type { HttpClient } from '../../../fetch.ts'
+import { isRecord } from '../../../json-record.ts'
+import { asList } from '../../answers.ts'
+import { type BookMessage, isBook } from '../messages.ts'
+import { readGist } from './quotes.ts'
+import type { MarketTrack, Tracks } from './tracks.ts'
+
+export interface AuditParts {
+  readonly clock: Clock
+  readonly clob: HttpClient
+  readonly tracks: Tracks
+  readonly isUp: (track: MarketTrack) => boolean
+}
+
+/** Books asked for in one POST. */
+const BOOKS_PER_CALL = 100
+const AUDITED_BUSY = 10
+const AUDITED_IN_TURN = 10
+const SECOND_READING_MS = 3_000
+/** REST saw the book move and the stream has not said so: it may be on its way for this long. */
+const LAST_CHANCE_MS = 1_500
+
+/** Reads books over REST and judges; tells nobody. */
+export class BookAudit {
+  readonly #parts: AuditParts
+  #turn = 0
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts
+  }
+
+  /** The books of these markets' first tokens, by token; unknown ones are absent. */
+  async books(
+    tracks: readonly MarketTrack[],
+    signal: AbortSignal,
+  ): Promise<Map<string, BookMessage>> {
+    const books = new Map<string, BookMessage>()
+    for (let from = 0; from < tracks.length; from += BOOKS_PER_CALL) {
+      const body = tracks.slice(from, from + BOOKS_PER_CALL).map(({ first }) => ({
+        token_id: first,
+      }))
+      const answer = await this.#parts.clob.postJson('/books', body, {
+        signal,
+        isIdempotent: true,
+      })
+      for (const book of asList(answer, 'books')) {
+        if (isRecord(book) && isBook(book)) books.set(book.asset_id, book)
+      }
+    }
+    return books
+  }
+
+  /** The busiest markets since the last choice, and some in turn, so that quiet ones are seen too. */
+  choose(): MarketTrack[] {
+    const all = [...this.#parts.tracks.all()]
+    const chosen: MarketTrack[] = []
+    for (const track of all) {
+      const isCandidate = track.lastTimeMs > 0 && this.#parts.isUp(track)
+      if (isCandidate) insertBusiest(chosen, track, AUDITED_BUSY)
+    }
+    for (const track of all) track.auditedCount = track.messageCount
+    for (let taken = 0; taken < Math.min(AUDITED_IN_TURN, all.length); taken += 1) {
+      const track = all[this.#turn % all.length]
+      this.#turn += 1
+      if (track === undefined || track.lastTimeMs === 0 || chosen.includes(track)) continue
+      if (this.#parts.isUp(track)) chosen.push(track)
+    }
+    return chosen
+  }
+
+  /** The busiest of a connection's markets: where missing messages show first. */
+  busiest(tracks: Iterable<MarketTrack>, count: number): MarketTrack[] {
+    const chosen: MarketTrack[] = []
+    for (const track of tracks) if (track.lastTimeMs > 0) insertBusiest(chosen, track, count)
+    return chosen
+  }
+
+  /** Those of the markets whose stream has fallen behind REST for certain. */
+  async behind(tracks: readonly MarketTrack[], signal: AbortSignal): Promise<MarketTrack[]> {
+    const { clock } = this.#parts
+    const first = await this.books(tracks, signal)
+    const suspects = tracks.filter((track) => isSuspect(track, first.get(track.first)))
+    if (suspects.length === 0) return []
+    const countThen = new Map(suspects.map((track) => [track, track.messageCount]))
+    const hasMoved = (track: MarketTrack) => countThen.get(track) !== track.messageCount
+    await pause(clock, SECOND_READING_MS, signal)
+    const still = suspects.filter((track) => !hasMoved(track))
+    if (still.length === 0 || signal.aborted) return []
+    const second = await this.books(still, signal)
+    const doubted = still.filter((track) =>
+      isBehind(track, first.get(track.first), second.get(track.first)),
+    )
+    if (doubted.length === 0) return []
+    await pause(clock, LAST_CHANCE_MS, signal)
+    return signal.aborted ? [] : doubted.filter((track) => !hasMoved(track))
+  }
+}
+
+function insertBusiest(chosen: MarketTrack[], track: MarketTrack, count: number): void {
+  const busy = track.messageCount - track.auditedCount
+  const isBusier = (other: MarketTrack) => busy > other.messageCount - other.auditedCount
+  const position = chosen.findIndex(isBusier)
+  if (position >= 0) chosen.splice(position, 0, track)
+  else if (chosen.length < count) chosen.push(track)
+  if (chosen.length > count) chosen.pop()
+}
+
+/** Worth a second reading: another hash, and other best prices or a later time. */
+function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
+  if (book === undefined || book.hash === track.lastHash) return false
+  const gist = readGist(book)
+  if (gist === null) return false
+  return gist.venueTimeMs > track.lastTimeMs || !hasSameTop(track, gist.top)
+}
+
+/**
+ * The stream said nothing between the two readings. Behind: the book moved all the same, its best
+ * prices are not ours, or it stands still at a later time than ours (a venue that stamps books with
+ * the time of asking does not stand still, and then only the best prices count).
+ */
+function isBehind(
+  track: MarketTrack,
+  one: BookMessage | undefined,
+  two: BookMessage | undefined,
+): boolean {
+  if (one === undefined || two === undefined || two.hash === track.lastHash) return false
+  const gist = readGist(two)
+  if (gist === null) return false
+  if (levelsText(one) !== levelsText(two)) return true
+  if (!hasSameTop(track, gist.top)) return gist.venueTimeMs >= track.lastTimeMs
+  return one.timestamp === two.timestamp && gist.venueTimeMs > track.lastTimeMs
+}
+
+/** A stream that did not say its best prices contradicts none. */
+function hasSameTop(track: MarketTrack, top: MarketTrack['top']): boolean {
+  if (track.top === null || top === null) return true
+  return track.top.bid === top.bid && track.top.ask === top.ask
+}
+
+function levelsText(book: BookMessage): string {
+  const side = (levels: BookMessage['bids']) =>
+    levels.map(({ price, size }) => `${price}x${size}`).join()
+  return `${side(book.bids)}|${side(book.asks)}`
+}

@@ -1,0 +1,350 @@
+// The market-channel sockets: which markets are on which, what is sent on opening, and what their
+// frames become. Both tokens of a market are always on one socket, so that its messages are in order.
+// Not for: when a snapshot is due (resync.ts), or whether silence is death (audit.ts).
+// Upholds POLYFEED1 to POLYFEED4.
+
+import type { VenueEvent } from '../../../events.ts'
+import type { TimeMs } from '../../../units.ts'
+import { type FrameTap, type RawFrame, SocketFeed } from '../../feed.ts'
+import type { VenueParts } from '../../venue.ts'
+import type { Intake } from '../intake.ts'
+import type { PolymarketMap } from '../map.ts'
+import { parseFrame } from '../parse.ts'
+import { noteAsked } from './resync.ts'
+import type { MarketTrack, Tracks } from './tracks.ts'
+
+/** No data for so long while books are asked for in vain. */
+const DEAF_AFTER_MS = 5_000
+const DEAF_APART_MS = 60_000
+
+export interface ConnectionParts {
+  readonly venue: VenueParts
+  readonly url: string
+  readonly tap: FrameTap | null
+  readonly intake: Intake
+  readonly tracks: Tracks
+  readonly map: PolymarketMap
+  readonly emit: (event: VenueEvent) => void
+  /** A frame named these markets and could not be read. */
+  readonly onLost: (tracks: readonly MarketTrack[], reason: string) => void
+  readonly onSilence: (connection: BookConnection) => void
+  readonly assetsPerSocketMax: number
+  readonly silentAfterMs: number
+}
+
+/** One socket and its markets. */
+export interface BookConnection {
+  /** From 1; 0 is the activity stream. */
+  readonly number: number
+  readonly socket: SocketFeed
+  readonly tracks: Set<MarketTrack>
+  hasOpened: boolean
+  /** From when on messages may be missing; null while it is up. */
+  lostSinceMs: TimeMs | null
+  isSilenceChecked: boolean
+  /** Monotonic time before which it is not replaced for being deaf again. */
+  deafAllowedAtMs: number
+}
+
+const PING_EVERY_MS = 10_000
+const DEAD_AFTER_MS = 30_000
+/** Tokens named in one command: beyond some size the venue leaves snapshots out. */
+const ASSETS_PER_COMMAND = 100
+/** Sockets opened together follow each other by this much. */
+const OPEN_APART_MS = 25
+
+/** All market-channel sockets of the venue. */
+export class BookConnections {
+  readonly #parts: ConnectionParts
+  readonly #connections = new Map<number, BookConnection>()
+  #nextNumber = 1
+  /** The connection that gets new_market and market_resolved: one is enough. */
+  #customNumber = 0
+  #isStarted = false
+  #isPaused = false
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts
+  }
+
+  get wantedCount(): number {
+    return this.#connections.size
+  }
+
+  get openCount(): number {
+    let count = 0
+    for (const { socket } of this.#connections.values()) if (socket.isOpen) count += 1
+    return count
+  }
+
+  all(): IterableIterator<BookConnection> {
+    return this.#connections.values()
+  }
+
+  isUp(track: MarketTrack): boolean {
+    return this.#connections.get(track.connection)?.socket.isOpen === true
+  }
+
+  start(): void {
+    this.#isStarted = true
+    let delayMs = 0
+    for (const connection of this.#connections.values()) {
+      this.#startLater(connection, delayMs)
+      delayMs += OPEN_APART_MS
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStarted = false
+    const connections = [...this.#connections.values()]
+    this.#connections.clear()
+    await Promise.all(connections.map(({ socket }) => socket.stop()))
+  }
+
+  /** Reads no socket while this is so. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused
+    for (const { socket } of this.#connections.values()) socket.pause(isPaused)
+  }
+
+  /** Drops every connection and what waits on it; new ones begin with snapshots. */
+  reconnect(reason: string): void {
+    for (const { socket } of this.#connections.values()) socket.reconnect(reason)
+  }
+
+  /** Puts markets on sockets with room, new ones if need be, and subscribes where one is open. */
+  add(tracks: readonly MarketTrack[]): void {
+    const marketsMax = Math.max(1, Math.floor(this.#parts.assetsPerSocketMax / 2))
+    const added = new Map<BookConnection, MarketTrack[]>()
+    let opening = 0
+    for (const track of tracks) {
+      let connection = this.#withRoom(marketsMax)
+      if (connection === null) {
+        connection = this.#make()
+        if (this.#isStarted) this.#startLater(connection, opening++ * OPEN_APART_MS)
+      }
+      track.connection = connection.number
+      connection.tracks.add(track)
+      const list = added.get(connection)
+      if (list === undefined) added.set(connection, [track])
+      else list.push(track)
+    }
+    for (const [connection, list] of added) {
+      if (connection.socket.isOpen) this.#send(connection, list, 'subscribe')
+    }
+  }
+
+  /** Unsubscribes; a socket without markets is closed. */
+  remove(tracks: readonly MarketTrack[]): void {
+    for (const [connection, list] of this.#byConnection(tracks)) {
+      for (const track of list) connection.tracks.delete(track)
+      if (connection.tracks.size > 0) {
+        this.#send(connection, list, 'unsubscribe')
+        continue
+      }
+      this.#connections.delete(connection.number)
+      void connection.socket.stop()
+      if (connection.number === this.#customNumber) this.#moveCustom()
+    }
+  }
+
+  /** Asks for snapshots: the venue sends one for each token that is subscribed anew. */
+  resubscribe(tracks: readonly MarketTrack[]): void {
+    for (const [connection, list] of this.#byConnection(tracks)) {
+      this.#send(connection, list, 'unsubscribe')
+      this.#send(connection, list, 'subscribe')
+    }
+  }
+
+  /**
+   * A socket that answers heartbeats but sends no book it is asked for, nor anything else, is deaf:
+   * another may hear. At most once a minute, since a market without a book never answers.
+   */
+  replaceIfDeaf(track: MarketTrack): void {
+    const connection = this.#connections.get(track.connection)
+    if (connection?.socket.isOpen !== true) return
+    const { clock } = this.#parts.venue
+    const monotonicMs = clock.monotonicMs()
+    const silentMs = clock.nowMs() - (connection.socket.lastDataAtMs ?? 0)
+    if (silentMs < DEAF_AFTER_MS || connection.deafAllowedAtMs > monotonicMs) return
+    connection.deafAllowedAtMs = monotonicMs + DEAF_APART_MS
+    connection.socket.reconnect('asked for books in vain')
+  }
+
+  #byConnection(tracks: readonly MarketTrack[]): Map<BookConnection, MarketTrack[]> {
+    const lists = new Map<BookConnection, MarketTrack[]>()
+    for (const track of tracks) {
+      const connection = this.#connections.get(track.connection)
+      if (connection === undefined) continue
+      const list = lists.get(connection)
+      if (list === undefined) lists.set(connection, [track])
+      else list.push(track)
+    }
+    return lists
+  }
+
+  #withRoom(marketsMax: number): BookConnection | null {
+    for (const connection of this.#connections.values()) {
+      if (connection.tracks.size < marketsMax) return connection
+    }
+    return null
+  }
+
+  #make(): BookConnection {
+    const { clock, random, log, metrics } = this.#parts.venue
+    const number = this.#nextNumber
+    this.#nextNumber += 1
+    const { tap, url, silentAfterMs } = this.#parts
+    const socket = new SocketFeed({
+      venue: 'a',
+      stream: 'books',
+      connection: number,
+      url: () => url,
+      onOpen: () => this.#opened(connection),
+      onFrame: (frame) => this.#received(frame),
+      onDown: (reason) => this.#down(connection, reason),
+      onSilence: () => this.#parts.onSilence(connection),
+      pingText: 'PING',
+      pingEveryMs: PING_EVERY_MS,
+      silentAfterMs,
+      deadAfterMs: DEAD_AFTER_MS,
+      ...(tap === null ? {} : { tap }),
+      clock,
+      random,
+      log,
+      metrics,
+    })
+    const connection: BookConnection = {
+      number,
+      socket,
+      tracks: new Set(),
+      hasOpened: false,
+      lostSinceMs: null,
+      isSilenceChecked: false,
+      deafAllowedAtMs: 0,
+    }
+    this.#connections.set(number, connection)
+    socket.pause(this.#isPaused)
+    if (this.#customNumber === 0) this.#customNumber = number
+    return connection
+  }
+
+  #startLater(connection: BookConnection, delayMs: number): void {
+    if (delayMs === 0) connection.socket.start()
+    else {
+      this.#parts.venue.clock.after(delayMs, () => {
+        if (this.#connections.get(connection.number) === connection) connection.socket.start()
+      })
+    }
+  }
+
+  #opened(connection: BookConnection): void {
+    for (const track of connection.tracks) {
+      track.unansweredCount = 0
+      track.resyncAllowedAtMs = 0
+    }
+    this.#send(connection, [...connection.tracks], 'first')
+    const sinceMs = connection.lostSinceMs
+    connection.hasOpened = true
+    connection.lostSinceMs = null
+    this.#tell('feedUp', connection, { reason: 'connected', sinceMs })
+  }
+
+  #down(connection: BookConnection, reason: string): void {
+    const { clock } = this.#parts.venue
+    connection.lostSinceMs = connection.socket.lastDataAtMs ?? clock.nowMs()
+    for (const track of connection.tracks) track.snapshotDueAtMs = null
+    this.#tell('feedDown', connection, { reason, sinceMs: connection.lostSinceMs })
+  }
+
+  /** Tells of all markets of a connection at once. */
+  #tell(
+    kind: 'feedUp' | 'feedDown',
+    connection: BookConnection,
+    { reason, sinceMs }: { reason: string; sinceMs: TimeMs | null },
+  ): void {
+    const nowMs = this.#parts.venue.clock.nowMs()
+    this.#parts.emit({
+      kind,
+      venue: 'a',
+      venueTimeMs: nowMs,
+      receivedAtMs: nowMs,
+      stream: 'books',
+      connection: connection.number,
+      outcomes: Array.from(connection.tracks, (track) => track.first),
+      reason,
+      sinceMs,
+    })
+  }
+
+  /** Sends commands for both tokens of each market; a refused command costs the connection. */
+  #send(
+    connection: BookConnection,
+    tracks: readonly MarketTrack[],
+    command: 'first' | 'subscribe' | 'unsubscribe',
+  ): void {
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    const isCustom = connection.number === this.#customNumber && command !== 'unsubscribe'
+    let head: object = command === 'first' ? { type: 'market' } : { operation: command }
+    for (let from = 0; from < tracks.length; from += ASSETS_PER_COMMAND / 2) {
+      const batch = tracks.slice(from, from + ASSETS_PER_COMMAND / 2)
+      if (command !== 'unsubscribe') for (const track of batch) this.#noteSubscribed(track, nowMs)
+      const text = JSON.stringify({
+        assets_ids: batch.flatMap((track) => [track.first, track.second]),
+        ...head,
+        ...(isCustom ? { custom_feature_enabled: true } : {}),
+      })
+      if (!connection.socket.send(text)) {
+        if (connection.socket.isOpen) connection.socket.reconnect('a command could not be sent')
+        return
+      }
+      if (command === 'first') head = { operation: 'subscribe' }
+    }
+  }
+
+  #noteSubscribed(track: MarketTrack, nowMs: number): void {
+    if (track.resyncAllowedAtMs <= nowMs) noteAsked(track, nowMs)
+    else track.forget()
+  }
+
+  #moveCustom(): void {
+    const next = this.#connections.values().next().value
+    this.#customNumber = next?.number ?? 0
+    const track = next?.tracks.values().next().value
+    if (next === undefined || track === undefined || !next.socket.isOpen) return
+    // The flag belongs to the connection; naming a known token again only sets it.
+    next.socket.send(
+      JSON.stringify({
+        assets_ids: [track.first],
+        operation: 'subscribe',
+        custom_feature_enabled: true,
+      }),
+    )
+  }
+
+  #received(frame: RawFrame): 'data' | 'sign' {
+    const { intake, map, tracks, onLost } = this.#parts
+    const parsed = parseFrame(frame.text)
+    if (parsed.kind === 'sign') return 'sign'
+    if (parsed.kind === 'notice') {
+      intake.ignore('notice')
+      return 'sign'
+    }
+    for (const message of parsed.messages) {
+      if (message.kind !== 'rejected') {
+        const fate = map.map(message, frame.receivedAtMs)
+        if (fate === 'mapped') intake.message(message.kind)
+        else if (fate !== 'rejected') intake.ignore(fate)
+        continue
+      }
+      intake.reject(message.reason, frame.text)
+      const lost = new Set<MarketTrack>()
+      for (const token of message.tokens) {
+        const track = tracks.byToken(token)
+        if (track !== undefined) lost.add(track)
+      }
+      if (lost.size > 0) onLost([...lost], message.reason)
+    }
+    return 'data'
+  }
+}

@@ -1,0 +1,77 @@
+// Which markets need a fresh snapshot, and when each may be asked for: requests are gathered for a
+// moment and paced per market, and a market whose snapshots cannot be used is asked less and less.
+// Not for: how to ask (connections.ts). Upholds POLYFEED5.
+
+import type { Clock, StopTimer } from '../../../clock.ts'
+import type { MarketTrack } from './tracks.ts'
+
+/** Requests within this are one command. */
+const GATHER_MS = 20
+/** A market's snapshots are at least this far apart, doubling while none of them can be used. */
+const APART_FIRST_MS = 1_000
+const APART_MAX_MS = 30_000
+/** A snapshot that does not come within this is asked for again. */
+export const SNAPSHOT_WAIT_MS = 5_000
+
+export function apartMs(unansweredCount: number): number {
+  return Math.min(APART_MAX_MS, APART_FIRST_MS * 2 ** Math.min(unansweredCount, 10))
+}
+
+/** Holds each market at most once; it is bounded by the number of watched markets. */
+export class ResyncQueue {
+  readonly #clock: Clock
+  readonly #ask: (tracks: readonly MarketTrack[]) => void
+  readonly #wanted = new Set<MarketTrack>()
+  #stopTimer: StopTimer | null = null
+
+  constructor(clock: Clock, ask: (tracks: readonly MarketTrack[]) => void) {
+    this.#clock = clock
+    this.#ask = ask
+  }
+
+  request(track: MarketTrack): void {
+    this.#wanted.add(track)
+    if (this.#stopTimer === null) this.#wait(GATHER_MS)
+  }
+
+  /** A snapshot came, or the market is no longer watched: nothing more is wanted. */
+  settle(track: MarketTrack): void {
+    this.#wanted.delete(track)
+  }
+
+  stop(): void {
+    this.#stopTimer?.()
+    this.#stopTimer = null
+    this.#wanted.clear()
+  }
+
+  #wait(delayMs: number): void {
+    this.#stopTimer = this.#clock.after(delayMs, () => this.#flush())
+  }
+
+  #flush(): void {
+    this.#stopTimer = null
+    const nowMs = this.#clock.monotonicMs()
+    const due: MarketTrack[] = []
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const track of this.#wanted) {
+      if (track.resyncAllowedAtMs > nowMs) {
+        nextMs = Math.min(nextMs, track.resyncAllowedAtMs)
+        continue
+      }
+      this.#wanted.delete(track)
+      noteAsked(track, nowMs)
+      due.push(track)
+    }
+    if (due.length > 0) this.#ask(due)
+    if (this.#wanted.size > 0) this.#wait(Math.max(GATHER_MS, nextMs - nowMs))
+  }
+}
+
+/** A snapshot is under way, by a request or by a new subscription. */
+export function noteAsked(track: MarketTrack, nowMs: number): void {
+  track.resyncAllowedAtMs = nowMs + apartMs(track.unansweredCount)
+  track.unansweredCount += 1
+  track.snapshotDueAtMs = nowMs + SNAPSHOT_WAIT_MS
+  track.forget()
+}

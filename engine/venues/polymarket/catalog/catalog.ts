@@ -1,0 +1,273 @@
+// Gamma's list of markets: the whole of it, what changed lately, and single markets. Pages follow
+// `next_cursor`, which goes back as `after_cursor` (any other name is silently ignored and gives the
+// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT6.
+
+import type { Clock } from '../../../clock.ts'
+import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
+import type { NativeMarketId } from '../../../ids.ts'
+import { isRecord } from '../../../json-record.ts'
+import type { ReadEvent, ReadListing } from '../../../market/market.ts'
+import { formatTime, type TimeMs, timeMs } from '../../../units.ts'
+import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
+import type { CatalogPage, VenueCatalog } from '../../venue.ts'
+import type { Intake } from '../intake.ts'
+import type { Json } from '../messages.ts'
+import {
+  changedAtMs,
+  closedAtMs,
+  groupIn,
+  isInGroup,
+  nestedEvent,
+  readEvent,
+  readMarket,
+} from './listing.ts'
+
+export interface CatalogParts {
+  readonly clock: Clock
+  readonly gamma: HttpClient
+  readonly intake: Intake
+}
+
+type OnPage = (page: CatalogPage) => void | Promise<void>
+
+const PATH = '/events/keyset'
+/** Events a page: each carries all its markets, so that 100 are a few megabytes. */
+const EVENTS_PER_PAGE = 100
+/** Condition ids a call: more would make the URL longer than some servers take. */
+const IDS_PER_CALL = 40
+/** Whatever was resolved longer ago is history, and not read. */
+const SETTLED_MS = 2 * 86_400_000
+/** Rows change while they are read: a refresh begins this much earlier. */
+const REFRESH_OVERLAP_MS = 60_000
+/** A list longer than this many pages has a cursor that leads nowhere new. */
+const PAGES_MAX = 20_000
+
+/** The catalogue of venue a. */
+export class PolymarketCatalog implements VenueCatalog {
+  readonly #parts: CatalogParts
+  /** The server refused the order of `refresh` once: it is not asked for again. */
+  #isOrderRefused = false
+
+  constructor(parts: CatalogParts) {
+    this.#parts = parts
+  }
+
+  async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
+    const oldestMs = this.#oldestMs()
+    const give = (events: readonly Json[]) => onPage(this.#readEvents(events, oldestMs))
+    await this.#eventPages({ closed: false }, give, signal)
+    const closed = { closed: true, end_date_min: formatTime(oldestMs) }
+    await this.#eventPages(closed, give, signal)
+  }
+
+  /**
+   * Open and lately closed events, those changed last first, until a whole page is older than
+   * `sinceMs`. A list that turns out not to be in that order is read to its end.
+   */
+  async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
+    const oldestMs = this.#oldestMs()
+    const fromMs = timeMs(sinceMs - REFRESH_OVERLAP_MS)
+    const closed = { closed: true, end_date_min: formatTime(oldestMs) }
+    for (const filter of [{ closed: false }, closed]) {
+      const order = new NewestFirst(fromMs)
+      const give = async (events: readonly Json[]) => {
+        // The newest come first, however old they are.
+        if (events.length === 0 && !order.hasBegun && !filter.closed) {
+          throw new AnswerDoubt('catalogue', 'empty', 'no open event')
+        }
+        const isOver = order.isOver(events)
+        const changed = events.filter((event) => (latestChangeMs(event) ?? fromMs) >= fromMs)
+        if (changed.length > 0) await onPage(this.#readEvents(changed, oldestMs))
+        return isOver ? 'enough' : undefined
+      }
+      const ordered = this.#isOrderRefused
+        ? filter
+        : { ...filter, order: 'updatedAt', ascending: false }
+      try {
+        await this.#eventPages(ordered, give, signal)
+      } catch (error) {
+        // A server that refuses the order still has the list.
+        const isRefused = error instanceof FetchError && (error.status ?? 500) < 500
+        if (!isRefused || this.#isOrderRefused || error.status === 429) throw error
+        this.#isOrderRefused = true
+        this.#parts.intake.trouble('order_refused', error.message)
+        await this.#eventPages(filter, give, signal)
+      }
+    }
+  }
+
+  async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
+    const markets = new Map<string, ReadListing>()
+    const events = new Map<string, ReadEvent>()
+    for (let from = 0; from < ids.length; from += IDS_PER_CALL) {
+      const wanted = ids.slice(from, from + IDS_PER_CALL)
+      // Each list leaves the other's rows out.
+      for (const closed of [false, true]) {
+        const query = { closed, condition_ids: wanted, limit: 100, include_tag: true }
+        const rows = await this.#markets(query, signal)
+        await this.#addWithEvents(rows, { markets, events }, signal)
+        if (markets.size >= from + wanted.length) break
+      }
+    }
+    return { markets: [...markets.values()], events: [...events.values()] }
+  }
+
+  /** All markets of a market's neg-risk event; see VenueWallets.group. Rejects with FetchError. */
+  async group(
+    market: NativeMarketId,
+    signal: AbortSignal,
+  ): Promise<readonly NativeMarketId[] | null> {
+    for (const closed of [true, false]) {
+      const query = { closed, condition_ids: [market], limit: 100 }
+      const rows = await this.#markets(query, signal)
+      const row = rows.find(({ conditionId }) => conditionId === market)
+      if (row === undefined) continue
+      const slug = nestedEvent(row)?.slug
+      const event =
+        isInGroup(row) && typeof slug === 'string' ? await this.#event(slug, signal) : null
+      const group = event === null ? [] : groupIn(event, row)
+      if (group.includes(market)) return group
+      if (event !== null) this.#parts.intake.trouble('group_without_market', market)
+      return null
+    }
+    return null
+  }
+
+  /** A market row's nested event has no tags: the event itself is read once for each. */
+  async #addWithEvents(
+    rows: readonly Json[],
+    found: { markets: Map<string, ReadListing>; events: Map<string, ReadEvent> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const parents = new Map<string, Json | null>()
+    for (const row of rows) {
+      const nested = nestedEvent(row)
+      const slug = nested?.slug
+      let parent = nested
+      if (nested !== null && typeof slug === 'string' && nested.tags === undefined) {
+        if (!parents.has(slug)) parents.set(slug, await this.#event(slug, signal))
+        parent = parents.get(slug) ?? nested
+      }
+      const page = this.#readRows([row], parent)
+      // The nested event alone is poorer than what the event itself once said.
+      const lacksEvent = parent !== null && parent === nested && nested.tags === undefined
+      for (const market of page.markets) {
+        found.markets.set(market.nativeId, lacksEvent ? { ...market, lacksEvent } : market)
+      }
+      if (lacksEvent) continue
+      for (const event of page.events) found.events.set(event.nativeId, event)
+    }
+  }
+
+  async #event(slug: string, signal: AbortSignal): Promise<Json | null> {
+    try {
+      const path = `/events/slug/${encodeURIComponent(slug)}`
+      const answer = await this.#parts.gamma.getJson(path, {}, { signal })
+      return isRecord(answer) ? answer : null
+    } catch (error) {
+      if (error instanceof FetchError && error.status === 404) return null
+      throw error
+    }
+  }
+
+  async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {
+    const answer = await this.#parts.gamma.getJson('/markets/keyset', query, { signal })
+    return listIn(answer, 'markets', 'market').filter(isRecord)
+  }
+
+  /** Follows the cursors of /events/keyset until they end or the taker, awaited, says `enough`. */
+  async #eventPages(
+    filter: Query,
+    onEvents: (events: readonly Json[]) => unknown,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const ask = async (cursor?: string) => {
+      const query = { ...filter, limit: EVENTS_PER_PAGE, after_cursor: cursor }
+      const answer = await this.#parts.gamma.getJson(PATH, query, { signal })
+      const next = isRecord(answer) ? answer.next_cursor : null
+      const isLast = typeof next !== 'string' || next === ''
+      return { rows: listIn(answer, 'events', 'catalogue'), next: isLast ? null : next }
+    }
+    const list = { kind: 'catalogue', name: PATH, pagesMax: PAGES_MAX } as const
+    for await (const rows of pagesOf(ask, list)) {
+      if ((await onEvents(rows.filter(isRecord))) === 'enough') return
+    }
+  }
+
+  #readEvents(rows: readonly Json[], oldestMs: TimeMs): CatalogPage {
+    const markets: ReadListing[] = []
+    const events: ReadEvent[] = []
+    for (const row of rows) {
+      const nested = Array.isArray(row.markets) ? row.markets : []
+      const page = this.#readRows(nested, row, oldestMs)
+      markets.push(...page.markets)
+      // An event all of whose markets are long settled is settled too.
+      if (page.markets.length > 0) events.push(...page.events)
+    }
+    return { markets, events }
+  }
+
+  #readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): CatalogPage {
+    const { intake } = this.#parts
+    const markets: ReadListing[] = []
+    for (const row of rows) {
+      const market = readMarket(row, parent)
+      if (typeof market === 'string') intake.reject(market, sampleOf(row))
+      else if (market.status === 'resolved' && isLongClosed(row, oldestMs)) {
+        intake.ignore('long_settled')
+      } else markets.push(market)
+    }
+    const event = parent === null ? null : readEvent(parent)
+    if (typeof event === 'string') intake.reject(event, sampleOf(parent))
+    return { markets, events: event === null || typeof event === 'string' ? [] : [event] }
+  }
+
+  #oldestMs(): TimeMs {
+    return timeMs(this.#parts.clock.nowMs() - SETTLED_MS)
+  }
+}
+
+/** Watches whether pages come newest change first, and when all further ones are too old. */
+class NewestFirst {
+  readonly #fromMs: TimeMs
+  #lastMs = Number.POSITIVE_INFINITY
+  #isOrdered = true
+  /** Whether any event was seen. */
+  hasBegun = false
+
+  constructor(fromMs: TimeMs) {
+    this.#fromMs = fromMs
+  }
+
+  isOver(events: readonly Json[]): boolean {
+    let newestMs = Number.NEGATIVE_INFINITY
+    this.hasBegun ||= events.length > 0
+    for (const event of events) {
+      const atMs = changedAtMs(event)
+      if (atMs === null || atMs > this.#lastMs) this.#isOrdered = false
+      else this.#lastMs = atMs
+      newestMs = Math.max(newestMs, latestChangeMs(event) ?? Number.POSITIVE_INFINITY)
+    }
+    return this.#isOrdered && events.length > 0 && newestMs < this.#fromMs
+  }
+}
+
+/** The latest change of an event or of one of its markets. */
+function latestChangeMs(event: Json): TimeMs | null {
+  let latestMs = changedAtMs(event)
+  for (const market of Array.isArray(event.markets) ? event.markets : []) {
+    const atMs = isRecord(market) ? changedAtMs(market) : null
+    if (atMs !== null && (latestMs === null || atMs > latestMs)) latestMs = atMs
+  }
+  return latestMs
+}
+
+function isLongClosed(row: unknown, oldestMs: TimeMs | undefined): boolean {
+  if (oldestMs === undefined || !isRecord(row)) return false
+  const atMs = closedAtMs(row)
+  return atMs !== null && atMs < oldestMs
+}
+
+function sampleOf(row: unknown): string {
+  return isRecord(row) ? `${row.id} ${row.slug}` : String(row)
+}

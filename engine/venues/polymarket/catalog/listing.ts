@@ -1,0 +1,283 @@
+// Gamma's rows to listings: what a market and an event of venue a are called, cost and have become.
+// The last file in which Gamma's words exist. A row that is no binary market with tokens is refused
+// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST5, POLYCAT6.
+
+import { type NativeMarketId, nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
+import { isRecord } from '../../../json-record.ts'
+import type {
+  MarketStatus,
+  OutcomeListing,
+  ReadEvent,
+  ReadListing,
+} from '../../../market/market.ts'
+import {
+  MICROS,
+  PRICE_HALF,
+  PRICE_ONE,
+  type PriceMicros,
+  parsePrice,
+  parseTime,
+  parseUsd,
+  roundPrice,
+  roundUsd,
+  type TimeMs,
+  USD_ZERO,
+  type UsdMicros,
+} from '../../../units.ts'
+import type { Json } from '../messages.ts'
+
+/** Why a row is no listing; a fixed set. */
+export type ListingReason =
+  | 'row_not_object'
+  | 'no_condition_id'
+  | 'no_question'
+  | 'no_slug'
+  | 'no_tokens'
+  | 'not_two_outcomes'
+  | 'no_event_slug'
+
+/** A market row; its event is the one given, or the nested one. */
+export function readMarket(row: unknown, parent: Json | null = null): ReadListing | ListingReason {
+  if (!isRecord(row)) return 'row_not_object'
+  const event = parent ?? nestedEvent(row)
+  const conditionId = textOf(row.conditionId)
+  if (conditionId === null) return 'no_condition_id'
+  const question = textOf(row.question)
+  if (question === null) return 'no_question'
+  const slug = textOf(row.slug)
+  if (slug === null) return 'no_slug'
+  const outcomes = readOutcomes(row)
+  if (typeof outcomes === 'string') return outcomes
+  const status = statusOf(row)
+  const eventSlug = event === null ? null : textOf(event.slug)
+  const { events: _events, ...native } = row
+  return {
+    venue: 'a',
+    nativeId: nativeMarketId(conditionId),
+    slug,
+    question,
+    description: textOf(row.description),
+    status,
+    isUnopened: row.active === false && row.closed !== true,
+    outcomes,
+    event: eventSlug === null ? null : nativeEventId(eventSlug),
+    eventSlug,
+    category: categoryOf(event) ?? categoryOf(row),
+    tags: tagsOf(event?.tags ?? row.tags),
+    image: textOf(row.image) ?? textOf(row.icon) ?? (event === null ? null : textOf(event.image)),
+    url: `https://polymarket.com/event/${eventSlug ?? slug}/${slug}`,
+    createdAtMs: timeOf(row.createdAt),
+    openAtMs: timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate),
+    closeAtMs: timeOf(row.closedTime) ?? timeOf(row.gameStartTime) ?? timeOf(row.endDate),
+    tickMicros: priceOf(row.orderPriceMinTickSize),
+    lastPrice: priceOf(row.lastTradePrice) ?? statedPrice(row, 0),
+    bestBid: priceOf(row.bestBid),
+    bestAsk: askOf(row.bestAsk),
+    volume24h: usdOf(row.volume24hr) ?? USD_ZERO,
+    volumeTotal: usdOf(row.volumeNum) ?? usdOf(row.volume),
+    openInterest: null,
+    settlementPrice: status === 'resolved' ? settlementOf(row) : null,
+    native,
+    changedAtMs: changedAtMs(row),
+  }
+}
+
+/** An event row, with or without its markets. */
+export function readEvent(row: unknown): ReadEvent | ListingReason {
+  if (!isRecord(row)) return 'row_not_object'
+  const slug = textOf(row.slug)
+  if (slug === null) return 'no_event_slug'
+  const { markets: _markets, ...native } = row
+  const series = Array.isArray(row.series) ? row.series[0] : null
+  return {
+    venue: 'a',
+    nativeId: nativeEventId(slug),
+    slug,
+    title: textOf(row.title) ?? slug,
+    description: textOf(row.description),
+    series: textOf(row.seriesSlug) ?? (isRecord(series) ? textOf(series.slug) : null),
+    category: categoryOf(row),
+    tags: tagsOf(row.tags),
+    image: textOf(row.image) ?? textOf(row.icon),
+    startAtMs: timeOf(row.startTime) ?? timeOf(row.startDate),
+    endAtMs: timeOf(row.endDate),
+    isMutuallyExclusive: row.negRisk === true || row.enableNegRisk === true,
+    native,
+    changedAtMs: changedAtMs(row),
+  }
+}
+
+/** The event inside a market row; null when it has none. */
+export function nestedEvent(row: Json): Json | null {
+  const event = Array.isArray(row.events) ? row.events[0] : null
+  return isRecord(event) ? event : null
+}
+
+/** Whether a market row is one of a neg-risk event's, so that its No can be converted. */
+export function isInGroup(row: Json): boolean {
+  return row.negRisk === true
+}
+
+/**
+ * The neg-risk markets of an event row in its order, those long closed and those not opened yet included: all whose
+ * No can be converted into each other's Yes. An event may hold other markets beside them.
+ */
+export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
+  const groupId = textOf(of.negRiskMarketID)
+  const group: NativeMarketId[] = []
+  for (const row of Array.isArray(event.markets) ? event.markets : []) {
+    if (!isRecord(row) || !isInGroup(row)) continue
+    const id = textOf(row.conditionId)
+    const rowGroupId = textOf(row.negRiskMarketID)
+    const isOther = groupId !== null && rowGroupId !== null && rowGroupId !== groupId
+    if (id !== null && !isOther) group.push(nativeMarketId(id))
+  }
+  return group
+}
+
+/** When the row last changed; null when it does not say. */
+export function changedAtMs(row: Json): TimeMs | null {
+  return timeOf(row.updatedAt)
+}
+
+/** The true close of a closed row; `endDate` is only a plan. */
+export function closedAtMs(row: Json): TimeMs | null {
+  return timeOf(row.closedTime) ?? timeOf(row.umaEndDate) ?? timeOf(row.endDate)
+}
+
+function statusOf(row: Json): MarketStatus {
+  const uma = row.umaResolutionStatus
+  if (row.closed === true) {
+    const isFinal =
+      uma === 'resolved' ||
+      uma === 'settled' ||
+      row.automaticallyResolved === true ||
+      settlementOf(row) !== null
+    return isFinal ? 'resolved' : 'closed'
+  }
+  if (uma === 'proposed' || uma === 'disputed' || uma === 'resolved') return 'closed'
+  const isTrading = row.active === true && row.archived !== true && row.acceptingOrders !== false
+  return isTrading ? 'open' : 'closed'
+}
+
+/** The first outcome's payout when the stated prices are a payout: 1 and 0, or half each. */
+function settlementOf(row: Json): PriceMicros | null {
+  const first = statedPrice(row, 0)
+  const second = statedPrice(row, 1)
+  if (first === null || second === null || first + second !== MICROS) return null
+  return first === 0 || first === PRICE_HALF || first === PRICE_ONE ? first : null
+}
+
+function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
+  const labels = listOf(row.outcomes)
+  const tokens = listOf(row.clobTokenIds)
+  if (tokens.length === 0) return 'no_tokens'
+  const [first, second] = tokens
+  const [yes, no] = labels
+  if (first === undefined || second === undefined || yes === undefined || no === undefined) {
+    return 'not_two_outcomes'
+  }
+  if (tokens.length !== 2 || labels.length !== 2 || first === second) return 'not_two_outcomes'
+  return [
+    { label: yes, id: outcomeId(first) },
+    { label: no, id: outcomeId(second) },
+  ]
+}
+
+/** One of Gamma's lists: JSON text inside a string, or a list; only its texts. */
+function listOf(value: unknown): readonly string[] {
+  let list: unknown = value
+  if (typeof value === 'string') {
+    try {
+      list = JSON.parse(value)
+    } catch {
+      return []
+    }
+  }
+  if (!Array.isArray(list)) return []
+  return list.filter((item): item is string => typeof item === 'string' && item !== '')
+}
+
+/** A stated outcome price may have more digits than a micro: it is no order book price. */
+function statedPrice(row: Json, position: number): PriceMicros | null {
+  const text = listOf(row.outcomePrices)[position]
+  if (text === undefined) return null
+  return parsePrice(text) ?? (/^\d*\.?\d+$/.test(text) ? roundPrice(Number(text)) : null)
+}
+
+/** The venue's own word, or its broadest tag. Broad tags are often hidden ("Sports" is). */
+function categoryOf(row: Json | null): string | null {
+  if (row === null) return null
+  const stated = textOf(row.category)
+  if (stated !== null) return stated
+  if (!Array.isArray(row.tags)) return null
+  let shown: string | null = null
+  for (const tag of row.tags) {
+    if (!isRecord(tag)) continue
+    const label = textOf(tag.label)
+    if (label === null) continue
+    if (CATEGORIES.has(label.toLowerCase())) return label
+    if (tag.forceHide !== true) shown ??= label
+  }
+  return shown
+}
+
+const CATEGORIES: ReadonlySet<string> = new Set([
+  'sports',
+  'politics',
+  'crypto',
+  'economy',
+  'economics',
+  'finance',
+  'culture',
+  'pop culture',
+  'pop-culture',
+  'weather',
+  'climate',
+  'tech',
+  'science',
+  'world',
+  'geopolitics',
+  'elections',
+  'business',
+  'mentions',
+])
+
+function tagsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return []
+  const labels: string[] = []
+  for (const tag of value) {
+    const label = isRecord(tag) ? textOf(tag.label) : textOf(tag)
+    if (label !== null && !labels.includes(label)) labels.push(label)
+  }
+  return labels
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+}
+
+function timeOf(value: unknown): TimeMs | null {
+  return typeof value === 'string' ? parseTime(value) : null
+}
+
+/** A price above zero; zero is Gamma's "none". */
+function priceOf(value: unknown): PriceMicros | null {
+  const price = typeof value === 'number' ? roundPrice(value) : null
+  return price === 0 ? null : price
+}
+
+function askOf(value: unknown): PriceMicros | null {
+  const price = priceOf(value)
+  return price === PRICE_ONE ? null : price
+}
+
+function usdOf(value: unknown): UsdMicros | null {
+  const usd =
+    typeof value === 'number'
+      ? roundUsd(value)
+      : typeof value === 'string'
+        ? (parseUsd(value) ?? (value === '' ? null : roundUsd(Number(value))))
+        : null
+  return usd === null || usd < 0 ? null : usd
+}

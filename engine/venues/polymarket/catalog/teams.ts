@@ -1,0 +1,67 @@
+// Venue a's list of teams and players: Gamma's /teams (wire.md A2.5), page by page to its end.
+// Not for: which of them is the same as one of venue b (engine/sports/). Upholds TEAMS1, TEAMS2.
+
+import type { HttpClient } from '../../../fetch.ts'
+import { isRecord } from '../../../json-record.ts'
+import { asList } from '../../answers.ts'
+import { placeOf } from '../../team-place.ts'
+import type { TeamListing } from '../../venue.ts'
+import type { Intake } from '../intake.ts'
+
+/** The most that the venue gives at once. */
+const PAGE_ROWS = 100
+/** A list longer than this does not heed its offset. */
+const PAGES_MAX = 1_000
+
+/** Every team the venue lists; rows that cannot be read are counted and left out. */
+export async function readTeams(
+  parts: { readonly gamma: HttpClient; readonly intake: Intake },
+  signal: AbortSignal,
+): Promise<readonly TeamListing[]> {
+  const { gamma, intake } = parts
+  const teams: TeamListing[] = []
+  // Rows move between pages while the list changes, and a server may forget the offset.
+  const seen = new Set<string>()
+  let offset = 0
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const rows = asList(
+      await gamma.getJson('/teams', { limit: PAGE_ROWS, offset }, { signal }),
+      'teams',
+    )
+    const knownCount = seen.size
+    for (const row of rows) {
+      const key = isRecord(row) ? `${row.id} ${row.league} ${row.abbreviation} ${row.name}` : ''
+      if (seen.has(key)) continue
+      seen.add(key)
+      const team = readTeam(row)
+      if (team === null) intake.reject('bad_team', JSON.stringify(row) ?? '')
+      else teams.push(team)
+    }
+    // A short page need not be the last: the venue may cap pages lower than we ask.
+    if (rows.length === 0) return teams
+    if (seen.size === knownCount) break
+    offset += rows.length
+  }
+  intake.trouble('teams_repeat', String(offset))
+  return teams
+}
+
+function readTeam(row: unknown): TeamListing | null {
+  if (!isRecord(row)) return null
+  const name = textOf(row.name)
+  const league = textOf(row.league).toLowerCase()
+  if (name === '' || league === '') return null
+  const nickname = textOf(row.alias)
+  return {
+    venue: 'a',
+    league,
+    code: textOf(row.abbreviation).toLowerCase(),
+    name,
+    place: placeOf(name, nickname),
+    nickname,
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}

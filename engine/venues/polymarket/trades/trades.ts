@@ -1,0 +1,290 @@
+// The identity of venue a's trades, which have no id of their own, and their participants.
+// A trade is a row of the stream's `orders_matched` or of the Data API's /trades (takers only); both
+// give it the same id: `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, size and price in
+// millionths, n counting from 0 the equal rows of its transaction. Upholds POLYTRADE1 to POLYTRADE6.
+
+import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
+import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
+import {
+  type PriceMicros,
+  roundPrice,
+  roundSize,
+  type SizeMicros,
+  type TimeMs,
+  timeMs,
+} from '../../../units.ts'
+import type { WireTrade } from '../messages.ts'
+
+/** A row in our words. `key` is the id without its count. */
+export interface TradeRow {
+  readonly key: string
+  readonly market: NativeMarketId
+  readonly asset: string
+  /** Lower case, like the hash: the venue's hosts do not agree on the case. */
+  readonly wallet: string
+  readonly txHash: string
+  readonly side: TradeSide
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+  /** Whole seconds: all that the venue gives, on the stream as in the Data API. */
+  readonly timeMs: TimeMs
+}
+
+export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
+
+/** Wire row to ours, or why not. */
+export function readTrade(row: WireTrade): TradeRow | TradeReason {
+  const price = roundPrice(Number(row.price))
+  if (price === null) return 'trade_price'
+  const size = roundSize(Number(row.size))
+  if (size === null || size === 0) return 'trade_size'
+  const seconds = Number(row.timestamp)
+  if (!(seconds >= TIME_LOW_S && seconds <= TIME_HIGH_S)) return 'trade_time'
+  const wallet = row.proxyWallet.toLowerCase()
+  const txHash = row.transactionHash.toLowerCase()
+  const side = row.side === 'BUY' ? 'buy' : 'sell'
+  return {
+    key: `${txHash}-${row.asset}-${wallet}-${side}-${size}-${price}`,
+    market: nativeMarketId(row.conditionId),
+    asset: row.asset,
+    wallet,
+    txHash,
+    side,
+    price,
+    size,
+    timeMs: timeMs(Math.floor(seconds) * 1_000),
+  }
+}
+
+/** Numbers the equal rows of an answer that holds whole seconds: [row, n], in the order given. */
+export function numberRows(rows: readonly TradeRow[]): { row: TradeRow; n: number }[] {
+  const counts = new Map<string, number>()
+  return rows.map((row) => {
+    const n = counts.get(row.key) ?? 0
+    counts.set(row.key, n + 1)
+    return { row, n }
+  })
+}
+
+export function tradeEvent(
+  { row, n }: { row: TradeRow; n: number },
+  source: TradeEvent['source'],
+  receivedAtMs: TimeMs,
+): TradeEvent {
+  return {
+    kind: 'trade',
+    venue: 'a',
+    venueTimeMs: row.timeMs,
+    receivedAtMs,
+    outcome: outcomeId(row.asset),
+    market: row.market,
+    nativeId: `${row.key}-${n}`,
+    price: row.price,
+    size: row.size,
+    side: row.side,
+    maker: null,
+    taker: row.wallet,
+    txHash: row.txHash,
+    source,
+  }
+}
+
+/** A market and time whose true rows must be asked for, and what the answer should contain. */
+export interface Suspicion {
+  readonly kind: 'repeat' | 'orphan'
+  readonly row: TradeRow
+}
+
+export interface LedgerParts {
+  readonly emit: (event: VenueEvent) => void
+  /** A row came again, or a participant without its fill: only the Data API can tell. */
+  readonly onSuspicion: (suspicion: Suspicion) => void
+}
+
+interface KeyCount {
+  /** Messages seen on the stream, and trades emitted, with this key. */
+  streamed: number
+  emitted: number
+}
+
+interface Transaction {
+  readonly takers: string[]
+  readonly participants: string[]
+  /** Rows of wallets that came before the fill whose taker would tell makers from takers. */
+  waiting: TradeRow[]
+  readonly firstSeenMs: TimeMs
+}
+
+/**
+ * What the stream has told lately. Memory is two generations of rows and transactions: when the
+ * young one is full it becomes the old one and the old one is forgotten. A repeat of a forgotten
+ * row is emitted with n = 0, the id it had, and the market's actor leaves it out by that id.
+ */
+export class TradeLedger {
+  readonly #parts: LedgerParts
+  readonly #keys = new Generations<KeyCount>(KEYS_PER_GENERATION)
+  readonly #transactions = new Generations<Transaction>(TRANSACTIONS_PER_GENERATION)
+  /** Transactions with participants and no fill yet, oldest first; full: the oldest is given up. */
+  readonly #orphans = new Map<string, Transaction>()
+  #newestTradeMs = 0
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts
+  }
+
+  /** Venue time of the newest trade seen on the stream; 0 before the first. */
+  get newestTradeMs(): number {
+    return this.#newestTradeMs
+  }
+
+  /** One `orders_matched`. The first of its key is a trade; a further one may be a repeat. */
+  addMatched(row: TradeRow, receivedAtMs: TimeMs): void {
+    if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
+    const count = this.#count(row.key)
+    count.streamed += 1
+    if (count.streamed > count.emitted) {
+      if (count.emitted > 0) this.#parts.onSuspicion({ kind: 'repeat', row })
+      else {
+        count.emitted = 1
+        this.#parts.emit(tradeEvent({ row, n: 0 }, 'stream', receivedAtMs))
+      }
+    }
+    this.#settle(row, receivedAtMs)
+  }
+
+  /** One `trades` row: a wallet that is not the taker took part as maker. */
+  addParticipant(row: TradeRow, receivedAtMs: TimeMs): void {
+    const transaction = this.#transaction(row.txHash, receivedAtMs)
+    if (transaction.takers.length > 0) {
+      this.#emitParticipant(transaction, row, receivedAtMs)
+      return
+    }
+    if (transaction.waiting.length >= WAITING_PER_TRANSACTION_MAX) return
+    transaction.waiting.push(row)
+    if (this.#orphans.has(row.txHash)) return
+    const oldest = this.#orphans.keys().next().value
+    if (this.#orphans.size >= ORPHANS_MAX && oldest !== undefined) this.#orphans.delete(oldest)
+    this.#orphans.set(row.txHash, transaction)
+  }
+
+  /** The side of the row's wallet in its transaction; null while the stream has not told the taker. */
+  roleOf(row: TradeRow): 'taker' | 'maker' | null {
+    const takers = this.#transactions.get(row.txHash)?.takers ?? []
+    if (takers.length === 0) return null
+    return takers.includes(row.wallet) ? 'taker' : 'maker'
+  }
+
+  /** Suspects every fill whose participants have waited since before `beforeMs`. */
+  suspectOrphans(beforeMs: number): void {
+    for (const [txHash, transaction] of this.#orphans) {
+      if (transaction.firstSeenMs >= beforeMs) return
+      this.#orphans.delete(txHash)
+      const row = transaction.waiting[0]
+      if (row !== undefined) this.#parts.onSuspicion({ kind: 'orphan', row })
+    }
+  }
+
+  /**
+   * What the Data API says of a window of whole seconds: rows that the stream did not give, or gave
+   * fewer times, are emitted. Afterwards the answer counts, so that a later repeat asks again.
+   */
+  reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs): number {
+    let added = 0
+    for (const numbered of numberRows(rows)) {
+      const count = this.#count(numbered.row.key)
+      if (numbered.n >= count.emitted) {
+        count.emitted = numbered.n + 1
+        added += 1
+        this.#parts.emit(tradeEvent(numbered, 'backfill', receivedAtMs))
+      }
+      if (count.streamed > count.emitted) count.streamed = count.emitted
+      this.#settle(numbered.row, receivedAtMs)
+    }
+    return added
+  }
+
+  /** A row that a back-fill emits, so that the stream's late copy of it is no repeat. */
+  noteFetched({ row, n }: { row: TradeRow; n: number }, receivedAtMs: TimeMs): void {
+    const count = this.#count(row.key)
+    if (n >= count.emitted) count.emitted = n + 1
+    this.#settle(row, receivedAtMs)
+  }
+
+  #count(key: string): KeyCount {
+    const known = this.#keys.get(key)
+    if (known !== undefined) return known
+    const count = { streamed: 0, emitted: 0 }
+    this.#keys.set(key, count)
+    return count
+  }
+
+  #transaction(txHash: string, atMs: TimeMs): Transaction {
+    const known = this.#transactions.get(txHash)
+    if (known !== undefined) return known
+    const made: Transaction = { takers: [], participants: [], waiting: [], firstSeenMs: atMs }
+    this.#transactions.set(txHash, made)
+    return made
+  }
+
+  /** The taker is known: those who waited are makers, unless they are the taker. */
+  #settle(row: TradeRow, receivedAtMs: TimeMs): void {
+    const transaction = this.#transaction(row.txHash, receivedAtMs)
+    if (!transaction.takers.includes(row.wallet)) transaction.takers.push(row.wallet)
+    if (transaction.waiting.length === 0) return
+    this.#orphans.delete(row.txHash)
+    const waiting = transaction.waiting
+    transaction.waiting = []
+    for (const other of waiting) this.#emitParticipant(transaction, other, receivedAtMs)
+  }
+
+  #emitParticipant(transaction: Transaction, row: TradeRow, receivedAtMs: TimeMs): void {
+    if (transaction.takers.includes(row.wallet)) return
+    if (transaction.participants.includes(row.wallet)) return
+    transaction.participants.push(row.wallet)
+    this.#parts.emit({
+      kind: 'tradeParticipant',
+      venue: 'a',
+      venueTimeMs: row.timeMs,
+      receivedAtMs,
+      outcome: outcomeId(row.asset),
+      txHash: row.txHash,
+      wallet: row.wallet,
+    })
+  }
+}
+
+/** About 220 bytes a row: 7 MB both generations; at 20 fills a second they reach back 13 minutes. */
+const KEYS_PER_GENERATION = 16_384
+const TRANSACTIONS_PER_GENERATION = 8_192
+/** A fill with more makers than this names the rest no more. */
+const WAITING_PER_TRANSACTION_MAX = 64
+const ORPHANS_MAX = 4_096
+const TIME_LOW_S = 1_577_836_800
+const TIME_HIGH_S = 4_102_444_800
+
+/** A map that forgets by halves; a value that is read again lives on. */
+class Generations<Value> {
+  readonly #countMax: number
+  #young = new Map<string, Value>()
+  #old = new Map<string, Value>()
+
+  constructor(countMax: number) {
+    this.#countMax = countMax
+  }
+
+  get(key: string): Value | undefined {
+    const young = this.#young.get(key)
+    if (young !== undefined) return young
+    const old = this.#old.get(key)
+    if (old !== undefined) this.set(key, old)
+    return old
+  }
+
+  set(key: string, value: Value): void {
+    if (this.#young.size >= this.#countMax) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(key, value)
+  }
+}

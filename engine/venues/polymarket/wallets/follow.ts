@@ -1,0 +1,59 @@
+// The wallets whose fills the stream is watched for. A row of anybody else costs one look-up.
+// Not for: their past (wallet-history.ts). Upholds WALLETREAD13.
+
+import type { WalletFillEvent } from '../../../events.ts'
+import type { WalletAddress } from '../../../ids.ts'
+import type { TimeMs } from '../../../units.ts'
+import type { WalletRole } from '../../../wallet.ts'
+import type { Intake } from '../intake.ts'
+import type { WireTrade } from '../messages.ts'
+import type { TradeRow } from '../trades/trades.ts'
+import { fillOf } from './rows.ts'
+
+export interface FollowedWalletsParts {
+  readonly intake: Intake
+  /** What is known now of the side on which a row's wallet was. */
+  readonly roleOf: (row: TradeRow) => WalletRole
+}
+
+/** About 15 MB. Full: a further wallet is not followed, which is counted; its history still tells its fills. */
+const FOLLOWED_MAX = 100_000
+
+/** The set of followed wallets, and their fills as the stream tells them. */
+export class FollowedWallets {
+  readonly #parts: FollowedWalletsParts
+  readonly #addresses = new Map<string, WalletAddress>()
+
+  constructor(parts: FollowedWalletsParts) {
+    this.#parts = parts
+  }
+
+  follow(address: WalletAddress): void {
+    if (this.#addresses.size >= FOLLOWED_MAX && !this.#addresses.has(address)) {
+      this.#parts.intake.trouble('wallet_not_followed', address)
+      return
+    }
+    this.#addresses.set(address, address)
+  }
+
+  unfollow(address: WalletAddress): void {
+    this.#addresses.delete(address)
+  }
+
+  /**
+   * A `trades` row of the stream: each participant of a fill has one, the taker too, so that `orders_matched` is
+   * not asked. Null: nobody follows its wallet. Repeats of the stream are repeats here; the Data API settles them.
+   */
+  fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
+    const wallet = this.#addresses.get(row.wallet)
+    if (wallet === undefined) return null
+    return {
+      kind: 'walletFill',
+      venue: 'a',
+      venueTimeMs: row.timeMs,
+      receivedAtMs,
+      wallet,
+      fill: fillOf(row, wire, this.#parts.roleOf(row)),
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// Events of whole seconds in the order in which the rules take them: by time, then transaction, then as told;
+// the rows of a conversion, one for each market whose No was given, become one event. Not for: reading rows
+// (wallet-rows.ts) or cutting seconds (wallet-history.ts). Upholds WALLETREAD4.
+
+import { usdMicros } from '../../../units.ts'
+import { compareEvents, type WalletEvent } from '../../../wallet.ts'
+
+/** An event, and of a fill the key by which the list of takers is asked for it. */
+export interface FoundEvent {
+  readonly event: WalletEvent
+  readonly key: string | null
+}
+
+/** Takes whole seconds, as told; a second that is cut may cut a conversion. */
+export function inOrder(told: readonly FoundEvent[]): readonly FoundEvent[] {
+  // The hashes of one chain are equally long and lower case: their text order is everybody's order.
+  return joinConversions(told).sort((one, other) => compareEvents(one.event, other.event))
+}
+
+/**
+ * Rows of one transaction and one amount are one conversion; a market that comes again in it begins another.
+ * The joined event stands where its first row stood.
+ */
+function joinConversions(told: readonly FoundEvent[]): FoundEvent[] {
+  const joined: FoundEvent[] = []
+  const places = new Map<string, number[]>()
+  for (const found of told) {
+    const { event } = found
+    if (event.kind !== 'conversion') {
+      joined.push(found)
+      continue
+    }
+    const name = `${event.timeMs} ${event.txHash} ${event.size}`
+    const known = places.get(name) ?? []
+    const place = known.find((at) => joined[at]?.event.converted.includes(event.market) === false)
+    const begun = place === undefined ? undefined : joined[place]?.event
+    if (place !== undefined && begun !== undefined) {
+      joined[place] = { event: withRow(begun, event), key: null }
+      continue
+    }
+    places.set(name, [...known, joined.length])
+    joined.push(found)
+  }
+  return joined
+}
+
+function withRow(conversion: WalletEvent, row: WalletEvent): WalletEvent {
+  return {
+    ...conversion,
+    usd: usdMicros(conversion.usd + row.usd),
+    converted: [...conversion.converted, ...row.converted],
+  }
+}

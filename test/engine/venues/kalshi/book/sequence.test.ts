@@ -1,0 +1,127 @@
+// Sequence numbers of Kalshi's subscriptions, and what a stream does about them.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { VenueEvent } from '../../../../../engine/events.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { timeMs } from '../../../../../engine/units.ts'
+import { SequenceCheck } from '../../../../../engine/venues/kalshi/book/sequence.ts'
+import { KalshiStream, Tally } from '../../../../../engine/venues/kalshi/stream.ts'
+
+const NOW = timeMs(1_790_000_000_000)
+
+describe('Kalshi sequence', () => {
+  it('[KSEQ1] numbers count from 1 for each sid by itself', () => {
+    const check = new SequenceCheck()
+    assert.equal(check.note(1, 1), 'inOrder')
+    assert.equal(check.note(2, 1), 'inOrder')
+    assert.equal(check.note(1, 2), 'inOrder')
+    assert.equal(check.note(3, 2), 'gap', 'a sid that does not begin with 1 missed its beginning')
+  })
+
+  it('[KSEQ2] a hole is told once, and what comes late is late', () => {
+    const check = new SequenceCheck()
+    const verdicts = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
+    const late = ['late', 'late', 'late']
+    assert.deepEqual(verdicts, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
+  })
+
+  it('[KSEQ3] a venue that counts anew is believed after a while', () => {
+    const check = new SequenceCheck()
+    for (let seq = 1; seq <= 5_000; seq += 1) check.note(1, seq)
+    let lateCount = 0
+    let seq = 1
+    while (check.note(1, seq) === 'late') {
+      lateCount += 1
+      seq += 1
+    }
+    assert.ok(lateCount < 250)
+    assert.equal(check.note(1, seq + 1), 'inOrder')
+  })
+
+  it('[KSEQ4] after clear everything counts from 1 again', () => {
+    const check = new SequenceCheck()
+    check.note(1, 1)
+    check.clear()
+    assert.equal(check.note(1, 1), 'inOrder')
+  })
+})
+
+function openStream() {
+  const events: VenueEvent[] = []
+  const gaps: number[] = []
+  const lost: (string | null)[] = []
+  const stream = new KalshiStream(
+    {
+      emit: (event) => events.push(event),
+      onReply: () => {},
+      onGap: (sid) => gaps.push(sid),
+      onLost: (_sid, ticker) => lost.push(ticker),
+    },
+    new Tally(new Metrics(), silentLog),
+  )
+  const take = (value: unknown) =>
+    stream.take({ connection: 1, receivedAtMs: NOW, text: JSON.stringify(value) })
+  const delta = (seq: number, more: object = {}) =>
+    take({
+      type: 'orderbook_delta',
+      sid: 1,
+      seq,
+      msg: { market_ticker: 'T', price_dollars: '0.5', delta_fp: '1', side: 'yes', ...more },
+    })
+  const trade = (seq: number, tradeId: string) =>
+    take({
+      type: 'trade',
+      sid: 1,
+      seq,
+      msg: {
+        trade_id: tradeId,
+        market_ticker: 'T',
+        yes_price_dollars: '0.5',
+        count_fp: '1',
+        taker_side: 'yes',
+        ts_ms: 1_790_000_000_000,
+      },
+    })
+  return { stream, events, gaps, lost, take, delta, trade }
+}
+
+describe('Kalshi stream', () => {
+  it('[KSTREAM1] a duplicate delta is applied once, a change after a hole is passed on', () => {
+    const { events, gaps, delta } = openStream()
+    for (const seq of [1, 2, 2, 4, 3]) delta(seq)
+    assert.deepEqual([events.length, gaps], [3, [1]])
+  })
+
+  it('[KSTREAM2] a late trade is passed on: its id tells it apart', () => {
+    const { events, trade } = openStream()
+    for (const [seq, id] of [
+      [1, 'a'],
+      [3, 'c'],
+      [2, 'b'],
+    ] as const)
+      trade(seq, id)
+    assert.equal(events.length, 3)
+  })
+
+  it('[KSTREAM3] an unusable message makes only its market suspect and leaves no hole', () => {
+    const { gaps, lost, delta } = openStream()
+    delta(1)
+    delta(2, { price_dollars: '7.5' })
+    delta(3, { side: 'up' })
+    delta(4)
+    assert.deepEqual([lost, gaps], [['T', 'T'], []])
+  })
+
+  it('[KSTREAM1] replies count too, and a new subscription begins with 1', () => {
+    const { gaps, take, delta } = openStream()
+    delta(1)
+    take({ id: 3, sid: 1, seq: 2, type: 'ok', msg: { market_tickers: ['T'] } })
+    take({ type: 'event_fee_update', sid: 1, seq: 3, msg: {} })
+    delta(4)
+    take({ id: 1, type: 'subscribed', msg: { channel: 'orderbook_delta', sid: 1 } })
+    delta(1)
+    assert.deepEqual(gaps, [])
+  })
+})

@@ -1,0 +1,247 @@
+// The book subscriptions of one connection against a naive server that keeps what it was told.
+
+import assert from 'node:assert/strict'
+import { beforeEach, describe, it } from 'node:test'
+import { isRecord } from '../../../../../engine/json-record.ts'
+import { Subscriptions } from '../../../../../engine/venues/kalshi/book/subscriptions.ts'
+import type { Reply } from '../../../../../engine/venues/kalshi/messages.ts'
+
+interface Sent {
+  readonly id: number
+  readonly cmd: string
+  readonly action: string | null
+  readonly sid: number | null
+  readonly tickers: readonly string[]
+}
+
+let nowMs = 0
+let sent: Sent[] = []
+let suspects: string[] = []
+let overflow: string[] = []
+let givenUp: string[] = []
+let isSendable = true
+let subscriptions: Subscriptions
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function read(text: string): Sent {
+  const value: unknown = JSON.parse(text)
+  assert.ok(isRecord(value) && isRecord(value.params) && typeof value.id === 'number')
+  const { params } = value
+  const sid = Array.isArray(params.sids) ? Number(params.sids[0]) : null
+  const action = typeof params.action === 'string' ? params.action : null
+  const cmd = String(value.cmd)
+  return { id: value.id, cmd, action, sid, tickers: textsOf(params.market_tickers) }
+}
+
+const names = (count: number, prefix = 'M') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+const ok = (id: number, sid: number): Reply => ({ kind: 'ok', commandId: id, sid, seq: 1 })
+const subscribed = (id: number, sid: number): Reply => ({
+  kind: 'subscribed',
+  commandId: id,
+  channel: 'orderbook_delta',
+  sid,
+})
+const error = (id: number, code: number, more: object = {}): Reply => ({
+  kind: 'error',
+  commandId: id,
+  sid: null,
+  seq: null,
+  code,
+  text: '',
+  ticker: null,
+  ...more,
+})
+const take = (): Sent[] => sent.splice(0)
+
+/** Opens with these markets, each subscription confirmed with the next sid. */
+function openWith(tickers: readonly string[]): void {
+  for (const ticker of tickers) subscriptions.add(ticker)
+  subscriptions.opened()
+  let sid = 1
+  for (const command of take()) {
+    subscriptions.reply(subscribed(command.id, sid))
+    sid += 1
+  }
+}
+
+beforeEach(() => {
+  nowMs = 0
+  sent = []
+  suspects = []
+  overflow = []
+  givenUp = []
+  isSendable = true
+  subscriptions = new Subscriptions({
+    send: (text) => {
+      if (isSendable) sent.push(read(text))
+      return isSendable
+    },
+    nowMs: () => nowMs,
+    trouble: () => {},
+    onSuspect: (tickers) => suspects.push(...tickers),
+    onOverflow: (tickers) => overflow.push(...tickers),
+    onGivenUp: (tickers) => givenUp.push(...tickers),
+    forgetSid: () => {},
+  })
+})
+
+describe('Kalshi subscriptions', () => {
+  it('[KSUB1] a new connection subscribes everything, 250 markets a subscription', () => {
+    for (const ticker of names(1_001)) subscriptions.add(ticker)
+    subscriptions.opened()
+    const commands = take()
+    assert.deepEqual(
+      commands.map((each) => each.tickers.length),
+      [250, 250, 250, 250, 1],
+    )
+    assert.equal(new Set(commands.flatMap((each) => each.tickers)).size, 1_001)
+    assert.deepEqual(
+      commands.map((each) => each.id),
+      [1, 2, 3, 4, 5],
+    )
+    subscriptions.closed()
+    subscriptions.opened()
+    assert.equal(take().length, 5, 'and so does the next one')
+  })
+
+  it('[KSUB2] later markets fill the subscriptions that have room', () => {
+    openWith(names(10))
+    for (const ticker of names(300, 'N')) subscriptions.add(ticker)
+    subscriptions.flush()
+    const [added, made] = take()
+    assert.deepEqual([added?.action, added?.sid, added?.tickers.length], ['add_markets', 1, 240])
+    assert.deepEqual([made?.cmd, made?.tickers.length], ['subscribe', 60])
+  })
+
+  it('[KSUB3] a server that merges subscriptions is understood, and its gap is as large', () => {
+    for (const ticker of names(500)) subscriptions.add(ticker)
+    subscriptions.opened()
+    const [first, second] = take()
+    subscriptions.reply(subscribed(first?.id ?? 0, 7))
+    subscriptions.reply(ok(second?.id ?? 0, 7))
+    subscriptions.noteGap(7, 'test')
+    assert.equal(suspects.length, 500)
+  })
+
+  it('[KSUB4] a hole makes its own subscription suspect and asks for its snapshots', () => {
+    openWith(names(300))
+    subscriptions.noteGap(2, 'test')
+    subscriptions.flush()
+    const [asked] = take()
+    assert.deepEqual([suspects.length, asked?.sid, asked?.action], [50, 2, 'get_snapshot'])
+    assert.equal(asked?.tickers.length, 50)
+  })
+
+  it('[KSUB4] snapshots are asked for at most once a second, and no wish is lost', () => {
+    openWith(names(3))
+    for (let ms = 0; ms <= 3_000; ms += 100) {
+      nowMs = ms
+      subscriptions.want(['M1'])
+      subscriptions.flush()
+      if (ms % 500 === 0) subscriptions.noteSnapshot('M1')
+    }
+    assert.equal(take().length, 4)
+  })
+
+  it('[KSUB4] a snapshot that does not come is asked for again, five times', () => {
+    openWith(names(2))
+    subscriptions.want(['M0', 'elsewhere'])
+    for (nowMs = 0; nowMs < 60_000; nowMs += 500) {
+      subscriptions.flush()
+      assert.ok(subscriptions.checkReplies())
+    }
+    const asked = take()
+    assert.equal(asked.length, 5)
+    assert.deepEqual(asked[4]?.tickers, ['M0'])
+  })
+
+  it('[KSUB5] a lost subscription (25, 10, 7) is made anew', () => {
+    for (const code of [25, 10, 7]) {
+      subscriptions.closed()
+      openWith(names(2))
+      suspects = []
+      subscriptions.reply(error(0, code, { sid: 1 }))
+      assert.deepEqual(suspects, ['M0', 'M1'])
+      const [again] = take()
+      assert.deepEqual([again?.cmd, again?.tickers], ['subscribe', ['M0', 'M1']])
+    }
+  })
+
+  it('[KSUB5] when the server is busy (27) the same is asked a second later', () => {
+    subscriptions.add('A')
+    subscriptions.opened()
+    subscriptions.reply(error(take()[0]?.id ?? 0, 27))
+    nowMs = 900
+    subscriptions.flush()
+    assert.equal(sent.length, 0)
+    nowMs = 1_000
+    subscriptions.flush()
+    assert.deepEqual(take()[0]?.tickers, ['A'])
+  })
+
+  it('[KSUB5] one bad ticker among many is found by halving and given up alone', () => {
+    for (const ticker of names(100)) subscriptions.add(ticker)
+    subscriptions.opened()
+    let sid = 0
+    const served = new Set<string>()
+    for (let commands = take(); commands.length > 0; commands = take()) {
+      for (const command of commands) {
+        if (command.tickers.includes('M37')) subscriptions.reply(error(command.id, 11))
+        else {
+          sid = 1
+          for (const ticker of command.tickers) served.add(ticker)
+          subscriptions.reply(
+            command.cmd === 'subscribe' ? subscribed(command.id, sid) : ok(command.id, sid),
+          )
+        }
+      }
+    }
+    assert.deepEqual(givenUp, ['M37'])
+    assert.equal(served.size, 99)
+    assert.equal(subscriptions.marketCount, 99)
+  })
+
+  it('[KSUB5] a full subscription (26) hands its markets on', () => {
+    openWith(names(2))
+    subscriptions.add('N')
+    subscriptions.flush()
+    subscriptions.reply(error(take()[0]?.id ?? 0, 26))
+    assert.deepEqual([overflow, subscriptions.has('N')], [['N'], false])
+  })
+
+  it('[KSUB6] removed markets leave their subscription, the last one ends it', () => {
+    openWith(names(2))
+    subscriptions.remove(['M0'])
+    const [removed] = take()
+    assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['M0']])
+    subscriptions.remove(['M1'])
+    assert.equal(take()[0]?.cmd, 'unsubscribe')
+  })
+
+  it('[KSUB6] a market removed while its subscription is under way is removed after it', () => {
+    subscriptions.add('A')
+    subscriptions.add('B')
+    subscriptions.opened()
+    const [command] = take()
+    subscriptions.remove(['A'])
+    subscriptions.reply(subscribed(command?.id ?? 0, 1))
+    const [removed] = take()
+    assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['A']])
+  })
+
+  it('[KSUB1] a command that is not answered, or cannot be sent, is noticed', () => {
+    subscriptions.add('A')
+    isSendable = false
+    subscriptions.opened()
+    assert.ok(subscriptions.checkReplies())
+    isSendable = true
+    subscriptions.flush()
+    assert.equal(sent.length, 1)
+    nowMs = 15_001
+    assert.equal(subscriptions.checkReplies(), false)
+  })
+})

@@ -1,0 +1,335 @@
+// The catalogue over REST, against answers written by hand.
+
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import { afterEach, describe, it } from 'node:test'
+import { HttpClient } from '../../../../../engine/fetch.ts'
+import { nativeMarketId } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { timeMs } from '../../../../../engine/units.ts'
+import { AnswerDoubt } from '../../../../../engine/venues/answers.ts'
+import { KalshiCatalog } from '../../../../../engine/venues/kalshi/catalog/catalog.ts'
+import { Tally } from '../../../../../engine/venues/kalshi/stream.ts'
+import { TradeReader } from '../../../../../engine/venues/kalshi/trades/trades.ts'
+import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+
+type Answers = (path: string, query: URLSearchParams) => unknown
+
+const servers: { server: Server; http: HttpClient }[] = []
+
+async function open(answers: Answers) {
+  const paths: string[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://x')
+    paths.push(decodeURIComponent(url.pathname + url.search))
+    const answer = answers(url.pathname, url.searchParams)
+    response.statusCode = answer === null ? 404 : 200
+    response.end(JSON.stringify(answer ?? { error: { code: 'not_found' } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const clock = new ManualClock()
+  const metrics = new Metrics()
+  const tally = new Tally(metrics, silentLog)
+  const http = new HttpClient({
+    baseUrl: `http://127.0.0.1:${address.port}`,
+    clock,
+    metrics,
+    random: seededRandom(1),
+    log: silentLog,
+    timeoutMs: 60_000,
+    bodyBytesMax: 10_000_000,
+    retries: 0,
+  })
+  servers.push({ server, http })
+  const ends = new Map<string, number | null>()
+  const catalog = new KalshiCatalog({
+    ...{ http, clock, tally },
+    onMarket: (listing, endsAtMs) => ends.set(listing.nativeId, endsAtMs),
+  })
+  const trades = new TradeReader({ http, tally, nowMs: () => clock.nowMs() })
+  const troubles = (reason: string) =>
+    metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
+  const doubted = (kind: string, reason: string) =>
+    metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'b', kind, reason }).value
+  return { catalog, trades, clock, paths, ends, troubles, doubted }
+}
+
+afterEach(async () => {
+  for (const { server, http } of servers.splice(0)) {
+    http.stop()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+const market = (ticker: string, status = 'active', more: object = {}) => ({
+  ticker,
+  event_ticker: ticker.split('-').slice(0, 2).join('-'),
+  market_type: 'binary',
+  yes_sub_title: ticker,
+  status,
+  open_time: '2026-11-01T00:00:00Z',
+  close_time: '2026-12-01T00:00:00Z',
+  ...more,
+})
+const event = (ticker: string, markets: readonly object[] = []) => ({
+  event_ticker: ticker,
+  series_ticker: 'S',
+  title: `Event ${ticker}`,
+  mutually_exclusive: false,
+  markets,
+})
+const SERIES = { series: [{ ticker: 'S', category: 'World', tags: ['Mars'] }] }
+const signal = new AbortController().signal
+
+async function collect(read: (onPage: (page: CatalogPage) => void) => Promise<void>) {
+  const pages: CatalogPage[] = []
+  await read((page) => void pages.push(page))
+  return {
+    pages,
+    markets: pages.flatMap((page) => page.markets.map((each) => each.nativeId)),
+    events: pages.flatMap((page) => page.events.map((each) => each.nativeId)),
+  }
+}
+
+describe('Kalshi catalogue', () => {
+  it('[KCAT1] the crawl reads each event once, to the last page, without the long settled', async () => {
+    const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
+    const { catalog, ends, paths } = await open((path, query) => {
+      if (path === '/series') return SERIES
+      if (path === '/events' && query.get('tickers') !== null) return { events: [event('S-5')] }
+      if (path === '/events') {
+        if (query.get('status') !== 'open') return { events: [event('S-1')], cursor: '' }
+        return query.get('cursor') === null
+          ? {
+              events: [event('S-1', [market('S-1-A'), market('S-1-B', 'finalized', old)])],
+              cursor: 'c',
+            }
+          : { events: [event('S-2', [market('S-2-A'), { ticker: 5 }])], cursor: '' }
+      }
+      return { markets: [market('S-5-A', 'finalized', { result: 'no' })], cursor: '' }
+    })
+    const { markets, events, pages } = await collect((onPage) => catalog.crawl(onPage, signal))
+    assert.deepEqual(markets, ['S-1-A', 'S-2-A', 'S-5-A'])
+    assert.deepEqual(events, ['S-1', 'S-2', 'S-5'])
+    const first = pages[0]?.markets[0]
+    assert.deepEqual([first?.category, first?.tags], ['World', ['Mars']])
+    assert.equal(ends.get('S-1-A'), Date.UTC(2026, 11, 1))
+    assert.ok(
+      paths.some((path) => path.includes('status=settled') && path.includes('mve_filter=exclude')),
+    )
+  })
+
+  it('[KCAT2] a list whose cursor comes again or whose pages never end is not believed', async () => {
+    let pagesRead = 0
+    const { catalog } = await open((path) => {
+      if (path === '/series') return SERIES
+      if (path === '/markets') return { markets: [], cursor: '' }
+      pagesRead += 1
+      return { events: [event(`S-${pagesRead}`)], cursor: 'stale' }
+    })
+    const taken: CatalogPage[] = []
+    const crawl = () => catalog.crawl((page) => void taken.push(page), signal)
+    await assert.rejects(crawl(), { name: 'AnswerDoubt', reason: 'cursor' })
+    assert.equal(taken.flatMap(({ events }) => events).length, 2, 'what came before is taken')
+    const endless = await open((path, query) => {
+      if (path === '/series') return SERIES
+      return { events: [], markets: [], cursor: `${query.get('cursor')}x` }
+    })
+    await assert.rejects(
+      endless.catalog.crawl(() => undefined, signal),
+      { name: 'AnswerDoubt', reason: 'endless' },
+    )
+    assert.ok(endless.paths.length < 20)
+  })
+
+  it('[ANSWER3] an empty list of series takes no tags away', async () => {
+    let series: object = SERIES
+    const { catalog, clock, doubted } = await open((path) => {
+      if (path === '/series') return series
+      if (path === '/events') return { events: [event('S-1')] }
+      return { markets: [market('S-1-A')], cursor: '' }
+    })
+    const tags = async () => {
+      const { pages } = await collect((onPage) =>
+        catalog.refresh(timeMs(1_790_000_000_500), onPage, signal),
+      )
+      return pages[0]?.markets[0]?.tags
+    }
+    const before = await tags()
+    assert.ok(before !== undefined && before.length > 0)
+    series = { series: [] }
+    clock.advance(3_600_001)
+    assert.deepEqual(await tags(), before)
+    assert.equal(doubted('series', 'empty'), 1)
+  })
+
+  it('[KCAT3] a refresh asks for what was updated, with the filter that this needs', async () => {
+    const { catalog, paths } = await open((path) => {
+      if (path === '/series') return SERIES
+      if (path === '/events') return { events: [event('S-1')] }
+      return { markets: [market('S-1-A')], cursor: '' }
+    })
+    const sinceMs = timeMs(1_790_000_000_500)
+    const { pages } = await collect((onPage) => catalog.refresh(sinceMs, onPage, signal))
+    assert.equal(pages[0]?.markets[0]?.question, 'Event S-1: S-1-A')
+    const query = 'min_updated_ts=1790000000&mve_filter=exclude'
+    assert.ok(
+      paths.some((path) => path.startsWith(`/markets?${query}`)),
+      paths.join(' '),
+    )
+    assert.ok(!paths.some((path) => path.includes('status=')))
+  })
+
+  it('[KCAT4] single markets come with their events, a hundred a request, unknown ones absent', async () => {
+    const { catalog, paths } = await open((path, query) => {
+      if (path === '/series') return SERIES
+      const tickers = (query.get('tickers') ?? '').split(',')
+      if (path === '/events') return { events: tickers.map((ticker) => event(ticker)) }
+      return { markets: tickers.filter((each) => each !== 'S-7-X').map((each) => market(each)) }
+    })
+    const ids = Array.from({ length: 150 }, (_, index) => nativeMarketId(`S-${index}-X`))
+    const page = await catalog.fetchMarkets([...ids, nativeMarketId('KXMVE-1')], signal)
+    assert.equal(page.markets.length, 149)
+    assert.equal(page.events.length, 149)
+    assert.equal(paths.filter((path) => path.startsWith('/markets')).length, 2)
+  })
+
+  it('[KCAT5] an event that its list leaves out is asked for alone; without it the market is listed', async () => {
+    const { catalog, troubles } = await open((path) => {
+      if (path === '/series') return SERIES
+      if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
+      if (path === '/events') return { events: [] }
+      if (path === '/markets') return { markets: [market('S-1-A'), market('S-2-A')] }
+      return null
+    })
+    const page = await catalog.fetchMarkets([nativeMarketId('S-1-A')], signal)
+    assert.deepEqual(
+      page.markets.map((each) => each.question),
+      ['Event S-1: S-1-A', 'S-2-A'],
+    )
+    assert.equal(troubles('event_missing'), 1)
+  })
+})
+
+describe('Kalshi trades over REST', () => {
+  const trade = (id: string, time: string, more: object = {}) => ({
+    trade_id: id,
+    ticker: 'T',
+    yes_price_dollars: '0.4',
+    no_price_dollars: '0.6',
+    count_fp: '1.00',
+    taker_outcome_side: 'yes',
+    created_time: time,
+    ...more,
+  })
+
+  it('[KTRADES1] a range is read whole, cut to the millisecond, oldest first', async () => {
+    const { trades, paths, clock } = await open((_path, query) =>
+      query.get('cursor') === null
+        ? {
+            trades: [
+              trade('e', '2026-11-20T12:00:03.001Z'),
+              trade('d', '2026-11-20T12:00:03.0009Z'),
+              trade('combo', '2026-11-20T12:00:02Z', { ticker: 'KXMVE-1' }),
+            ],
+            cursor: 'n',
+          }
+        : {
+            trades: [
+              trade('c', '2026-11-20T12:00:01.500Z'),
+              { nonsense: 1 },
+              trade('b', '2026-11-20T12:00:01.500Z'),
+              trade('a', '2026-11-20T12:00:00.999Z'),
+            ],
+            cursor: '',
+          },
+    )
+    const fromMs = timeMs(clock.nowMs() + 1_000)
+    const toMs = timeMs(clock.nowMs() + 3_000)
+    const range = { ticker: 'T', fromMs, toMs, source: 'backfill' as const }
+    const answer = await trades.fetchRange(range)
+    assert.deepEqual(
+      answer.trades.map((each) => each.nativeId),
+      ['b', 'c', 'd'],
+    )
+    assert.equal(answer.completeFromMs, fromMs)
+    assert.equal(answer.newestMs, Date.UTC(2026, 10, 20, 12, 0, 3, 1), 'outside the range, too')
+    const seconds = fromMs / 1_000
+    assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
+  })
+
+  it('[KTRADES2] a cursor that goes in circles proves nothing, and what came before is taken', async () => {
+    const { trades, clock } = await open(() => ({
+      trades: [trade('a', '2026-11-20T11:59:50Z')],
+      cursor: 'stale',
+    }))
+    const nowMs = clock.nowMs()
+    const answer = await trades.fetchRange({
+      ...{ ticker: null, source: 'history' as const, toMs: nowMs },
+      fromMs: timeMs(nowMs - 3_600_000),
+    })
+    assert.equal(answer.doubt, 'cursor')
+    assert.equal(answer.trades.length, 1)
+  })
+
+  it('[ANSWER2] of the whole venue an empty or a shorter answer is not taken for all', async () => {
+    const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
+      trade(at, `2026-11-20T${at}Z`),
+    )
+    let damage = (rows: readonly unknown[]) => rows
+    let isWalkDamaged = false
+    const { trades, clock, doubted } = await open((_path, query) => {
+      const isWalk = !query.has('min_ts')
+      return { trades: isWalk && !isWalkDamaged ? all : damage(all.slice(0, 4)), cursor: '' }
+    })
+    const fromMs = timeMs(clock.nowMs() + 500)
+    const range = { ticker: null, fromMs, toMs: timeMs(clock.nowMs() + 5_000) }
+    const read = () => trades.fetchRange({ ...range, source: 'backfill' })
+    for (const [reason, damaged] of [
+      ['empty', () => []],
+      ['shorter', (rows: readonly unknown[]) => rows.slice(0, 1)],
+    ] as const) {
+      damage = damaged
+      isWalkDamaged = false
+      const answer = await read()
+      assert.equal(answer.trades.length, 4, reason)
+      assert.equal(answer.doubt, null)
+      assert.equal(doubted('trades', reason), 1)
+      isWalkDamaged = true
+      assert.equal((await read()).doubt, reason)
+    }
+  })
+
+  it('[ANSWER1] an answer without a list is an error, and no end of trading', async () => {
+    let answer: unknown = { error: 'none' }
+    const { trades, catalog, clock } = await open(() => answer)
+    const toMs = clock.nowMs()
+    const range = { ticker: null, fromMs: timeMs(toMs - 1_000), toMs, source: 'backfill' as const }
+    const { signal } = new AbortController()
+    for (answer of [{ error: 'none' }, [], { trades: {}, series: {}, events: {} }, 'x']) {
+      await assert.rejects(trades.fetchRange(range), AnswerDoubt)
+      await assert.rejects(
+        catalog.crawl(() => undefined, signal),
+        AnswerDoubt,
+      )
+      await assert.rejects(trades.fetchNewestMs(), AnswerDoubt)
+    }
+  })
+
+  it('[KTRADES3] what is older than the live tables is said to be lost', async () => {
+    const { trades, clock } = await open((path) =>
+      path === '/historical/cutoff'
+        ? { trades_created_ts: '2026-08-20T00:00:00Z' }
+        : { trades: [], cursor: '' },
+    )
+    const toMs = clock.nowMs()
+    const range = { ticker: 'T', fromMs: timeMs(toMs - 200 * 86_400_000), toMs }
+    const answer = await trades.fetchRange({ ...range, source: 'history' })
+    assert.equal(answer.completeFromMs, Date.UTC(2026, 7, 20))
+  })
+})

@@ -1,0 +1,159 @@
+// Rows of the catalogue: what our listing says of them.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { EventListing, MarketListing } from '../../../../../engine/market/market.ts'
+import {
+  parseEvent,
+  parseMarket,
+  parseSeries,
+  type Series,
+} from '../../../../../engine/venues/kalshi/catalog/listing.ts'
+
+const SERIES = new Map<string, Series>([
+  ['KXNFLGAME', { ticker: 'KXNFLGAME', category: 'Sports', tags: ['Football'] }],
+])
+const EVENT = {
+  event_ticker: 'KXNFLGAME-25AUG07CINPHI',
+  series_ticker: 'KXNFLGAME',
+  title: 'Cincinnati at Philadelphia',
+  sub_title: 'CIN at PHI (Aug 7)',
+  category: 'Sports',
+  mutually_exclusive: true,
+  markets: [],
+}
+const MARKET = {
+  ticker: 'KXNFLGAME-25AUG07CINPHI-CIN',
+  event_ticker: 'KXNFLGAME-25AUG07CINPHI',
+  market_type: 'binary',
+  title: 'Will Cincinnati win?',
+  yes_sub_title: 'Cincinnati',
+  status: 'active',
+  created_time: '0001-01-01T00:00:00Z',
+  open_time: '2025-08-01T12:00:00Z',
+  close_time: '2025-08-21T23:00:00Z',
+  expected_expiration_time: '2025-08-08T02:00:00Z',
+  yes_bid_dollars: '0.4100',
+  yes_ask_dollars: '0.4200',
+  last_price_dollars: '0.4150',
+  volume_fp: '1000.50',
+  volume_24h_fp: '100.00',
+  open_interest_fp: '321.25',
+  rules_primary: 'If …',
+  rules_secondary: '',
+  price_ranges: [
+    { start: '0.0000', end: '0.1000', step: '0.0010' },
+    { start: '0.1000', end: '1.0000', step: '0.0100' },
+  ],
+  result: '',
+}
+
+function event(more: object = {}): EventListing {
+  const row = parseEvent({ ...EVENT, ...more }, SERIES)
+  assert.ok(row.kind === 'event')
+  return row.listing
+}
+
+function market(more: object = {}, of: EventListing | null = event()): MarketListing {
+  const row = parseMarket({ ...MARKET, ...more }, of)
+  assert.ok(row.kind === 'market', JSON.stringify(row))
+  return row.listing
+}
+
+function reason(more: object): string {
+  const row = parseMarket({ ...MARKET, ...more }, event())
+  assert.ok(row.kind === 'rejected')
+  return row.reason
+}
+
+describe('Kalshi listing', () => {
+  it('[KLIST2] ids, slugs, links and texts', () => {
+    const listing = market()
+    assert.equal(listing.nativeId, 'KXNFLGAME-25AUG07CINPHI-CIN')
+    assert.equal(listing.slug, 'kxnflgame-25aug07cinphi-cin')
+    assert.equal(listing.eventSlug, 'kxnflgame-25aug07cinphi')
+    assert.equal(listing.url, 'https://kalshi.com/markets/kxnflgame')
+    assert.ok(listing.image?.endsWith('/KXNFLGAME.webp'))
+    assert.deepEqual(
+      listing.outcomes.map(({ label, id }) => `${label} ${id}`),
+      ['Yes KXNFLGAME-25AUG07CINPHI-CIN', 'No KXNFLGAME-25AUG07CINPHI-CIN:no'],
+    )
+    assert.deepEqual([listing.category, listing.tags], ['Sports', ['Football']])
+    assert.equal(listing.description, 'If …')
+  })
+
+  it('[KLIST3] the question is the event asked and the market answered, without repeating words', () => {
+    assert.equal(market().question, 'Cincinnati at Philadelphia: Cincinnati')
+    const asked = event({ title: 'Who will win?' })
+    assert.equal(market({}, asked).question, 'Who will win? Cincinnati')
+    assert.equal(market({ yes_sub_title: 'who will win?' }, asked).question, 'Who will win?')
+    assert.equal(market({ yes_sub_title: '' }, asked).question, 'Who will win?')
+    const alone = event({ event_ticker: 'KXMARS-99', title: 'Will Musk visit Mars?' })
+    const only = { ticker: 'KXMARS-99', event_ticker: 'KXMARS-99', yes_sub_title: 'Mars' }
+    assert.equal(market(only, alone).question, 'Will Musk visit Mars?')
+    assert.equal(market({}, null).question, 'Will Cincinnati win?')
+  })
+
+  it('[KLIST4] volumes are dollars: contracts at the last price', () => {
+    const listing = market()
+    assert.equal(listing.volume24h, 41_500_000)
+    assert.equal(listing.volumeTotal, 415_207_500)
+    assert.equal(listing.openInterest, 321_250_000)
+    assert.equal(market({ last_price_dollars: '0.0000' }).volume24h, 0)
+    assert.equal(market({ volume_24h_fp: '99999999999999' }).volume24h, 0, 'absurd: left out')
+  })
+
+  it('[KLIST5] a game closes when it is expected to end, another market when it closes', () => {
+    const endMs = Date.UTC(2025, 7, 8, 2)
+    const closeMs = Date.UTC(2025, 7, 21, 23)
+    assert.equal(market().closeAtMs, endMs)
+    const row = parseMarket(MARKET, event())
+    assert.ok(row.kind === 'market')
+    assert.equal(row.tradingEndsAtMs, closeMs, 'for the timers')
+    const politics = event({ series_ticker: 'KXPRES', category: 'Politics' })
+    assert.equal(market({}, politics).closeAtMs, closeMs)
+    assert.equal(market().createdAtMs, Date.UTC(2025, 7, 1, 12), 'year 1 stands for nothing')
+  })
+
+  it('[KLIST6] statuses', () => {
+    const words = ['active', 'inactive', 'closed', 'determined', 'disputed', 'amended', 'finalized']
+    const expected = ['open', 'closed', 'closed', 'closed', 'closed', 'closed', 'resolved']
+    assert.deepEqual(
+      words.map((status) => market({ status }).status),
+      expected,
+    )
+    const unopened = market({ status: 'initialized' })
+    assert.deepEqual([unopened.status, unopened.isUnopened], ['closed', true])
+    assert.equal(reason({ status: 'dreaming' }), 'market_status')
+  })
+
+  it('[KLIST7] the payout is the stated value, else the result, and only once it is final', () => {
+    const payout = (more: object) => market({ status: 'finalized', ...more }).settlementPrice
+    assert.equal(payout({ result: 'yes' }), 1_000_000)
+    assert.equal(payout({ result: 'no', settlement_value_dollars: '0.0000' }), 0)
+    assert.equal(payout({ result: 'scalar', settlement_value_dollars: '0.3700' }), 370_000)
+    assert.equal(market({ status: 'determined', result: 'yes' }).settlementPrice, null)
+  })
+
+  it('[KLIST8] empty sides, the finest tick, and the old integer fields', () => {
+    const bare = market({ yes_bid_dollars: '0.0000', yes_ask_dollars: '1.0000' })
+    assert.deepEqual([bare.bestBid, bare.bestAsk], [null, null])
+    assert.equal(bare.tickMicros, 1_000)
+    const { yes_bid_dollars: _, volume_fp: __, price_ranges: ___, ...old } = MARKET
+    const row = parseMarket({ ...old, yes_bid: 41, volume: 1_000, tick_size: 1 }, event())
+    assert.ok(row.kind === 'market')
+    const { bestBid, volumeTotal, tickMicros } = row.listing
+    assert.deepEqual([bestBid, volumeTotal, tickMicros], [410_000, 415_000_000, 10_000])
+  })
+
+  it('[KLIST9] combinations and scalar markets are refused by name', () => {
+    assert.equal(reason({ ticker: 'KXMVENFL-X' }), 'combo')
+    assert.equal(reason({ mve_collection_ticker: 'KXMVE' }), 'combo')
+    assert.equal(reason({ market_type: 'scalar' }), 'not_binary')
+    assert.equal(reason({ ticker: 7 }), 'market_ticker')
+    for (const row of [null, 5, [], 'x']) assert.equal(parseMarket(row, null).kind, 'rejected')
+    for (const row of [null, {}, { ticker: '' }]) assert.ok('kind' in parseSeries(row))
+    const bad = parseEvent({ event_ticker: 'X' }, SERIES)
+    assert.ok(bad.kind === 'rejected')
+  })
+})

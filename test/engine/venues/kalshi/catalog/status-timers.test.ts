@@ -1,0 +1,102 @@
+// What the venue does in silence: markets open and close when their time has come.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { type TimeMs, timeMs } from '../../../../../engine/units.ts'
+import { StatusTimers } from '../../../../../engine/venues/kalshi/catalog/status-timers.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+
+function open() {
+  const clock = new ManualClock()
+  const told: string[] = []
+  const startMs = clock.nowMs()
+  const timers = new StatusTimers({
+    clock,
+    emit: (event) => {
+      const atMs = clock.nowMs() - startMs
+      if (event.kind === 'marketStatus') told.push(`${atMs} ${event.market} ${event.status}`)
+      else if (event.kind === 'marketSeen') told.push(`${atMs} ${event.market} seen`)
+    },
+  })
+  const at = (ms: number): TimeMs => timeMs(startMs + ms)
+  return { clock, told, timers, at }
+}
+
+describe('Kalshi status timers', () => {
+  it('[KTIMER1] a market opens and closes on time, and each change is confirmed after it', () => {
+    const { clock, told, timers, at } = open()
+    timers.set('T', { status: 'closed', openAtMs: at(1_000), closeAtMs: at(60_000) })
+    clock.advance(120_000)
+    assert.deepEqual(told, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
+  })
+
+  it('[KTIMER2] the same times again do not fire again, new times do', () => {
+    const { clock, told, timers, at } = open()
+    const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
+    timers.set('T', times)
+    clock.advance(10_000)
+    // REST still shows it open.
+    timers.set('T', times)
+    clock.advance(100_000)
+    assert.deepEqual(told, ['1000 T closed', '4000 T seen'])
+    timers.set('T', { ...times, closeAtMs: at(200_000) })
+    clock.advance(200_000)
+    assert.deepEqual(told.slice(2), ['200000 T closed', '203000 T seen'])
+  })
+
+  it('[KTIMER3] a moved close replaces the old one', () => {
+    const { clock, told, timers, at } = open()
+    timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(10_000) })
+    timers.correct('T', { closeAtMs: at(20_000) })
+    timers.correct('unknown', { closeAtMs: at(5_000) })
+    clock.advance(15_000)
+    assert.deepEqual(told, [])
+    clock.advance(15_000)
+    assert.deepEqual(told, ['20000 T closed', '23000 T seen'])
+  })
+
+  it('[KTIMER4] a close long past is only confirmed, a status told by the venue not repeated', () => {
+    const { clock, told, timers, at } = open()
+    timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
+    timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })
+    timers.noteStatus('TOLD', 'closed')
+    clock.advance(60_000)
+    assert.deepEqual(told, ['3000 OLD seen', '8000 TOLD seen'])
+  })
+
+  it('[KTIMER5] removed markets and a stopped list tell nothing and leave no timer', () => {
+    const { clock, told, timers, at } = open()
+    timers.set('A', { status: 'open', openAtMs: null, closeAtMs: at(1_000) })
+    timers.remove('A')
+    timers.set('B', { status: 'open', openAtMs: null, closeAtMs: at(2_000) })
+    clock.advance(1_500)
+    timers.stop()
+    clock.advance(100_000)
+    assert.deepEqual([told, clock.timerCount], [[], 0])
+  })
+
+  it('[KTIMER6] ten thousand closes come in order over one timer', () => {
+    const { clock, told, timers, at } = open()
+    const random = seededRandom('timers')
+    const expected: string[] = []
+    for (let number = 0; number < 10_000; number += 1) {
+      const ms = 1 + random.below(900_000)
+      timers.set(`M${number}`, { status: 'open', openAtMs: null, closeAtMs: at(ms) })
+      if (random.next() < 0.5) timers.remove(`M${number}`)
+      else expected.push(`${ms} M${number} closed`)
+    }
+    assert.ok(clock.timerCount <= 1)
+    clock.advance(1_000_000)
+    const closes = told.filter((line) => line.endsWith('closed'))
+    assert.deepEqual(closes.sort(), expected.sort())
+  })
+
+  it('[KTIMER6] a calendar that jumps forward is noticed within half a minute', () => {
+    const { clock, told, timers, at } = open()
+    timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(3_600_000) })
+    clock.jumpCalendar(3_700_000)
+    clock.advance(30_000)
+    assert.equal(told.length, 1)
+  })
+})

@@ -1,0 +1,240 @@
+// The catalogue of venue a against a Gamma on loopback whose pages the test writes.
+// Not for: what one row means (listing.test.ts).
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../../../../engine/clock.ts'
+import { HttpClient } from '../../../../../engine/fetch.ts'
+import { nativeMarketId } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { formatTime, timeMs } from '../../../../../engine/units.ts'
+import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catalog/catalog.ts'
+import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
+import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
+import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
+import { PolymarketStub, type StubRequest } from '../../../../support/polymarket-stub.ts'
+
+const NOW_MS = systemClock.nowMs()
+const ago = (ms: number) => formatTime(timeMs(NOW_MS - ms))
+const HOUR_MS = 3_600_000
+
+const market = (number: number, more: object = {}) => ({
+  conditionId: `0x${number}`,
+  question: `Question ${number}`,
+  slug: `market-${number}`,
+  outcomes: '["Yes", "No"]',
+  outcomePrices: '["0.4", "0.6"]',
+  clobTokenIds: `["${number}1", "${number}2"]`,
+  active: true,
+  closed: false,
+  acceptingOrders: true,
+  updatedAt: ago(HOUR_MS),
+  ...more,
+})
+const event = (number: number, more: object = {}) => ({
+  id: String(number),
+  slug: `event-${number}`,
+  title: `Event ${number}`,
+  tags: [{ label: 'Politics' }],
+  updatedAt: ago(HOUR_MS),
+  markets: [market(number)],
+  ...more,
+})
+
+/** Pages of `limit` under cursors, the way Gamma has them: only `after_cursor` moves on. */
+function paged(rows: readonly object[], query: URLSearchParams, limit: number) {
+  const from = Number(query.get('after_cursor') ?? '0')
+  const more = from + limit < rows.length ? { next_cursor: String(from + limit) } : {}
+  return { events: rows.slice(from, from + limit), ...more }
+}
+
+async function openCatalog(t: TestContext) {
+  const stub = new PolymarketStub()
+  const hosts = await stub.start()
+  const metrics = new Metrics()
+  const parts = { clock: systemClock, random: seededRandom(1), log: silentLog, metrics }
+  const { catalog, feed } = openPolymarket({ ...parts, emit: () => {} }, hosts)
+  t.after(async () => {
+    await feed.stop()
+    await stub.stop()
+  })
+  const pages: CatalogPage[] = []
+  const onPage = (page: CatalogPage) => void pages.push(page)
+  const signal = new AbortController().signal
+  const ids = () => pages.flatMap((page) => page.markets.map(({ nativeId }) => nativeId))
+  const troubles = () =>
+    [...metrics.counts('venue_troubles_total')].map(([key, { value }]) => [key, value])
+  return { stub, catalog, onPage, signal, ids, pages, troubles, metrics }
+}
+
+const queriesOf = (stub: PolymarketStub, path: string): StubRequest[] =>
+  stub.requests.filter((request) => request.path === path)
+
+test('[POLYCAT1] a crawl follows after_cursor through open and lately closed events', async (t) => {
+  const { stub, catalog, onPage, signal, ids, pages } = await openCatalog(t)
+  const open = Array.from({ length: 7 }, (_, number) => event(number))
+  const closed = [event(50, { markets: [market(50, { closed: true })] })]
+  stub.rest = ({ query }) => paged(query.get('closed') === 'true' ? closed : open, query, 3)
+  await catalog.crawl(onPage, signal)
+  assert.deepEqual(ids(), ['0x0', '0x1', '0x2', '0x3', '0x4', '0x5', '0x6', '0x50'])
+  assert.equal(pages[0]?.events[0]?.nativeId, 'event-0')
+  assert.equal(pages[0]?.markets[0]?.event, 'event-0')
+  assert.equal(pages[0]?.markets[0]?.category, 'Politics')
+  assert.equal('markets' in (pages[0]?.events[0]?.native ?? {}), false)
+  const last = queriesOf(stub, '/events/keyset').at(-1)?.query
+  const since = Date.parse(last?.get('end_date_min') ?? '')
+  assert.ok(Math.abs(NOW_MS - 48 * HOUR_MS - since) < 60_000)
+})
+
+test('[POLYCAT2] a list whose cursor repeats is not believed, and what came before is taken', async (t) => {
+  const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
+  stub.rest = ({ query }) =>
+    query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
+  const doubt = { name: 'AnswerDoubt', reason: 'cursor' }
+  await assert.rejects(catalog.crawl(onPage, signal), doubt)
+  assert.deepEqual(ids(), ['0x1', '0x1'])
+  for (const answer of [{ error: 'none' }, [], { events: {} }]) {
+    stub.rest = () => answer
+    await assert.rejects(catalog.crawl(onPage, signal), { name: 'AnswerDoubt', reason: 'shape' })
+  }
+  stub.rest = () => ({ events: [] })
+  await assert.rejects(
+    catalog.refresh(timeMs(0), onPage, signal),
+    { name: 'AnswerDoubt', reason: 'empty' },
+    'the newest come first, however old they are',
+  )
+})
+
+test('[POLYCAT3] what was resolved long ago, or is no market, is left out and counted', async (t) => {
+  const { stub, catalog, onPage, signal, ids, metrics } = await openCatalog(t)
+  const settled = { closed: true, umaResolutionStatus: 'resolved' }
+  const rows = [
+    event(1, {
+      markets: [
+        market(1, { ...settled, closedTime: '2024-01-05 06:36:50+00' }),
+        market(2, { ...settled, closedTime: ago(HOUR_MS) }),
+        market(3, { clobTokenIds: '[]' }),
+        'nonsense',
+      ],
+    }),
+  ]
+  stub.rest = ({ query }) => paged(query.get('closed') === 'true' ? [] : rows, query, 100)
+  await catalog.crawl(onPage, signal)
+  assert.deepEqual(ids(), ['0x2'])
+  assert.deepEqual([...metrics.counts('venue_rejected_total').keys()].sort(), [
+    '{"venue":"a","reason":"no_tokens"}',
+    '{"venue":"a","reason":"row_not_object"}',
+  ])
+  assert.deepEqual(
+    [...metrics.counts('venue_ignored_total').keys()],
+    ['{"venue":"a","reason":"long_settled"}'],
+  )
+})
+
+test('[POLYCAT4] a refresh ends where all is older, and reads to the end what is not in order', async (t) => {
+  const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
+  const ordered = [0.1, 0.2, 3, 4, 5, 6, 7, 8].map((hours, number) => {
+    const updatedAt = ago(hours * HOUR_MS)
+    return event(number, { updatedAt, markets: [market(number, { updatedAt })] })
+  })
+  let rows = ordered
+  stub.rest = ({ query }) => paged(query.get('closed') === 'true' ? [] : rows, query, 2)
+  await catalog.refresh(timeMs(NOW_MS - HOUR_MS), onPage, signal)
+  assert.deepEqual(ids(), ['0x0', '0x1'])
+  const openQueries = () =>
+    queriesOf(stub, '/events/keyset').filter(({ query }) => query.get('closed') === 'false')
+  assert.equal(openQueries().length, 2)
+  assert.equal(openQueries()[0]?.query.get('order'), 'updatedAt')
+  rows = [...ordered].reverse()
+  await catalog.refresh(timeMs(NOW_MS - HOUR_MS), onPage, signal)
+  assert.deepEqual(ids().slice(2).sort(), ['0x0', '0x1'])
+})
+
+test('[POLYCAT4] a server that refuses the order is read whole, and not asked for it again', async (t) => {
+  const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
+  const rows = [event(1), event(2, { updatedAt: ago(0) })]
+  stub.rest = ({ query }) =>
+    query.has('order') ? 422 : paged(query.get('closed') === 'true' ? [] : rows, query, 100)
+  await catalog.refresh(timeMs(NOW_MS - 60_000), onPage, signal)
+  assert.deepEqual(ids(), ['0x2'])
+  await catalog.refresh(timeMs(NOW_MS - 60_000), onPage, signal)
+  const refused = queriesOf(stub, '/events/keyset').filter(({ query }) => query.has('order'))
+  assert.equal(refused.length, 1)
+})
+
+test('[POLYCAT5] single markets come with their event, open and closed ones, unknown ones absent', async (t) => {
+  const { stub, catalog, signal } = await openCatalog(t)
+  const nested = { events: [{ slug: 'event-9', title: 'Event 9' }] }
+  const open = new Map([['0x1', market(1, nested)]])
+  const closed = new Map([['0x2', market(2, { ...nested, closed: true })]])
+  stub.rest = ({ path, query }) => {
+    if (path === '/events/slug/event-9') return event(9)
+    if (path !== '/markets/keyset') return 404
+    const held = query.get('closed') === 'true' ? closed : open
+    const found = query.getAll('condition_ids').map((id) => held.get(id))
+    return { markets: found.filter((row) => row !== undefined) }
+  }
+  const wanted = ['0x1', '0x2', '0x3'].map(nativeMarketId)
+  const page = await catalog.fetchMarkets(wanted, signal)
+  assert.deepEqual(
+    page.markets.map(({ nativeId, status, category }) => [nativeId, status, category]),
+    [
+      ['0x1', 'open', 'Politics'],
+      ['0x2', 'closed', 'Politics'],
+    ],
+  )
+  assert.deepEqual(
+    page.events.map(({ nativeId }) => nativeId),
+    ['event-9'],
+  )
+  stub.rest = () => ({ error: 'no' })
+  await assert.rejects(catalog.fetchMarkets(wanted, signal))
+})
+
+test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; an unknown market and one alone have none', async (t) => {
+  const stub = new PolymarketStub()
+  const { gamma: baseUrl } = await stub.start()
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 20, retries: 0 }
+  const gamma = new HttpClient({ baseUrl, ...limits, random: seededRandom(1), ...parts })
+  t.after(async () => {
+    gamma.stop()
+    await stub.stop()
+  })
+  const inGroup = (number: number, more: object = {}) =>
+    market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
+  const markets = [
+    inGroup(4, { closed: true, umaResolutionStatus: 'resolved' }),
+    inGroup(2),
+    market(9),
+    inGroup(7, { negRiskMarketID: '0xother' }),
+    inGroup(5, { active: false, clobTokenIds: '[]' }),
+    inGroup(3, { conditionId: '' }),
+  ]
+  const parent = { slug: 'event-1' }
+  const open = [inGroup(2, { events: [parent] }), market(9, { events: [parent] })]
+  const closed = [
+    inGroup(4, { closed: true, events: [parent] }),
+    inGroup(6, { events: [{ slug: 'gone' }] }),
+    inGroup(8, { events: [parent] }),
+  ]
+  stub.rest = ({ path, query }) => {
+    if (path === '/events/slug/event-1') return event(1, { markets })
+    if (path !== '/markets/keyset') return 404
+    const ids = query.getAll('condition_ids')
+    const held = query.get('closed') === 'true' ? closed : open
+    return { markets: held.filter(({ conditionId }) => ids.includes(conditionId)) }
+  }
+  const catalog = new PolymarketCatalog({ ...parts, gamma, intake: new Intake(parts) })
+  const signal = new AbortController().signal
+  const groupOf = (number: number) => catalog.group(nativeMarketId(`0x${number}`), signal)
+  for (const number of [2, 4]) {
+    assert.deepEqual(await groupOf(number), ['0x4', '0x2', '0x5'], `as seen from ${number}`)
+  }
+  // Alone; of an event that is gone; not in its own event; unknown.
+  for (const number of [9, 6, 8, 77]) assert.equal(await groupOf(number), null, String(number))
+  stub.rest = () => 500
+  await assert.rejects(groupOf(2), { name: 'FetchError' })
+})

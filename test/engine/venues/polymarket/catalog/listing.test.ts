@@ -1,0 +1,147 @@
+// Gamma's rows to listings, by example: status, payout, close, figures, refusals.
+// Not for: which rows are read (catalog.test.ts).
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import type { MarketListing } from '../../../../../engine/market/market.ts'
+import { readEvent, readMarket } from '../../../../../engine/venues/polymarket/catalog/listing.ts'
+
+const FIXTURE = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket/gamma_market.json`
+
+const base = {
+  conditionId: '0xabc',
+  question: 'Will it?',
+  slug: 'will-it',
+  outcomes: '["Yes", "No"]',
+  outcomePrices: '["0.505", "0.495"]',
+  clobTokenIds: '["11", "12"]',
+  active: true,
+  closed: false,
+  archived: false,
+  acceptingOrders: true,
+}
+
+function market(more: object = {}, event: Record<string, unknown> | null = null): MarketListing {
+  const listing = readMarket({ ...base, ...more }, event)
+  assert.ok(typeof listing !== 'string', String(listing))
+  return listing
+}
+
+test('[POLYLIST1] a recorded row becomes a listing, figures and times in our units', (t) => {
+  if (!existsSync(FIXTURE)) {
+    t.diagnostic(`RECORDED DATA ABSENT: ${FIXTURE}`)
+    t.skip(`${FIXTURE} is absent`)
+    return
+  }
+  const listing = readMarket(JSON.parse(readFileSync(FIXTURE, 'utf8')))
+  assert.ok(typeof listing !== 'string')
+  const { native, description, outcomes, ...rest } = listing
+  assert.ok(description?.startsWith('This market will resolve'))
+  assert.equal('events' in native, false)
+  assert.equal(native.id, '1557558')
+  assert.deepEqual(
+    outcomes.map(({ label }) => label),
+    ['Up', 'Down'],
+  )
+  assert.match(outcomes[0]?.id ?? '', /^\d{77,78}$/)
+  assert.deepEqual(rest, {
+    venue: 'a',
+    nativeId: '0x78443f961b9a65869dcb39359de9960165c7e5cbad0904eac7f29cd77872a63b',
+    slug: 'btc-updown-5m-1773307200',
+    question: 'Bitcoin Up or Down - March 12, 5:20AM-5:25AM ET',
+    status: 'open',
+    isUnopened: false,
+    event: 'btc-updown-5m-1773307200',
+    eventSlug: 'btc-updown-5m-1773307200',
+    category: null,
+    tags: [],
+    image: 'https://polymarket-upload.s3.us-east-2.amazonaws.com/BTC+fullsize.png',
+    url: 'https://polymarket.com/event/btc-updown-5m-1773307200/btc-updown-5m-1773307200',
+    createdAtMs: Date.parse('2026-03-11T09:27:51.140Z'),
+    openAtMs: Date.parse('2026-03-11T09:27:55Z'),
+    closeAtMs: Date.parse('2026-03-12T09:25:00Z'),
+    tickMicros: 10_000,
+    lastPrice: 510_000,
+    bestBid: 500_000,
+    bestAsk: 510_000,
+    volume24h: 9_999_997,
+    volumeTotal: 9_999_997,
+    openInterest: null,
+    settlementPrice: null,
+    changedAtMs: Date.parse('2026-03-11T15:14:46.097Z'),
+  })
+})
+
+test('[POLYLIST2] what is no binary market with tokens is refused with its reason', () => {
+  assert.equal(readMarket(7), 'row_not_object')
+  assert.equal(readMarket({ ...base, conditionId: '' }), 'no_condition_id')
+  assert.equal(readMarket({ ...base, question: 3 }), 'no_question')
+  assert.equal(readMarket({ ...base, slug: null }), 'no_slug')
+  assert.equal(readMarket({ ...base, clobTokenIds: undefined }), 'no_tokens')
+  assert.equal(readMarket({ ...base, clobTokenIds: '[oops' }), 'no_tokens')
+  assert.equal(readMarket({ ...base, clobTokenIds: '["1"]' }), 'not_two_outcomes')
+  assert.equal(readMarket({ ...base, clobTokenIds: '["1","1"]' }), 'not_two_outcomes')
+  assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
+  assert.equal(readMarket({ ...base, clobTokenIds: '["1","2","3"]' }), 'not_two_outcomes')
+  assert.equal(readEvent({}), 'no_event_slug')
+})
+
+test('[POLYLIST3] status and payout follow the resolution, never a plan', () => {
+  const of = (more: object) => {
+    const { status, settlementPrice, isUnopened } = market(more)
+    return [status, settlementPrice, isUnopened]
+  }
+  assert.deepEqual(of({}), ['open', null, false])
+  assert.deepEqual(of({ acceptingOrders: false }), ['closed', null, false])
+  assert.deepEqual(of({ active: false }), ['closed', null, true])
+  assert.deepEqual(of({ archived: true }), ['closed', null, false])
+  assert.deepEqual(of({ umaResolutionStatus: 'proposed' }), ['closed', null, false])
+  assert.deepEqual(of({ closed: true }), ['closed', null, false])
+  const resolved = { closed: true, umaResolutionStatus: 'resolved' }
+  assert.deepEqual(of({ ...resolved, outcomePrices: '["0", "1"]' }), ['resolved', 0, false])
+  assert.deepEqual(of({ ...resolved, outcomePrices: '["1", "0"]' }), ['resolved', 1_000_000, false])
+  assert.deepEqual(of({ ...resolved, outcomePrices: '["0.5", "0.5"]' })[1], 500_000)
+  assert.deepEqual(of({ ...resolved, outcomePrices: '["0", "0"]' }), ['resolved', null, false])
+  assert.deepEqual(of({ closed: true, outcomePrices: '["1", "0"]' }), [
+    'resolved',
+    1_000_000,
+    false,
+  ])
+  assert.deepEqual(of({ closed: true, outcomePrices: '["0", "0"]' }), ['closed', null, false])
+})
+
+test('[POLYLIST4] the close is the true one, else the game, else the plan', () => {
+  const endDate = '2026-01-05T02:30:00Z'
+  const gameStartTime = '2026-01-04 23:00:00+00'
+  const closedTime = '2026-01-05 06:36:50+00'
+  assert.equal(market({ endDate }).closeAtMs, Date.parse(endDate))
+  assert.equal(market({ endDate, gameStartTime }).closeAtMs, Date.UTC(2026, 0, 4, 23))
+  assert.equal(
+    market({ endDate, gameStartTime, closedTime }).closeAtMs,
+    Date.UTC(2026, 0, 5, 6, 36, 50),
+  )
+  assert.equal(market({ endDate: 'soon' }).closeAtMs, null)
+})
+
+test('[POLYLIST5] zero and one are no best prices, text figures count, hidden tags may be the category', () => {
+  const listing = market(
+    { bestBid: 0, bestAsk: 1, lastTradePrice: 0, volumeNum: undefined, volume: '12.5' },
+    {
+      slug: 'game',
+      negRisk: true,
+      tags: [{ label: 'NBA' }, { label: 'Sports', forceHide: true }, { label: 'NBA' }],
+      image: 'https://event',
+    },
+  )
+  assert.equal(listing.bestBid, null)
+  assert.equal(listing.bestAsk, null)
+  assert.equal(listing.lastPrice, 505_000, "the venue's own price stands in")
+  assert.equal(listing.volumeTotal, 12_500_000)
+  assert.equal(listing.volume24h, 0)
+  assert.equal(listing.category, 'Sports')
+  assert.deepEqual(listing.tags, ['NBA', 'Sports'])
+  assert.equal(listing.image, 'https://event')
+  assert.equal(listing.url, 'https://polymarket.com/event/game/will-it')
+  assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
+})

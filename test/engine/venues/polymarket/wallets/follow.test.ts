@@ -1,0 +1,157 @@
+// Fills of followed wallets off the stream, and the share of requests that wallets have: the whole venue on a
+// manual clock against real sockets.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { VenueEvent } from '../../../../../engine/events.ts'
+import { nativeMarketId, walletAddress } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { timeMs } from '../../../../../engine/units.ts'
+import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
+import type { VenueWallets } from '../../../../../engine/wallet.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { PolymarketStub } from '../../../../support/polymarket-stub.ts'
+import { WALLET } from '../../../../support/wallet-stub.ts'
+
+const START_MS = 1_795_000_000_000
+
+async function open(t: TestContext) {
+  const stub = new PolymarketStub()
+  const hosts = await stub.start()
+  const clock = new ManualClock(START_MS)
+  const events: VenueEvent[] = []
+  const emit = (event: VenueEvent) => void events.push(event)
+  const parts = { clock, random: seededRandom('follow'), log: silentLog, metrics: new Metrics() }
+  const { feed, wallets } = openPolymarket({ ...parts, emit }, hosts)
+  assert.ok(wallets !== null)
+  t.after(async () => {
+    await feed.stop()
+    await stub.stop()
+  })
+  const fills = () => events.flatMap((event) => (event.kind === 'walletFill' ? [event] : []))
+  return { stub, clock, feed, wallets, events, fills }
+}
+
+/** Lets the loop turn until the condition holds. */
+async function until(isMet: () => boolean, what: string): Promise<void> {
+  for (let turn = 0; turn < 20_000; turn += 1) {
+    if (isMet()) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.fail(`never: ${what}`)
+}
+
+const frame = (type: string, more: object = {}) => ({
+  topic: 'activity',
+  type,
+  timestamp: START_MS,
+  payload: {
+    proxyWallet: WALLET,
+    asset: '11',
+    conditionId: '0x1',
+    side: 'BUY',
+    size: 714.285713,
+    price: 0.860000001148,
+    timestamp: START_MS / 1_000,
+    transactionHash: '0xFEED',
+    ...more,
+  },
+})
+
+test('[WALLETREAD13] each fill of a followed wallet is emitted once, from its own row; nobody else’s is', async (t) => {
+  const { stub, feed, wallets, events, fills } = await open(t)
+  feed.start()
+  const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
+  await until(() => (rtds()?.received.length ?? 0) > 0, 'subscribed')
+  const send = (...messages: object[]) => {
+    for (const message of messages) rtds()?.socket.send(JSON.stringify(message))
+  }
+  const heard = (count: number) =>
+    until(() => events.filter(({ kind }) => kind === 'trade').length === count, `trade ${count}`)
+  const last = (number: number) =>
+    frame('orders_matched', { proxyWallet: '0xlast', transactionHash: `0x${number}` })
+  wallets.follow(WALLET)
+  wallets.follow(WALLET)
+  send(frame('orders_matched'), frame('trades', { proxyWallet: WALLET.toUpperCase() }))
+  send(frame('trades', { proxyWallet: `0x${'cd'.repeat(20)}`, side: 'SELL' }), last(1))
+  await heard(2)
+  const { fill, wallet, venueTimeMs } = fills()[0] ?? assert.fail('no fill')
+  assert.equal(fills().length, 1)
+  assert.equal(wallet, WALLET)
+  assert.equal(venueTimeMs, START_MS)
+  assert.deepEqual(fill, {
+    kind: 'buy',
+    timeMs: START_MS,
+    txHash: '0xfeed',
+    market: '0x1',
+    token: '11',
+    size: 714_285_713,
+    price: 860_000,
+    usd: 614_285_714,
+    fee: 0,
+    role: 'taker',
+    converted: [],
+  })
+  // The same transaction's other side, once it is followed too.
+  const maker = `0x${'cd'.repeat(20)}`
+  wallets.follow(walletAddress(maker) ?? assert.fail())
+  send(frame('trades', { proxyWallet: maker, side: 'SELL' }), last(9))
+  await heard(3)
+  assert.equal(fills()[1]?.fill.role, 'maker')
+  wallets.unfollow(walletAddress(maker) ?? assert.fail())
+  wallets.unfollow(WALLET)
+  send(frame('trades', { size: 3 }), last(2))
+  await heard(4)
+  assert.equal(fills().length, 2)
+})
+
+test('[WALLETREAD14] however many wallets are read, the stream’s back-fill is asked next', async (t) => {
+  const { stub, clock, feed, wallets } = await open(t)
+  const fill = { ...frame('trades').payload, type: 'TRADE', usdcSize: 1 }
+  stub.rest = ({ path, query }) => {
+    const isFirst = path === '/activity' && Number(query.get('offset')) === 0
+    return isFirst ? [{ ...fill, proxyWallet: query.get('user') }] : []
+  }
+  const waiting = Promise.allSettled([...askForMany(wallets, 400), ...readMany(wallets, 120)])
+  const count = (path: string) => stub.requests.filter((asked) => asked.path === path).length
+  const positions = () => count('/positions') + count('/closed-positions')
+  await until(() => positions() >= 5 && count('/activity') >= 40, 'the bursts')
+  await turns(200)
+  assert.deepEqual([positions(), count('/activity')], [5, 40])
+  for (let second = 0; second < 10; second += 1) {
+    clock.advance(1_000)
+    await turns(200)
+  }
+  assert.ok(positions() > 40 && positions() <= 55, `${positions()} in ten seconds`)
+  assert.equal(count('/activity'), 240)
+  const tradesCount = count('/trades')
+  assert.ok(tradesCount > 50 && tradesCount <= 116, `${tradesCount}`)
+  const range = { market: nativeMarketId('0x1'), fromMs: timeMs(START_MS), toMs: timeMs(START_MS) }
+  await feed.fetchTrades({ ...range, source: 'history' })
+  assert.equal(count('/trades'), tradesCount + 1, 'at once, without any time passing')
+  await feed.stop()
+  const ends = await waiting
+  assert.ok(ends.some(({ status }) => status === 'rejected'))
+})
+
+function askForMany(wallets: VenueWallets, count: number) {
+  const signal = new AbortController().signal
+  return Array.from({ length: count }, (_, number) => {
+    const address = walletAddress(`0x${String(number).padStart(40, '0')}`) ?? WALLET
+    return wallets.positions(address, signal)
+  })
+}
+
+function readMany(wallets: VenueWallets, count: number) {
+  const signal = new AbortController().signal
+  return Array.from({ length: count }, (_, number) => {
+    const address = walletAddress(`0x${String(number).padStart(40, '0')}`) ?? WALLET
+    return wallets.history({ address, fromMs: timeMs(0) }, () => undefined, signal)
+  })
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}

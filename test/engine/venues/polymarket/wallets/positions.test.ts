@@ -1,0 +1,144 @@
+// What the venue counts as positions, and who it says an address is: recorded rows, paging, hosts that fail.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { FetchError } from '../../../../../engine/fetch.ts'
+import { walletAddress } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
+import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
+import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
+import { randomPast, type StubAsk, WALLET, WalletStub } from '../../../../support/wallet-stub.ts'
+
+const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/wallets`
+const skip = existsSync(RECORDED) ? false : 'NO RECORDED WALLETS HERE (SHARED_DATA)'
+const OWNER = walletAddress(`0x${'0e'.repeat(20)}`) ?? WALLET
+const signal = new AbortController().signal
+
+type Row = Readonly<Record<string, unknown>>
+
+function recorded(name: string): readonly Row[] {
+  const rows: unknown = JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
+  assert.ok(Array.isArray(rows))
+  return rows
+}
+
+/** A host with these positions, by the venue's limits and defaults. */
+async function read(open: readonly Row[], closed: readonly Row[], pageRows = 500) {
+  const stub = new WalletStub(randomPast('none', []))
+  stub.others = ({ path, query }) => {
+    const rows = path === '/positions' ? open : closed
+    if (path === '/positions') assert.equal(query.get('sizeThreshold'), '0')
+    const limit = Math.min(Number(query.get('limit')), path === '/positions' ? 500 : 50, pageRows)
+    const offset = Number(query.get('offset'))
+    return offset > 10_000 ? 400 : rows.slice(offset, offset + limit)
+  }
+  const metrics = new Metrics()
+  const intake = new Intake({ log: silentLog, metrics })
+  const positions = await readPositions({ data: stub, intake }, WALLET, signal)
+  let rejectedCount = 0
+  for (const { value } of metrics.counts('venue_rejected_total').values()) rejectedCount += value
+  return { positions, rejectedCount }
+}
+
+const row = (number: number, more: Row = {}): Row => ({
+  asset: `${number}`,
+  conditionId: `0x${number}`,
+  size: 10,
+  totalBought: 20,
+  avgPrice: 0.25,
+  realizedPnl: -1.5,
+  curPrice: 0.5,
+  ...more,
+})
+const many = (count: number, from = 0) => Array.from({ length: count }, (_, at) => row(from + at))
+
+test('[WALLETREAD11] positions come with the venue’s own figures, recorded rows among them', {
+  skip,
+}, async () => {
+  const open = [...recorded('positions'), ...recorded('em-positions')]
+  const closed = recorded('closed_positions')
+  const { positions, rejectedCount } = await read(open, closed)
+  assert.equal(rejectedCount, 0)
+  assert.equal(positions.length, open.length + closed.length)
+  for (const [index, position] of positions.entries()) {
+    const told = [...open, ...closed][index]
+    assert.equal(position.token, told?.asset)
+    assert.equal(position.market, told?.conditionId)
+    assert.equal(position.isClosed, index >= open.length)
+    assert.equal(position.size, position.isClosed ? 0 : Math.round(Number(told?.size) * 1e6))
+    assert.equal(position.bought, Math.round(Number(told?.totalBought) * 1e6))
+    const average = Math.round(Number(told?.avgPrice) * 1e6)
+    const gain = (position.bought * (position.price - average)) / 1e6
+    if (position.isClosed) {
+      // The venue shows averages with four decimals.
+      assert.ok(Math.abs(position.realized - gain) <= position.bought * 0.00005 + 1, `${index}`)
+    }
+  }
+})
+
+test('[WALLETREAD11] positions are read to the end of their pages, closed ones to a bound', async () => {
+  const all = await read(many(1_203), many(120, 5_000))
+  assert.equal(all.positions.length, 1_323)
+  assert.equal((await read(many(700), many(7, 5_000), 90)).positions.length, 707, 'lower caps')
+  const tooMany = await read(many(3), many(9_000, 5_000))
+  assert.equal(tooMany.positions.length, 2_003)
+  const bad = await read([row(1), row(2, { curPrice: 7 }), row(3, { asset: '' })], [])
+  assert.deepEqual([bad.positions.length, bad.rejectedCount], [1, 2])
+  const deaf = new WalletStub(randomPast('none', []))
+  deaf.others = () => many(3)
+  const intake = new Intake({ log: silentLog, metrics: new Metrics() })
+  assert.equal((await readPositions({ data: deaf, intake }, WALLET, signal)).length, 6)
+  assert.equal(deaf.asks.length, 4, 'a host that does not heed the offset is left')
+  deaf.others = () => ({ error: 'no' })
+  await assert.rejects(readPositions({ data: deaf, intake }, WALLET, signal), FetchError)
+})
+
+async function profile(
+  address: typeof WALLET,
+  others: (ask: StubAsk) => unknown,
+  past = randomPast('none', []),
+) {
+  const stub = new WalletStub(past)
+  stub.others = others
+  return await readProfile({ gamma: stub, data: stub }, address, signal)
+}
+
+test('[WALLETREAD12] a profile names the proxy and, where it is told or was asked by, the owner', async () => {
+  const told = {
+    proxyWallet: WALLET.toUpperCase().replace('0X', '0x'),
+    name: 'Someone',
+    pseudonym: 'Quiet-Otter',
+    profileImage: '',
+  }
+  const known = { proxy: WALLET, handle: 'Someone', pseudonym: 'Quiet-Otter', image: null }
+  assert.deepEqual(await profile(WALLET, () => told), { ...known, eoa: null })
+  assert.deepEqual(await profile(OWNER, () => told), { ...known, eoa: OWNER })
+  const based = { ...told, baseAddress: OWNER }
+  assert.deepEqual(await profile(WALLET, () => based), { ...known, eoa: OWNER })
+})
+
+test('[WALLETREAD12] without a profile a wallet exists when it traded or did anything; otherwise there is none', async () => {
+  const bare = { proxy: WALLET, eoa: null, handle: null, pseudonym: null, image: null }
+  const traded = (count: number, answer: unknown) => (ask: StubAsk) =>
+    ask.path === '/traded' ? { user: WALLET, traded: count } : answer
+  for (const answer of [404, null, {}, { proxyWallet: '' }, []]) {
+    assert.deepEqual(await profile(WALLET, traded(3, answer)), bare)
+    assert.deepEqual(await profile(WALLET, traded(0, answer), randomPast('one', [1])), bare)
+    assert.equal(await profile(WALLET, traded(0, answer)), null)
+  }
+  for (const answer of [500, 'html', 429]) {
+    await assert.rejects(
+      profile(WALLET, () => answer),
+      FetchError,
+    )
+  }
+})
+
+test('[WALLETREAD11] a position whose average a conversion took below zero counts as any other', async () => {
+  const rows = [row(1, { avgPrice: -0.31 }), row(2, { avgPrice: 1.2 }), row(3, { avgPrice: null })]
+  const { positions, rejectedCount } = await read(rows, [])
+  assert.deepEqual([positions.length, rejectedCount], [3, 0])
+})

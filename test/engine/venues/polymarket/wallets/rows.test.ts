@@ -1,0 +1,196 @@
+// Rows of a wallet's activity: the recorded ones with their values, kinds that do not trade, and broken ones.
+// Not for: pages (wallet-history.test.ts).
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { inOrder } from '../../../../../engine/venues/polymarket/wallets/order.ts'
+import {
+  placeRow,
+  type ReadRow,
+  readActivity,
+} from '../../../../../engine/venues/polymarket/wallets/rows.ts'
+import type { WalletEvent } from '../../../../../engine/wallet.ts'
+import { PAST_START_S, WALLET } from '../../../../support/wallet-stub.ts'
+
+const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/wallets`
+const skip = existsSync(RECORDED) ? false : 'NO RECORDED WALLETS HERE (SHARED_DATA)'
+
+type Wire = Readonly<Record<string, unknown>>
+
+function recorded(name: string): readonly Wire[] {
+  const rows: unknown = JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
+  assert.ok(Array.isArray(rows))
+  return rows
+}
+
+function read(wire: Wire): ReadRow {
+  const placed = placeRow(wire, String(wire.proxyWallet).toLowerCase())
+  assert.ok(placed !== null, JSON.stringify(wire))
+  return readActivity(placed)
+}
+
+function eventOf(wire: Wire): WalletEvent {
+  const row = read(wire)
+  assert.ok(row.kind === 'event', JSON.stringify({ row, wire }))
+  return row.event
+}
+
+function wire(type: string, more: Wire = {}): Wire {
+  return {
+    proxyWallet: WALLET,
+    timestamp: PAST_START_S,
+    conditionId: '0xc1',
+    type,
+    size: 10,
+    usdcSize: 10,
+    transactionHash: '0xFEED',
+    price: 0,
+    asset: '',
+    side: '',
+    outcomeIndex: 999,
+    ...more,
+  }
+}
+
+const trade = (more: Wire = {}) =>
+  wire('TRADE', { asset: '11', side: 'BUY', price: 0.5, usdcSize: 5, outcomeIndex: 0, ...more })
+
+test('[WALLETREAD1] dollars of a fill are price times size of the unrounded price, and what usdcSize has beyond is the fee', () => {
+  const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdcSize: 614.285714 }))
+  assert.equal(fill.usd, 614_285_714, 'a price rounded to 0.86 would give 614,285,713')
+  assert.equal(fill.price, 860_000)
+  assert.equal(fill.fee, 0)
+  assert.equal(fill.txHash, '0xfeed')
+  assert.equal(fill.token, '11')
+  assert.equal(eventOf(trade({ usdcSize: 5.25 })).fee, 250_000)
+  assert.equal(eventOf(trade({ usdcSize: 5.25 })).usd, 5_000_000)
+  assert.equal(eventOf(trade({ side: 'SELL', usdcSize: 4.75 })).fee, 250_000)
+  assert.equal(eventOf(trade({ side: 'SELL', usdcSize: 5.25 })).fee, 0, 'never negative')
+  assert.equal(eventOf(trade({ usdcSize: 5.000001 })).usd, 5_000_001, 'a micro is rounding')
+  assert.equal(eventOf(trade({ usdcSize: 5.000001 })).fee, 0)
+  assert.equal(eventOf(trade({ usdcSize: undefined })).fee, 0)
+})
+
+test('[WALLETREAD1] recorded fills: the fee is rate·p·(1−p)·s or nothing', { skip }, () => {
+  let feeCount = 0
+  let fillCount = 0
+  for (const row of [...recorded('activity'), ...recorded('em-activity_all')]) {
+    if (row.type !== 'TRADE') continue
+    fillCount += 1
+    const { usd, fee, kind, size, price } = eventOf(row)
+    assert.equal(kind, 'buy')
+    assert.equal(usd + fee, Math.round(Number(row.usdcSize) * 1e6))
+    assert.equal(size, Math.round(Number(row.size) * 1e6))
+    assert.ok(Math.abs(price - Number(row.price) * 1e6) <= 0.5)
+    const rate = (fee * 1e12) / (price * (1_000_000 - price) * size)
+    assert.ok(
+      fee === 0 || Math.abs(rate - 0.03) < 0.0003 || Math.abs(rate - 0.05) < 1e-6,
+      `${rate}`,
+    )
+    if (fee > 0) feeCount += 1
+  }
+  assert.deepEqual([fillCount, feeCount], [52, 10])
+})
+
+test('[WALLETREAD2] rows without a token are read, kinds new to us are income where they carry dollars, moved cash is none', () => {
+  const split = eventOf(wire('SPLIT'))
+  assert.deepEqual(
+    [split.kind, split.market, split.token, split.size, split.usd, split.price, split.role],
+    ['split', '0xc1', null, 10_000_000, 10_000_000, 0, null],
+  )
+  assert.equal(eventOf(wire('MERGE')).kind, 'merge')
+  assert.equal(eventOf(wire('REDEEM', { size: 0, usdcSize: 0 })).usd, 0, 'a loser redeemed')
+  assert.deepEqual(eventOf(wire('CONVERSION')).converted, ['0xc1'])
+  const news = eventOf(wire('INVENTED_LATER', { conditionId: '', usdcSize: '2.5', size: 7 }))
+  assert.deepEqual(
+    [news.kind, news.market, news.usd, news.size],
+    ['income', '', 2_500_000, 2_500_000],
+  )
+  assert.equal(read(wire('INVENTED_LATER', { usdcSize: 0 })).kind, 'ignored')
+  for (const type of ['DEPOSIT', 'WITHDRAWAL', 'MIGRATION', 'TIP']) {
+    assert.deepEqual(read(wire(type)), { kind: 'ignored', reason: 'wallet_cash_moved' })
+  }
+})
+
+test('[WALLETREAD2] every recorded row is read; rewards have no market, redemptions one', {
+  skip,
+}, () => {
+  const kinds = new Map<string, number>()
+  for (const name of ['activity', 'em-activity', 'em-activity_all']) {
+    for (const row of recorded(name)) {
+      const event = eventOf(row)
+      kinds.set(event.kind, (kinds.get(event.kind) ?? 0) + 1)
+      assert.equal(event.timeMs, Number(row.timestamp) * 1_000)
+      assert.equal(event.token === null, row.outcomeIndex === 999)
+      assert.equal(event.market, row.conditionId)
+      assert.equal(event.market === '', event.kind === 'income')
+      if (event.kind !== 'buy') assert.equal(event.usd, Math.round(Number(row.usdcSize) * 1e6))
+    }
+  }
+  assert.deepEqual(Object.fromEntries(kinds), { buy: 52, redeem: 17, income: 6 })
+})
+
+test('[WALLETREAD3] a row that cannot be read is refused with its reason and never throws', () => {
+  const refused = (row: Wire) => {
+    const became = read(row)
+    return became.kind === 'rejected' ? became.reason : became.kind
+  }
+  assert.equal(refused(trade({ price: 1.5 })), 'trade_price')
+  assert.equal(refused(trade({ size: 0 })), 'trade_size')
+  assert.equal(refused(trade({ side: '' })), 'bad_wallet_trade')
+  assert.equal(refused(trade({ asset: '' })), 'bad_wallet_trade')
+  assert.equal(refused(wire('SPLIT', { conditionId: '' })), 'bad_wallet_row')
+  assert.equal(refused(wire('REDEEM', { usdcSize: null })), 'bad_wallet_row')
+  assert.equal(refused(wire('MERGE', { size: -1 })), 'bad_wallet_row')
+  assert.equal(refused(wire('REWARD', { usdcSize: -3 })), 'bad_wallet_row')
+  assert.equal(refused(wire('')), 'bad_wallet_row')
+  assert.equal(placeRow(wire('SPLIT', { timestamp: 12 }), WALLET), null)
+  assert.equal(placeRow(wire('SPLIT', { proxyWallet: '0xother' }), WALLET), null)
+  assert.equal(placeRow([], WALLET), null)
+  const random = seededRandom('broken rows')
+  const odd = [null, '', 'x', -1, 1e300, Number.NaN, {}, [], true, '0.5', 999]
+  for (let round = 0; round < 3_000; round += 1) {
+    const names = Object.keys(trade())
+    const types = ['TRADE', 'SPLIT', 'CONVERSION', 'REWARD', 'REDEEM']
+    const broken = { ...trade(), type: random.pick(types), [random.pick(names)]: random.pick(odd) }
+    const placed = placeRow({ ...broken, [random.pick(names)]: random.pick(odd) }, WALLET)
+    if (placed === null) continue
+    const became = readActivity(placed)
+    if (became.kind !== 'event') continue
+    for (const value of [became.event.size, became.event.usd, became.event.fee]) {
+      assert.ok(Number.isSafeInteger(value) && value >= 0, JSON.stringify(placed))
+    }
+  }
+})
+
+test('[WALLETREAD4] events stand by time, transaction and as told, and rows of one conversion are one event', () => {
+  const told = [
+    wire('CONVERSION', { conditionId: '0xA', transactionHash: '0xbb', usdcSize: 20 }),
+    wire('SPLIT', { transactionHash: '0xbb' }),
+    wire('CONVERSION', { conditionId: '0xB', transactionHash: '0xbb', usdcSize: 0 }),
+    wire('CONVERSION', { conditionId: '0xC', transactionHash: '0xbb', usdcSize: 0.000001 }),
+    wire('CONVERSION', { conditionId: '0xA', transactionHash: '0xbb', usdcSize: 1 }),
+    wire('CONVERSION', { conditionId: '0xD', transactionHash: '0xbb', size: 3, usdcSize: 0 }),
+    wire('CONVERSION', { conditionId: '0xE', transactionHash: '0xaa', usdcSize: 0 }),
+    trade({ transactionHash: '0xaa', size: 2 }),
+    trade({ transactionHash: '0xaa', size: 1 }),
+    wire('MERGE', { transactionHash: '0xff', timestamp: PAST_START_S - 1 }),
+  ].map((row) => ({ event: eventOf(row), key: null }))
+  const events = inOrder(told).map(({ event }) => event)
+  assert.deepEqual(
+    events.map(({ kind, converted, usd, size }) => [kind, converted.join(''), usd, size / 1e6]),
+    [
+      ['merge', '', 10_000_000, 10],
+      ['conversion', '0xE', 0, 10],
+      ['buy', '', 1_000_000, 2],
+      ['buy', '', 500_000, 1],
+      ['conversion', '0xA0xB0xC', 20_000_001, 10],
+      ['split', '', 10_000_000, 10],
+      ['conversion', '0xA', 1_000_000, 10],
+      ['conversion', '0xD', 0, 3],
+    ],
+  )
+  assert.equal(events[4]?.market, '0xA')
+})
