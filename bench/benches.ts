@@ -1,21 +1,21 @@
 // All benches, in the order in which they run: the small parts first, the whole service last.
-// A bench that is not here does not exist (test/bench.test.ts compares this list with the folder).
+// A bench that is not here does not exist (test/bench/bench.test.ts compares this list with the folder).
 
 import { bench as answers } from './answers.bench.ts'
-import { bench as connect } from './connect.bench.ts'
+import { bench as connect } from './connect/connect.bench.ts'
 import { bench as encode } from './encode.bench.ts'
-import { bench as endToEnd } from './end-to-end.bench.ts'
-import { bench as fanOut } from './fan-out.bench.ts'
+import { bench as endToEnd } from './end-to-end/end-to-end.bench.ts'
+import { bench as fanOut } from './fan-out/fan-out.bench.ts'
 import type { Bench } from './harness.ts'
-import { bench as ingest } from './ingest.bench.ts'
+import { bench as ingest } from './ingest/ingest.bench.ts'
 import { bench as mailbox } from './mailbox.bench.ts'
 import { bench as map } from './map.bench.ts'
 import { bench as matching } from './matching.bench.ts'
 import { bench as orderBook } from './order-book.bench.ts'
 import { bench as overload } from './overload.bench.ts'
 import { bench as pnl } from './pnl.bench.ts'
-import { bench as rest } from './rest.bench.ts'
-import { bench as scale } from './scale.bench.ts'
+import { bench as rest } from './rest/rest.bench.ts'
+import { bench as scale } from './scale/scale.bench.ts'
 import { bench as search } from './search.bench.ts'
 import { bench as start } from './start.bench.ts'
 import { bench as storage } from './storage.bench.ts'

@@ -44,7 +44,7 @@ const TARGET_CLIENTS = 10
 
 export const usage = (names: readonly string[]): string => `npm run bench -- [NAME ...] [options]
   NAME           ${names.join(', ')};
-                 without any, all, and the run is kept in bench/results.md
+                 without any, all, and the run is kept in bench/report/results.md
   --json         one JSON document on stdout (npm run -s bench -- --json); progress stays on stderr
   --seconds N    how long each load lasts, where a bench has one that lasts
   --small        as under npm test: quick, and the numbers mean nothing

@@ -1,0 +1,272 @@
+// Some of the connect bench's clients, in a process of their own: bare sockets, each following the books and trades
+// of a few markets, that are cut, come back with the position they have, and know of each market what they have had.
+// A hole in a market's numbers, a state where missed messages were due, or a message too few at the end is a loss.
+// Not for: who is asked when (connect.bench.ts).
+
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import { systemClock } from '../../engine/clock.ts'
+import { readFrames, textFrame, upgradeRequest } from '../raw-frames.ts'
+import { newTimes, record } from '../times.ts'
+import {
+  CHANNELS,
+  type Channel,
+  type LoadCommand,
+  type LoadReport,
+  type Published,
+} from './messages.ts'
+
+/** Handshakes under way at once: more would overflow the queue of a listening socket. */
+const UNDER_WAY_MAX = 200
+const MARKETS_PER_CLIENT = 4
+const COMPARE_MS_MAX = 20_000
+const COMPARE_LOOK_MS = 20
+const READ_BYTES = 65_536
+
+/** What went wrong first: told at once, and again whatever is asked for, since nobody may have been listening. */
+let failure: LoadReport | null = null
+const report = (message: LoadReport): void => void process.send?.(failure ?? message)
+function fail(why: string): void {
+  failure ??= { kind: 'failed', why }
+  report(failure)
+}
+
+interface Message {
+  readonly type: string
+  readonly channel?: Channel
+  readonly market_id?: string
+  readonly epoch?: string
+  readonly offset?: number
+  readonly seq?: number
+  readonly replayed?: number
+}
+
+/** What a client has had of a market on a channel: everything after `from` up to `offset`. */
+interface Had {
+  from: number | null
+  offset: number
+  seq: number | null
+  count: number
+}
+
+/** One client, over any number of connections. */
+class Client {
+  readonly #place: { readonly port: number; readonly apiKey: string }
+  readonly #number: number
+  readonly #markets: readonly string[]
+  readonly #had: Record<Channel, Map<string, Had>>
+  /** Up to where it has everything, by channel. */
+  readonly #position: Record<Channel, number | null> = { orderbook: null, trades: null }
+  #epoch: string | null = null
+  #socket: Socket | null = null
+  #pending = new Set<Channel>()
+  #onReady: () => void = () => undefined
+  snapshotCount = 0
+  replayedCount = 0
+
+  constructor(
+    number: number,
+    { port, apiKey, marketIds }: { port: number; apiKey: string; marketIds: readonly string[] },
+  ) {
+    this.#number = number
+    this.#place = { port, apiKey }
+    this.#markets = Array.from({ length: MARKETS_PER_CLIENT }, (_, index) => {
+      return marketIds[(number * MARKETS_PER_CLIENT + index) % marketIds.length] ?? ''
+    })
+    const nothing = () =>
+      new Map(
+        this.#markets.map((id): [string, Had] => [
+          id,
+          { from: null, offset: 0, seq: null, count: 0 },
+        ]),
+      )
+    this.#had = { orderbook: nothing(), trades: nothing() }
+  }
+
+  /** Connects and subscribes, from its position if it has one; resolves when it is up to date. */
+  open(shared: Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onReady = resolve
+      this.#pending = new Set(CHANNELS)
+      const { port, apiKey } = this.#place
+      const take = readFrames({
+        onOpen: () => this.#subscribe(),
+        onText: (bytes, from, to) => this.#take(JSON.parse(bytes.toString('utf8', from, to))),
+        onPing: (answer) => void socket.write(answer),
+        onClose: (code) => this.#fail(`was closed with ${code}`),
+        onFault: (why) => this.#fail(why),
+      })
+      const callback = (count: number): boolean => {
+        take(shared.subarray(0, count))
+        return true
+      }
+      const socket = connect({ host: '127.0.0.1', port, onread: { buffer: shared, callback } })
+      socket.setNoDelay(true)
+      socket.on('error', (error) => this.#fail(String(error)))
+      socket.on('close', () => {
+        if (this.#socket === socket) this.#fail('was cut off')
+      })
+      socket.write(upgradeRequest(`/v1/ws?api_key=${apiKey}`))
+      this.#socket = socket
+    })
+  }
+
+  /** As a broken network would: no word to the server, which finds out. */
+  cut(): void {
+    const socket = this.#socket
+    this.#socket = null
+    socket?.removeAllListeners('error').on('error', () => undefined)
+    socket?.resetAndDestroy()
+  }
+
+  #subscribe(): void {
+    for (const [index, channel] of CHANNELS.entries()) {
+      const offset = this.#position[channel]
+      const since = offset === null ? {} : { since: { epoch: this.#epoch, offset } }
+      const target = { channel, market_ids: this.#markets }
+      const command = { action: 'subscribe', id: index + 1, ...target, ...since }
+      this.#socket?.write(textFrame(JSON.stringify(command)))
+    }
+  }
+
+  #take(message: Message): void {
+    const { type, channel } = message
+    if (channel === undefined) {
+      if (type === 'error' || type === 'gap') this.#fail(JSON.stringify(message))
+      return
+    }
+    if (type === 'update' || type === 'trade') return this.#count(channel, message)
+    if (type === 'snapshot') return this.#takeSnapshot(message)
+    if (type === 'resync') return this.#fail(`got ${JSON.stringify(message)}`)
+    if (type !== 'synced' && type !== 'resumed') return
+    const isBack = this.#position[channel] !== null
+    if (isBack !== (type === 'resumed')) return this.#fail(`was answered by ${type} on ${channel}`)
+    this.replayedCount += message.replayed ?? 0
+    this.#epoch = message.epoch ?? null
+    const offset = message.offset ?? 0
+    this.#position[channel] = offset
+    for (const had of this.#had[channel].values()) {
+      had.from ??= offset
+      had.offset = Math.max(had.offset, offset)
+    }
+    if (this.#pending.delete(channel) && this.#pending.size === 0) this.#onReady()
+  }
+
+  #takeSnapshot({ market_id: id = '', offset = 0, seq = 0 }: Message): void {
+    const had = this.#had.orderbook.get(id)
+    if (had === undefined || had.from !== null) return this.#fail(`got a second snapshot of ${id}`)
+    had.from = offset
+    had.offset = offset
+    had.seq = seq
+    this.snapshotCount += 1
+  }
+
+  /** What came before may come again; what comes otherwise is the next. */
+  #count(channel: Channel, { market_id: id = '', offset = 0, seq = 0, epoch }: Message): void {
+    const had = this.#had[channel].get(id)
+    if (had === undefined) return this.#fail(`got a message of ${id}`)
+    if (this.#epoch !== null && epoch !== this.#epoch) return this.#fail('met another epoch')
+    // Live ones overtake `synced` of their own channel only when they are newer.
+    if (had.seq !== null && seq <= had.seq) return
+    if (had.seq !== null && seq !== had.seq + 1) {
+      return this.#fail(`${channel} of ${id}: ${seq} after ${had.seq}`)
+    }
+    had.seq = seq
+    had.offset = offset
+    had.count += 1
+    if (this.#position[channel] !== null) this.#position[channel] = offset
+  }
+
+  /** How many messages it has had, once these are all that were due; null while some are missing. */
+  complete(due: (channel: Channel, market: string, from: number) => number): number | null {
+    let count = 0
+    for (const channel of CHANNELS) {
+      for (const [market, had] of this.#had[channel]) {
+        const wanted = due(channel, market, had.from ?? 0)
+        if (had.count > wanted) this.#fail(`had ${had.count} of ${wanted} ${channel} of ${market}`)
+        if (had.count < wanted) return null
+        count += had.count
+      }
+    }
+    return count
+  }
+
+  #fail(why: string): void {
+    fail(`client ${this.#number} ${why}`)
+  }
+}
+
+let clients: readonly Client[] = []
+let marketIds: readonly string[] = []
+const shared = Buffer.alloc(READ_BYTES)
+
+/** Every client's connection, some at a time, each timed. */
+async function openAll(): Promise<Histogram> {
+  const times = newTimes()
+  let next = 0
+  const work = async (): Promise<void> => {
+    for (let client = clients[next]; client !== undefined; client = clients[next]) {
+      next += 1
+      const startedMs = systemClock.monotonicMs()
+      await client.open(shared)
+      record(times, systemClock.monotonicMs() - startedMs)
+    }
+  }
+  await Promise.all(Array.from({ length: UNDER_WAY_MAX }, work))
+  return times
+}
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)
+
+async function compare(published: Published): Promise<void> {
+  const places = new Map(marketIds.map((id, place) => [id, place]))
+  const due = (channel: Channel, market: string, from: number) => {
+    const offsets = published[channel][places.get(market) ?? -1] ?? []
+    return offsets.length - countUpTo(offsets, from)
+  }
+  const endsAtMs = systemClock.monotonicMs() + COMPARE_MS_MAX
+  for (;;) {
+    const counts = clients.map((client) => client.complete(due))
+    const missing = counts.filter((count) => count === null).length
+    if (missing === 0) {
+      return report({ kind: 'compared', messageCount: sum(counts.map((count) => count ?? 0)) })
+    }
+    if (systemClock.monotonicMs() > endsAtMs) {
+      return fail(`${missing} of ${clients.length} clients have lost messages`)
+    }
+    await pause(COMPARE_LOOK_MS)
+  }
+}
+
+/** How many ascending offsets are not above `from`. */
+function countUpTo(offsets: readonly number[], from: number): number {
+  let [low, high] = [0, offsets.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((offsets[middle] ?? 0) <= from) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: LoadCommand) => {
+  if (command.kind === 'connect') {
+    const { clientCount, firstClient } = command
+    marketIds = command.marketIds
+    clients = Array.from(
+      { length: clientCount },
+      (_, index) => new Client(firstClient + index, command),
+    )
+    const times = encodeIntoCompressedBase64(await openAll())
+    const snapshotCount = sum(clients.map((client) => client.snapshotCount))
+    report({ kind: 'connected', snapshotCount, times })
+  } else if (command.kind === 'cut') {
+    for (const client of clients) client.cut()
+    report({ kind: 'cut' })
+  } else if (command.kind === 'resume') {
+    const times = encodeIntoCompressedBase64(await openAll())
+    report({ kind: 'resumed', replayedCount: sum(clients.map((one) => one.replayedCount)), times })
+  } else await compare(command.published)
+})

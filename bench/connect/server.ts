@@ -1,0 +1,143 @@
+// The server of the connect bench, as a process of its own: the whole engine over LMDB between two venues that say
+// nothing by themselves, and one change of a book or one trade at each planned moment. What was published is noted
+// from the publisher itself. Not for: clients (connect-load.ts), or what is compared (connect.bench.ts).
+
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { timeMs } from '../../engine/units.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { ask, bid, change, level, listing, snapshot, trade } from '../../test/support/builders.ts'
+import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
+import type { ServerCommand, ServerReport } from './messages.ts'
+
+/** Every so many messages one is a trade. */
+const TRADE_EVERY = 5
+const LEVELS = 10
+
+const report = (message: ServerReport): void => void process.send?.(message)
+const nameOf = (market: number): string => `connect-market-${market}-of-the-bench`
+const now = () => {
+  const nowMs = timeMs(systemClock.nowMs())
+  return { venueTimeMs: nowMs, receivedAtMs: nowMs }
+}
+
+/** An engine with its markets' books, which tells of one market after the other. */
+class ConnectServer {
+  readonly #quiet: QuietEngine
+  readonly #published: Record<'orderbook' | 'trades', number[][]>
+  readonly #marketCount: number
+  #count = 0
+  #isPublishing = false
+
+  private constructor(quiet: QuietEngine, marketCount: number) {
+    this.#quiet = quiet
+    this.#marketCount = marketCount
+    const lists = () => Array.from({ length: marketCount }, (): number[] => [])
+    this.#published = { orderbook: lists(), trades: lists() }
+    const places = new Map(this.marketIds.map((id, place) => [id, place]))
+    quiet.engine.publisher.watch({
+      name: 'bench',
+      onUpdate: (update) => {
+        if (update.kind !== 'book' && update.kind !== 'trade') return
+        const channel = update.kind === 'book' ? 'orderbook' : 'trades'
+        this.#published[channel][places.get(update.market.id) ?? -1]?.push(update.offset)
+      },
+    })
+  }
+
+  static async open(dataDir: string, marketCount: number): Promise<ConnectServer> {
+    const parts = { dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() }
+    const storage = await openLmdbStorage(parts)
+    for (let market = 0; market < marketCount; market += 1) {
+      storage.markets.put(listing(nameOf(market)))
+    }
+    const quiet = await startQuietEngine(storage, systemClock)
+    const server = new ConnectServer(quiet, marketCount)
+    const side = (sign: 1 | -1) =>
+      Array.from({ length: LEVELS }, (_, rank) => level(0.5 + sign * 0.01 * (rank + 1), 100 + rank))
+    for (let market = 0; market < marketCount; market += 1) {
+      quiet.emit(snapshot(nameOf(market), side(-1), side(1), now()))
+    }
+    return server
+  }
+
+  get port(): number {
+    return this.#quiet.engine.port
+  }
+
+  get apiKey(): string {
+    return this.#quiet.apiKey
+  }
+
+  /** Streams that the engine holds open. */
+  async streamCount(): Promise<number> {
+    const { registry } = this.#quiet.metrics
+    const text = await registry.getSingleMetricAsString('stream_connections')
+    return Number(/^stream_connections (\d+)$/m.exec(text)?.[1])
+  }
+
+  get marketIds(): string[] {
+    const { catalog } = this.#quiet.engine
+    return Array.from({ length: this.#marketCount }, (_, market) => {
+      const name = nameOf(market)
+      return catalog.findByOutcome('a', `${name}-yes`)?.ref.id ?? name
+    })
+  }
+
+  /** Each message at its planned moment, those whose moment has passed in one go. */
+  publish(perSecond: number): void {
+    this.#isPublishing = true
+    const startedMs = systemClock.monotonicMs()
+    const first = this.#count
+    const step = (): void => {
+      if (!this.#isPublishing) return
+      const due = ((systemClock.monotonicMs() - startedMs) * perSecond) / 1_000
+      while (this.#count - first < due) this.#publishOne()
+      setTimeout(step, Math.max(1, ((this.#count - first + 1 - due) * 1_000) / perSecond))
+    }
+    step()
+  }
+
+  #publishOne(): void {
+    const number = this.#count
+    this.#count += 1
+    const name = nameOf(number % this.#marketCount)
+    const round = Math.floor(number / this.#marketCount)
+    const times = now()
+    if ((number + round) % TRADE_EVERY === 0) {
+      this.#quiet.emit(trade(name, `bench-${number}`, times))
+      return
+    }
+    const rank = 2 + (round % (LEVELS - 1))
+    const size = 200 + number
+    const changed = round % 2 === 0 ? bid(0.5 - 0.01 * rank, size) : ask(0.5 + 0.01 * rank, size)
+    this.#quiet.emit(change(name, [changed], times))
+  }
+
+  stop(): Record<'orderbook' | 'trades', number[][]> {
+    this.#isPublishing = false
+    return this.#published
+  }
+}
+
+let server: ConnectServer | null = null
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: ServerCommand) => {
+  if (command.kind === 'open') {
+    server = await ConnectServer.open(command.dataDir, command.marketCount)
+    const { port, apiKey, marketIds } = server
+    report({ kind: 'listening', port, apiKey, marketIds })
+  } else if (server === null) throw new Error('the server was not opened')
+  else if (command.kind === 'publish') {
+    server.publish(command.perSecond)
+    report({ kind: 'publishing' })
+  } else if (command.kind === 'stop') report({ kind: 'stopped', published: server.stop() })
+  else {
+    const { user, system } = process.cpuUsage()
+    const streamCount = await server.streamCount()
+    const residentBytes = process.memoryUsage.rss()
+    report({ kind: 'looked', processorMicros: user + system, streamCount, residentBytes })
+  }
+})

@@ -1,0 +1,147 @@
+// The subscribers of one side of the end-to-end bench, in a process of its own: bare sockets that count what comes.
+// Each message is timed at one of the ten, the next one at the next, by the place that its frame bears in its time, so
+// that the planned moment is known to the microsecond. The first subscriber of ours keeps its books.
+// Not for: sending (end-to-end-venue.ts).
+
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import { sharedMs } from '../fan-out/messages.ts'
+import { FollowedBooks } from '../followed-books.ts'
+import { readFrames, textFrame, upgradeRequest } from '../raw-frames.ts'
+import { newTimes, record } from '../times.ts'
+import { frameIndex, type LoadCommand, type LoadReport, type SendPlan } from './messages.ts'
+
+const CHANNELS = ['orderbook', 'trades'] as const
+const READ_BYTES = 262_144
+/** Nothing came for so long: nothing is on its way. */
+const QUIET_MS = 200
+const LOOK_MS = 25
+/** The first part of each run is not recorded. */
+const WARM_UP_SHARE = 0.2
+/** Where the time stands in an update of ours, and in the frames of the venues. */
+const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) => Buffer.from(mark))
+const TIME_DIGITS = 13
+
+/** What went wrong first: told at once, and again whatever is asked for, since nobody may have been listening. */
+let failure: LoadReport | null = null
+const report = (message: LoadReport): void => void process.send?.(failure ?? message)
+function fail(why: string): void {
+  failure ??= { kind: 'failed', why }
+  report(failure)
+}
+
+let subscriberCount = 0
+let plan: SendPlan | null = null
+let times: Histogram = newTimes()
+let deliveryCount = 0
+let resyncCount = 0
+let lastMs = 0
+let kept: string[] = []
+const books = new FollowedBooks()
+
+/** One subscriber to everything. */
+function open(
+  number: number,
+  { port, apiKey }: LoadCommand & { kind: 'connect' },
+  shared: Buffer,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let syncedCount = 0
+    let count = 0
+    const isOurs = apiKey !== null
+    const take = readFrames({
+      onOpen() {
+        if (!isOurs) return resolve()
+        for (const channel of CHANNELS) {
+          const command = { action: 'subscribe', id: 1, channel, market_ids: ['*'] }
+          socket.write(textFrame(JSON.stringify(command)))
+        }
+      },
+      onText(bytes, from, to) {
+        if (isOurs) {
+          const head = bytes.toString('latin1', from + 9, from + 14)
+          if (number === 0 && (head === 'updat' || head === 'snaps')) {
+            kept.push(bytes.toString('utf8', from, to))
+          }
+          if (head === 'synce' && ++syncedCount === CHANNELS.length) return resolve()
+          if (head === 'resyn') resyncCount += 1
+          if (head === 'error' || head === 'gap",') fail(bytes.toString('utf8', from, to))
+          if (head !== 'updat' && head !== 'trade') return
+        }
+        count += 1
+        note(number, count, bytes.subarray(from, to))
+      },
+      onPing: (answer) => void socket.write(answer),
+      onFault: fail,
+    })
+    const callback = (size: number): boolean => {
+      take(shared.subarray(0, size))
+      return true
+    }
+    const socket = connect({ host: '127.0.0.1', port, onread: { buffer: shared, callback } })
+    socket.setNoDelay(true)
+    socket.on('error', (error) => fail(String(error)))
+    socket.on('close', () => fail(`subscriber ${number} was cut off`))
+    socket.write(upgradeRequest(isOurs ? `/v1/ws?api_key=${apiKey}` : '/'))
+  })
+}
+
+/** Counts a delivery, and times it when it is this subscriber's turn. */
+function note(number: number, count: number, message: Buffer): void {
+  deliveryCount += 1
+  lastMs = sharedMs()
+  if (plan === null || count % subscriberCount !== number) return
+  const index = indexOf(message)
+  if (index === null || index < plan.from || index >= plan.to) return
+  const { startMs, perSecond, from, to } = plan
+  if (index < from + (to - from) * WARM_UP_SHARE) return
+  record(times, lastMs - startMs - ((index - from) * 1_000) / perSecond)
+}
+
+/** The place of the frame behind a message; null where it has no time of its own. */
+function indexOf(message: Buffer): number | null {
+  for (const mark of TIME_MARKS) {
+    const at = message.indexOf(mark)
+    if (at < 0) continue
+    const digits = at + mark.length
+    return frameIndex(Number(message.toString('latin1', digits, digits + TIME_DIGITS)))
+  }
+  return null
+}
+
+async function finish(): Promise<void> {
+  lastMs = Math.max(lastMs, sharedMs())
+  while (sharedMs() - lastMs < QUIET_MS) await pause(LOOK_MS)
+  const done = { deliveryCount, resyncCount, times: encodeIntoCompressedBase64(times) }
+  plan = null
+  follow()
+  report({ kind: 'finished', ...done })
+}
+
+/** Reads what the first subscriber got, off the clock. */
+function follow(): void {
+  for (const text of kept) {
+    const wrong = books.take(JSON.parse(text))
+    if (wrong !== null) return fail(wrong)
+  }
+  kept = []
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: LoadCommand) => {
+  if (command.kind === 'connect') {
+    subscriberCount = command.subscriberCount
+    const shared = Buffer.alloc(READ_BYTES)
+    const numbers = Array.from({ length: subscriberCount }, (_, number) => number)
+    await Promise.all(numbers.map((number) => open(number, command, shared)))
+    report({ kind: 'connected' })
+  } else if (command.kind === 'expect') {
+    plan = command
+    times = newTimes()
+    deliveryCount = 0
+    resyncCount = 0
+    report({ kind: 'expecting' })
+  } else if (command.kind === 'finish') await finish()
+  else report({ kind: 'books', books: books.lines() })
+})

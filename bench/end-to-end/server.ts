@@ -1,0 +1,98 @@
+// Who stands between venue and subscribers in the end-to-end bench, as a process of its own; which one stands on the
+// command line. Ours: the whole engine over LMDB, its frames from a socket as the connectors keep them (SocketFeed),
+// then the connectors' parse and map. The relay: one socket in, a bare uWebSockets.js publish out, nothing read.
+// Not for: what is measured (end-to-end.bench.ts).
+
+import { WebSocket } from 'ws'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { timeMs } from '../../engine/units.ts'
+import { SocketFeed } from '../../engine/venues/feed.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { type IngestFrame, ingestLoad, ingestPath } from '../ingest/load.ts'
+import { startQuietEngine } from '../quiet-engine.ts'
+import { listingOf } from '../sim-load.ts'
+import { RECEIVED_AT } from '../venue-path.ts'
+import type { ServerCommand, ServerReport } from './messages.ts'
+
+const HOST = '127.0.0.1'
+const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
+const ALIVE_MS = 600_000
+
+const report = (message: ServerReport): void => void process.send?.(message)
+let frameCount = 0
+
+type Opening = ServerCommand & { kind: 'open' }
+
+async function ours({ venuePort, dataDir, marketsPerVenue }: Opening) {
+  const startedMs = systemClock.monotonicMs()
+  // The frames are of a day of their own, and retention must not take them for old ones.
+  const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
+  const clock = { ...systemClock, nowMs }
+  const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+  // The same world at its beginning: what it lists, and which outcome belongs to which market.
+  const { world } = ingestLoad(1, marketsPerVenue)
+  for (const market of world.markets) storage.markets.put(listingOf(market))
+  const { engine, apiKey, emit } = await startQuietEngine(storage, clock)
+  const take = ingestPath(world, emit)
+  await new Promise<void>((resolve) => {
+    const feed = new SocketFeed({
+      ...{ venue: 'a', stream: 'books', connection: 1, clock, log: silentLog },
+      ...{ random: seededRandom('end-to-end'), metrics: new Metrics() },
+      ...{ silentAfterMs: ALIVE_MS, deadAfterMs: ALIVE_MS },
+      url: () => `ws://${HOST}:${venuePort}/ours`,
+      onOpen: () => resolve(),
+      onFrame({ text }) {
+        frameCount += 1
+        take({ stream: streamOf(text), text })
+        return 'data'
+      },
+      onDown: (reason) => {
+        throw new Error(`the venue was lost: ${reason}`)
+      },
+    })
+    feed.start()
+  })
+  return { port: engine.port, apiKey }
+}
+
+/** Told apart by how they begin, as the two venues' three sockets would. */
+function streamOf(text: string): IngestFrame['stream'] {
+  if (text.startsWith('{"type":')) return 'b'
+  return text.startsWith('{"connection_id"') ? 'activity' : 'a'
+}
+
+async function relay({ venuePort }: Opening) {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App()
+  app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
+  const port = await new Promise<number>((resolve, reject) => {
+    app.listen(HOST, 0, (socket) => {
+      if (socket === false) reject(new Error('cannot listen'))
+      else resolve(uws.us_socket_local_port(socket))
+    })
+  })
+  const venue = new WebSocket(`ws://${HOST}:${venuePort}/relay`, {
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+  })
+  venue.on('message', (data) => {
+    frameCount += 1
+    if (Buffer.isBuffer(data)) app.publish('all', data, false)
+  })
+  await new Promise((resolve, reject) => venue.once('open', resolve).once('error', reject))
+  return { port, apiKey: null }
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: ServerCommand) => {
+  if (command.kind === 'open') {
+    const opened = process.argv[2] === 'ours' ? await ours(command) : await relay(command)
+    report({ kind: 'listening', ...opened })
+  } else {
+    const { user, system } = process.cpuUsage()
+    report({ kind: 'looked', processorMicros: user + system, frameCount })
+  }
+})

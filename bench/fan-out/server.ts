@@ -1,0 +1,166 @@
+// One publisher of the fan-out bench, as a process of its own, so that its processor time is its own.
+// Which one it is stands on the command line: our whole face over a fake engine, a bare
+// uWebSockets.js app, or the package `ws`; the latter two publish one constant message.
+// Not for: subscribers (fan-out-load.ts), or what is compared (fan-out.bench.ts).
+
+import { systemClock } from '../../engine/clock.ts'
+import type { BookUpdate } from '../../engine/events.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { priceMicros, sizeMicros } from '../../engine/units.ts'
+import { createServer } from '../../http/server.ts'
+import { JsonEncoder } from '../../http/ws/encode/json.ts'
+import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
+import { FakeEngine } from '../../test/support/fake-engine.ts'
+import {
+  type Encoding,
+  type Plan,
+  type ServerCommand,
+  type ServerReport,
+  sharedMs,
+} from './messages.ts'
+
+const MARKETS = 20
+/** Changed levels of one update, as often as in the recorded streams of venue a. */
+const CHANGE_COUNTS = [1, 1, 1, 1, 1, 1, 2, 2, 3, 4]
+const CHECKSUM = 2_774_021_532
+const HOST = '127.0.0.1'
+const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
+
+interface Contestant {
+  readonly port: number
+  readonly frame: Uint8Array
+  readonly marketIds: readonly string[]
+  /** Messages published before anybody could listen. */
+  readonly warmUpCount: number
+  publish(): void
+}
+
+async function ours(encoding: Encoding): Promise<Contestant> {
+  const clock = systemClock
+  const engine = new FakeEngine(clock)
+  const { publisher, catalog, metrics } = engine
+  engine.accounts.make('bench', { requestsPerMinute: 1_000_000_000, socketsMax: 100_000 })
+  const markets = Array.from({ length: MARKETS }, (_, index) => {
+    const venue = index % 2 === 0 ? 'a' : 'b'
+    return engine.add(`bench-market-${index}-of-the-fan-out`, { venue }).ref
+  })
+  const listening = {
+    host: HOST,
+    port: 0,
+    corsOrigins: [],
+    trustedProxies: [],
+    isMetricsPublic: false,
+  }
+  const parts = { engine, publisher, clock, log: silentLog, metrics }
+  const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
+  const server = await createServer({ ...parts, ...listening, webhookPolicy })
+  const random = seededRandom('fan-out', 4)
+  const changes = Array.from({ length: 1_000 }, () =>
+    Array.from({ length: random.pick(CHANGE_COUNTS) }, () => ({
+      side: random.pick(['bid', 'ask'] as const),
+      price: priceMicros((1 + random.below(99)) * 10_000),
+      size: sizeMicros(random.below(5_000_000) * 1_000),
+    })),
+  )
+  let count = 0
+  const next = (): BookUpdate => {
+    const market = markets[count % MARKETS]
+    const some = changes[count % changes.length]
+    if (market === undefined || some === undefined) throw new Error('nothing to publish')
+    count += 1
+    const stamp = publisher.stamp('orderbook', market.number)
+    const nowMs = clock.nowMs()
+    const checksum = stamp.seq % 50 === 0 ? CHECKSUM : null
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    return { kind: 'book', market, ...stamp, ...times, changes: some, checksum }
+  }
+  const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
+  const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
+  // Those of the warm-up before anybody listens: their sizes are those of the run.
+  const frames = changes.map(() => {
+    const update = next()
+    publisher.publish(update)
+    return Buffer.from(encoder.bookUpdate(update))
+  })
+  const meanBytes = frames.reduce((sum, { length }) => sum + length, 0) / frames.length
+  const distance = ({ length }: Buffer): number => Math.abs(length - meanBytes)
+  frames.sort((one, other) => distance(one) - distance(other))
+  return {
+    port: server.port,
+    // Of the mean size, so that all publish as many bytes: the median is a seventh shorter.
+    frame: frames[0] ?? Buffer.alloc(0),
+    marketIds: markets.map(({ id }) => id),
+    warmUpCount: count,
+    publish: () => publisher.publish(next()),
+  }
+}
+
+async function bare(encoding: Encoding, frame: Buffer): Promise<Contestant> {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App()
+  app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
+  const message = encoding === 'json' ? String(frame) : new Uint8Array(frame)
+  const isBinary = encoding === 'msgpack'
+  const port = await new Promise<number>((resolve, reject) => {
+    app.listen(HOST, 0, (socket) => {
+      if (socket === false) reject(new Error('cannot listen'))
+      else resolve(uws.us_socket_local_port(socket))
+    })
+  })
+  const publish = () => void app.publish('all', message, isBinary)
+  return { port, frame, marketIds: [], warmUpCount: 0, publish }
+}
+
+async function broadcasting(encoding: Encoding, frame: Buffer): Promise<Contestant> {
+  const { WebSocketServer } = await import('ws')
+  const server = new WebSocketServer({ host: HOST, port: 0, perMessageDeflate: false })
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('cannot listen')
+  const binary = encoding === 'msgpack'
+  const publish = () => {
+    for (const client of server.clients) {
+      if (client.readyState === client.OPEN) client.send(frame, { binary })
+    }
+  }
+  return { port: address.port, frame, marketIds: [], warmUpCount: 0, publish }
+}
+
+function open(name: string | undefined, command: ServerCommand & { kind: 'open' }) {
+  const frame = Buffer.from(command.frame ?? '', 'base64')
+  if (name === 'ours') return ours(command.encoding)
+  return name === 'bare' ? bare(command.encoding, frame) : broadcasting(command.encoding, frame)
+}
+
+let contestant: Contestant | null = null
+let publishedCount = 0
+
+/** Every planned turn in a turn of the loop of its own, also when it is late. */
+function publish({ startMs, turnCount, perTurn, intervalMs }: Plan, publishOne: () => void): void {
+  let turn = 0
+  const step = (): void => {
+    const waitMs = startMs + turn * intervalMs - sharedMs()
+    if (waitMs > 0) return void setTimeout(step, Math.ceil(waitMs))
+    for (let index = 0; index < perTurn; index += 1) publishOne()
+    publishedCount += perTurn
+    turn += 1
+    if (turn < turnCount) setImmediate(step)
+  }
+  step()
+}
+
+const report = (message: ServerReport): void => void process.send?.(message)
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: ServerCommand) => {
+  if (command.kind === 'open') {
+    contestant = await open(process.argv[2], command)
+    const { port, frame, marketIds, warmUpCount } = contestant
+    publishedCount = warmUpCount
+    report({ kind: 'listening', port, frame: Buffer.from(frame).toString('base64'), marketIds })
+  } else if (command.kind === 'look') {
+    const { user, system } = process.cpuUsage()
+    report({ kind: 'looked', processorMicros: user + system, publishedCount })
+  } else if (contestant !== null) publish(command, contestant.publish)
+})

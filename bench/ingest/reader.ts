@@ -1,0 +1,135 @@
+// The subscriber of the ingest bench, as a process of its own: a bare socket that reads WebSocket frames itself,
+// counts the messages, and says when there are so many. What it got is read only when asked for: books rebuilt
+// from it, as a user would, and whether a number was left out. The same for ours and for the bare publisher.
+// Not for: what is measured (ingest.bench.ts).
+
+import { connect, type Socket } from 'node:net'
+import { type BookMessage, FollowedBooks } from '../followed-books.ts'
+import { type FrameReader, readFrames, textFrame, upgradeRequest } from '../raw-frames.ts'
+
+export type ReaderCommand =
+  | {
+      readonly kind: 'connect'
+      readonly port: number
+      /** Ours is asked for books, trades and prices of everything; the bare one sends by itself. */
+      readonly apiKey: string | null
+    }
+  | { readonly kind: 'await'; readonly total: number }
+  | { readonly kind: 'tell' }
+
+export type ReaderReport =
+  | { readonly kind: 'connected' }
+  /** So many messages have come. */
+  | { readonly kind: 'there' }
+  | {
+      readonly kind: 'told'
+      /** Each book as a line, by its market's unified id. */
+      readonly books: readonly string[]
+      readonly tradeCount: number
+      readonly messageCount: number
+    }
+  | { readonly kind: 'failed'; readonly why: string }
+
+const CHANNELS = ['orderbook', 'trades', 'prices'] as const
+/** What begins a message that counts; the rest is the protocol's own. */
+const COUNTED = ['{"type":"update"', '{"type":"trade"', '{"type":"price"']
+const READ_BYTES = 262_144
+
+/** What went wrong first: told at once, and again whatever is asked for, since nobody may have been listening. */
+let failure: ReaderReport | null = null
+const report = (message: ReaderReport): void => void process.send?.(failure ?? message)
+function fail(why: string): void {
+  failure ??= { kind: 'failed', why }
+  report(failure)
+}
+
+let socket: Socket | null = null
+let messageCount = 0
+let awaited: number | null = null
+const kept: string[] = []
+
+function open({ port, apiKey }: ReaderCommand & { kind: 'connect' }): void {
+  let syncedCount = 0
+  let snapshotCount = 0
+  const reader: FrameReader = {
+    onOpen() {
+      if (apiKey === null) return report({ kind: 'connected' })
+      for (const channel of CHANNELS) {
+        const command = { action: 'subscribe', id: 1, channel, market_ids: ['*'] }
+        socket?.write(textFrame(JSON.stringify(command)))
+      }
+    },
+    onText(bytes, from, to) {
+      if (apiKey === null) messageCount += 1
+      else {
+        const text = bytes.toString('utf8', from, to)
+        if (COUNTED.some((head) => text.startsWith(head)) && syncedCount === CHANNELS.length) {
+          messageCount += 1
+          kept.push(text)
+        } else if (text.startsWith('{"type":"snapshot"')) {
+          snapshotCount += 1
+          kept.push(text)
+        } else if (text.startsWith('{"type":"synced"')) {
+          syncedCount += 1
+          if (syncedCount === CHANNELS.length) report({ kind: 'connected' })
+        } else if (/^\{"type":"(?:resync|gap|error)"/.test(text)) fail(text)
+      }
+      if (awaited !== null && messageCount >= awaited) {
+        awaited = null
+        report({ kind: 'there' })
+      }
+    },
+    onPing: (answer) => void socket?.write(answer),
+    onFault: fail,
+  }
+  const take = readFrames(reader)
+  const buffer = Buffer.alloc(READ_BYTES)
+  socket = connect({
+    ...{ host: '127.0.0.1', port },
+    onread: {
+      buffer,
+      callback(count) {
+        take(buffer.subarray(0, count))
+        return true
+      },
+    },
+  })
+  socket.on('error', (error) => fail(String(error)))
+  socket.on('close', () =>
+    fail(`cut off after ${messageCount} messages, ${snapshotCount} snapshots`),
+  )
+  socket.write(upgradeRequest(apiKey === null ? '/' : `/v1/ws?api_key=${apiKey}`))
+}
+
+interface Message extends BookMessage {
+  readonly channel: string
+}
+
+/** Rebuilds the books; a number left out on any channel is a failure. */
+function tell(): void {
+  const books = new FollowedBooks()
+  const seqs = new Map<string, number>()
+  let tradeCount = 0
+  for (const text of kept) {
+    const message: Message = JSON.parse(text)
+    const { type, channel, market_id: id, seq } = message
+    const name = `${channel} ${id}`
+    const before = seqs.get(name)
+    if (type !== 'snapshot' && before !== undefined && seq !== before + 1)
+      return fail(`${name}: ${seq} after ${before}`)
+    // The first price may have come as a state, with the number that it has.
+    seqs.set(name, seq)
+    if (type === 'trade') tradeCount += 1
+    const wrong = channel === 'orderbook' ? books.take(message) : null
+    if (wrong !== null) return fail(wrong)
+  }
+  report({ kind: 'told', books: books.lines(), tradeCount, messageCount })
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (command: ReaderCommand) => {
+  if (command.kind === 'connect') open(command)
+  else if (command.kind === 'tell') tell()
+  else if (messageCount >= command.total) report({ kind: 'there' })
+  else awaited = command.total
+})

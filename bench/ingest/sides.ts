@@ -1,0 +1,174 @@
+// The two that compete in the ingest bench, each with a subscriber in a process of its own: the whole engine, and
+// the limit, which only reads the frames' JSON, writes the updates' JSON and publishes it through a bare
+// uWebSockets.js app. Both run on the bench's own thread. Not for: who has which turn, or what it costs (ingest.bench.ts).
+
+import type { TemplatedApp } from 'uWebSockets.js'
+import { systemClock } from '../../engine/clock.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { nativeMarketId } from '../../engine/ids.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import { Child } from '../child.ts'
+import { check } from '../harness.ts'
+import { startQuietEngine } from '../quiet-engine.ts'
+import { bookLine } from '../sim-load.ts'
+import { RECEIVED_AT } from '../venue-path.ts'
+import { type IngestLoad, ingestPath, isCounted } from './load.ts'
+import type { ReaderCommand, ReaderReport } from './reader.ts'
+
+const HOST = '127.0.0.1'
+const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
+
+/** One of the two: takes frames, and knows how many messages it has sent. */
+export interface Side {
+  readonly reader: Child<ReaderCommand, ReaderReport>
+  readonly sentCount: number
+  /** Takes frames by their place in the load, in this turn. */
+  take(from: number, to: number): void
+  /** Whatever was put aside is done. */
+  settle(): Promise<void>
+}
+
+/** The engine, and its subscriber. */
+export class Ours implements Side {
+  readonly reader: Child<ReaderCommand, ReaderReport> = new Child('ingest/reader.ts')
+  readonly #load: IngestLoad
+  readonly #storage: Storage
+  readonly #engine: Engine
+  readonly #path: ReturnType<typeof ingestPath>
+  sentCount = 0
+
+  private constructor(
+    load: IngestLoad,
+    storage: Storage,
+    { engine, emit }: Awaited<ReturnType<typeof startQuietEngine>>,
+  ) {
+    this.#load = load
+    this.#storage = storage
+    this.#engine = engine
+    this.#path = ingestPath(load.world, emit)
+    engine.publisher.watch({
+      name: 'bench',
+      onUpdate: (update) => {
+        if (isCounted(update)) this.sentCount += 1
+      },
+    })
+  }
+
+  /** Every market has its book before the subscriber comes. */
+  static async open(load: IngestLoad, storage: Storage): Promise<Ours> {
+    const startedMs = systemClock.monotonicMs()
+    // The frames are of a day of their own, and retention must not take them for old ones.
+    const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
+    const quiet = await startQuietEngine(storage, { ...systemClock, nowMs })
+    const ours = new Ours(load, storage, quiet)
+    try {
+      for (const { venue, text } of load.world.snapshots) ours.#path({ stream: venue, text })
+      const { apiKey, engine } = quiet
+      await ours.reader.ask({ kind: 'connect', port: engine.port, apiKey }, 'connected')
+      ours.sentCount = 0
+      return ours
+    } catch (error) {
+      await ours.close()
+      throw error
+    }
+  }
+
+  take(from: number, to: number): void {
+    const { frames } = this.#load
+    for (let index = from; index < to; index += 1) {
+      const frame = frames[index]
+      if (frame !== undefined) this.#path(frame)
+    }
+  }
+
+  settle(): Promise<void> {
+    return this.#storage.committed()
+  }
+
+  /** Each book as a line, once engine, subscriber and world agree on all of them. */
+  async checked(): Promise<readonly string[]> {
+    const told = await this.reader.ask({ kind: 'tell' }, 'told')
+    const { tradeCount, world } = this.#load
+    check(told.messageCount === this.sentCount, `${told.messageCount} of ${this.sentCount} came`)
+    check(told.tradeCount === tradeCount, `${told.tradeCount} trades came of ${tradeCount}`)
+    const stored = this.#storage.trades.count()
+    check(stored === tradeCount, `${stored} trades are stored of ${tradeCount}`)
+    const rebuilt = new Set(told.books)
+    const { catalog } = this.#engine
+    return world.markets.map(({ listing: { venue, nativeId }, book }) => {
+      const id = catalog.names.marketId(venue, nativeMarketId(nativeId))
+      const line = bookLine(id, book)
+      const view = catalog.find(id)
+      const held = view === null ? 'none' : bookLine(id, view.book())
+      check(held === line, `the engine's book is\n${held}\nand truly\n${line}`)
+      check(rebuilt.has(line), `the subscriber's book of ${id} differs`)
+      return line
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.reader.end()
+    await this.#engine.stop()
+  }
+}
+
+/** What every server in our place has to do, and nothing else. */
+export class Limit implements Side {
+  readonly reader: Child<ReaderCommand, ReaderReport> = new Child('ingest/reader.ts')
+  readonly #load: IngestLoad
+  readonly #messages: readonly (readonly unknown[])[]
+  readonly #app: TemplatedApp
+  #readCount = 0
+  sentCount = 0
+
+  private constructor(
+    load: IngestLoad,
+    messages: readonly (readonly unknown[])[],
+    app: TemplatedApp,
+  ) {
+    this.#load = load
+    this.#messages = messages
+    this.#app = app
+  }
+
+  static async open(load: IngestLoad, messages: readonly (readonly unknown[])[]): Promise<Limit> {
+    const uws = await import('uWebSockets.js')
+    const app = uws.App()
+    app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
+    const limit = new Limit(load, messages, app)
+    try {
+      const port = await new Promise<number>((resolve, reject) => {
+        app.listen(HOST, 0, (socket) => {
+          if (socket === false) reject(new Error('cannot listen'))
+          else resolve(uws.us_socket_local_port(socket))
+        })
+      })
+      await limit.reader.ask({ kind: 'connect', port, apiKey: null }, 'connected')
+      return limit
+    } catch (error) {
+      await limit.close()
+      throw error
+    }
+  }
+
+  take(from: number, to: number): void {
+    const { frames } = this.#load
+    for (let index = from; index < to; index += 1) {
+      if (JSON.parse(frames[index]?.text ?? 'null') !== null) this.#readCount += 1
+      for (const message of this.#messages[index] ?? []) {
+        this.#app.publish('all', JSON.stringify(message))
+        this.sentCount += 1
+      }
+    }
+  }
+
+  async settle(): Promise<void> {
+    check(this.#readCount > 0, 'frames were read')
+  }
+
+  async close(): Promise<void> {
+    await this.reader.end()
+    this.#app.close()
+  }
+}

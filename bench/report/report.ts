@@ -1,0 +1,186 @@
+// What a run of benches says, as Markdown for people and as one JSON document for programs: under which
+// conditions, what each bench asked, what it found, which aims were met. A bench that failed says why and
+// shows no number. Not for: measuring (harness.ts), or in which order (series.ts). Upholds BENCH2, BENCH7.
+
+import { execFileSync } from 'node:child_process'
+import { cpus, loadavg, release, totalmem } from 'node:os'
+import { systemClock } from '../../engine/clock.ts'
+import { type Aimed, type Bench, type BenchResult, figureText, nanosText } from '../harness.ts'
+
+/** Where, when and on what a run took place. */
+export interface Conditions {
+  readonly machine: string
+  readonly cores: number
+  readonly memoryGib: number
+  readonly system: string
+  readonly node: string
+  readonly commit: string
+  /** ISO 8601, UTC. */
+  readonly date: string
+  /** Of the last minute, when the run began. */
+  readonly loadAverage: number
+  /** What else is to be known, as sentences. */
+  readonly remarks: readonly string[]
+}
+
+/** What came of one bench. */
+export type Outcome = {
+  readonly bench: Pick<Bench, 'name' | 'question' | 'excludes'>
+  readonly tookMs: number
+} & (
+  | { readonly kind: 'done'; readonly result: BenchResult }
+  | { readonly kind: 'failed'; readonly why: string }
+)
+
+/** The conditions of a run that begins now on this machine. */
+export function conditionsNow(remarks: readonly string[]): Conditions {
+  const [first] = cpus()
+  const [loadAverage = 0] = loadavg()
+  return {
+    machine: first?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGib: Math.round((10 * totalmem()) / 2 ** 30) / 10,
+    system: `${process.platform} ${release()} ${process.arch}`,
+    node: process.version,
+    commit: commit(),
+    date: new Date(systemClock.nowMs()).toISOString(),
+    loadAverage,
+    remarks,
+  }
+}
+
+function commit(): string {
+  const git = (...words: string[]) =>
+    execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  try {
+    const changedCount = git('status', '--porcelain').split('\n').filter(Boolean).length
+    const dirt = changedCount === 0 ? '' : ` with ${changedCount} files changed since`
+    return `${git('rev-parse', '--short', 'HEAD')}${dirt}`
+  } catch {
+    return 'unknown (no git here)'
+  }
+}
+
+export function conditionsText(conditions: Conditions): string {
+  const { machine, cores, memoryGib, system, node, date, loadAverage, remarks } = conditions
+  const lines = [
+    `machine: ${cores} × ${machine}, ${memoryGib} GiB, ${system}`,
+    `node: ${node}`,
+    `commit: ${conditions.commit}`,
+    `date: ${date}`,
+    `conditions: load average ${loadAverage.toFixed(2)} at the start; ${remarks.join('; ')}`,
+  ]
+  return lines.map((line) => `- ${line}\n`).join('')
+}
+
+const PERCENTILES = [50, 90, 99, 99.9] as const
+
+/** A bench's outcome as Markdown, which is readable on a terminal too. */
+export function outcomeText({ bench, tookMs, ...came }: Outcome): string {
+  const lines = [
+    `## ${bench.name}`,
+    '',
+    `Question: ${bench.question}`,
+    `Excluded: ${bench.excludes}`,
+    '',
+  ]
+  if (came.kind === 'failed') lines.push(`Failed, so that there is no number: ${came.why}`, '')
+  else lines.push(...resultLines(came.result), `- took ${Math.round(tookMs / 1_000)} s`, '')
+  return lines.join('\n')
+}
+
+function resultLines({ rows, state }: BenchResult): string[] {
+  const lines: string[] = []
+  const timed = rows.filter((row) => row.kind === 'times')
+  if (timed.length > 0) {
+    lines.push(`| times | count | ${PERCENTILES.map((rank) => `p${rank}`).join(' | ')} | max |`)
+    lines.push(`|---|${'---:|'.repeat(PERCENTILES.length + 2)}`)
+    for (const { what, times } of timed) {
+      const cells = PERCENTILES.map((rank) => nanosText(times.getValueAtPercentile(rank)))
+      const shown = [what, times.totalCount, ...cells, nanosText(times.maxValue)]
+      lines.push(`| ${shown.join(' | ')} |`)
+    }
+    lines.push('')
+  }
+  for (const row of rows) if (row.kind === 'figure') lines.push(`- ${row.what}: ${row.value}`)
+  const { checked, hash, isRepeatable } = state
+  lines.push(`- end state: ${checked}; hash ${hash}${isRepeatable ? '' : ' (differs by run)'}`)
+  return lines
+}
+
+interface AimedFigure extends Aimed {
+  readonly bench: string
+  readonly what: string
+}
+
+/** Every figure with an aim, in the order of the benches. */
+function aimsOf(outcomes: readonly Outcome[]): AimedFigure[] {
+  return outcomes.flatMap((outcome) => {
+    const rows = outcome.kind === 'done' ? outcome.result.rows : []
+    return rows.flatMap((row) => {
+      if (row.kind !== 'figure' || row.aimed === undefined) return []
+      return [{ bench: outcome.bench.name, what: row.what, ...row.aimed }]
+    })
+  })
+}
+
+/** All aims on one table; '' when there were none. */
+export function aimsText(outcomes: readonly Outcome[]): string {
+  const aims = aimsOf(outcomes)
+  if (aims.length === 0) return ''
+  const rows = aims.map(({ bench, what, figure, aim, isMet }) => {
+    const wanted = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`
+    return `| ${bench} | ${what} | ${figureText(figure)} | ${wanted} | ${isMet ? 'yes' : '**no**'} |`
+  })
+  const head = [
+    '## Aims',
+    '',
+    '| bench | figure | measured | aim | met |',
+    '|---|---|---:|---|---|',
+  ]
+  return [...head, ...rows, ''].join('\n')
+}
+
+/** A whole run as a page. */
+export function resultsText(conditions: Conditions, outcomes: readonly Outcome[]): string {
+  const title = `# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`
+  return [title, aimsText(outcomes), ...outcomes.map(outcomeText)].filter(Boolean).join('\n')
+}
+
+/** A whole run as one JSON document: times in nanoseconds, everything by name. */
+export function resultsJson(conditions: Conditions, outcomes: readonly Outcome[]): string {
+  const benches = outcomes.map(({ bench, tookMs, ...came }) => {
+    const asked = { name: bench.name, question: bench.question, excludes: bench.excludes }
+    const about = { ...asked, took_ms: Math.round(tookMs) }
+    if (came.kind === 'failed') return { ...about, failed: came.why }
+    const { hash, checked, isRepeatable } = came.result.state
+    const state = { hash, checked, is_repeatable: isRepeatable }
+    return { ...about, ...rowsJson(came.result), state }
+  })
+  const { memoryGib, loadAverage, ...rest } = conditions
+  const head = { ...rest, memory_gib: memoryGib, load_average: loadAverage }
+  const aims = aimsOf(outcomes).map(({ bench, what, ...aimed }) => {
+    return { bench, what, ...aimedJson(aimed) }
+  })
+  return JSON.stringify({ ...head, aims, benches }, null, 2)
+}
+
+function rowsJson({ rows }: BenchResult) {
+  const times = rows.flatMap((row) => {
+    if (row.kind !== 'times') return []
+    const at = (rank: number) => row.times.getValueAtPercentile(rank)
+    const ranks = { p50_ns: at(50), p90_ns: at(90), p99_ns: at(99), p99_9_ns: at(99.9) }
+    return [{ what: row.what, count: row.times.totalCount, ...ranks, max_ns: row.times.maxValue }]
+  })
+  const figures = rows.flatMap((row) => {
+    if (row.kind !== 'figure') return []
+    const { what, value, aimed } = row
+    return [{ what, value, ...(aimed === undefined ? {} : aimedJson(aimed)) }]
+  })
+  return { times, figures }
+}
+
+function aimedJson({ figure, aim, isMet }: Aimed) {
+  const bound = 'atLeast' in aim ? { at_least: aim.atLeast } : { at_most: aim.atMost }
+  return { figure, ...bound, met: isMet }
+}

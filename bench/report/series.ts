@@ -1,0 +1,37 @@
+// Runs benches one after the other. One that fails is named, and the others still run.
+// Not for: which ones (run.ts), or what is shown (report.ts). Upholds BENCH6.
+
+import { systemClock } from '../../engine/clock.ts'
+import type { Bench, BenchSetting } from '../harness.ts'
+import type { Outcome } from './report.ts'
+
+/** What each bench came to, in order; `onOutcome` hears of each at once, `say` of what is going on. */
+export async function runSeries(
+  benches: readonly Bench[],
+  setting: BenchSetting,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const bench of benches) {
+    const outcome = await runOne(bench, setting)
+    outcomes.push(outcome)
+    onOutcome(outcome)
+  }
+  return outcomes
+}
+
+async function runOne(bench: Bench, setting: BenchSetting): Promise<Outcome> {
+  const say = (line: string) => setting.say(`${bench.name}: ${line}`)
+  const startedMs = systemClock.monotonicMs()
+  const took = () => systemClock.monotonicMs() - startedMs
+  say('begins')
+  try {
+    const result = await bench.run({ ...setting, say })
+    say(`ended after ${(took() / 1_000).toFixed(1)} s`)
+    return { bench, kind: 'done', result, tookMs: took() }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    say(`FAILED: ${why}`)
+    return { bench, kind: 'failed', why, tookMs: took() }
+  }
+}

@@ -1,0 +1,75 @@
+// The client of the rest bench, as a process of its own: presses with autocannon, as many requests as its connections
+// get answered, or asks at planned moments. Every answer must be 200; of some the text is looked at. It runs into its
+// own limit before a fast server does, and so the servers are compared by processor time a request.
+// Not for: servers (rest-server.ts), what is compared (rest.bench.ts).
+
+import autocannon from 'autocannon'
+import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
+import { refusalText, runPlanned } from '../open-loop.ts'
+import { newTimes } from '../times.ts'
+import type { AskedPath, LoadCommand, LoadReport } from './messages.ts'
+
+/** Of so many paths in turn the answer is looked at. */
+const COMPARED_EVERY = 5
+const LOOK_MS = 20
+const TRIES_MAX = 50
+
+async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadReport> {
+  const { origin, apiKey, seconds, connections, requests } = command
+  const differences: string[] = []
+  let comparedCount = 0
+  const compare = ({ path, says }: AskedPath) => {
+    return (status: number, body: string): void => {
+      comparedCount += 1
+      if (status === 200 && body.includes(says)) return
+      differences.push(`${path} answered ${status} ${body.slice(0, 200)}`)
+    }
+  }
+  const asked = requests.map((request, index) => {
+    const { path } = request
+    return index % COMPARED_EVERY === 0 ? { path, onResponse: compare(request) } : { path }
+  })
+  let answerCount = 0
+  // A short load on a busy machine may end before the first answers: then it goes on.
+  for (let tries = 0; answerCount < connections && tries < TRIES_MAX; tries += 1) {
+    const result = await autocannon({
+      url: origin,
+      connections,
+      duration: seconds,
+      sampleInt: LOOK_MS,
+      headers: { 'x-api-key': apiKey },
+      requests: asked,
+    })
+    const { non2xx, errors, timeouts } = result
+    const [first] = differences
+    if (first !== undefined) return { kind: 'failed', why: first }
+    if (non2xx + errors + timeouts > 0) {
+      return { kind: 'failed', why: `${non2xx} refused, ${errors} errors, ${timeouts} too late` }
+    }
+    answerCount += result['2xx']
+  }
+  return { kind: 'pressed', answerCount, comparedCount }
+}
+
+async function plan(command: LoadCommand & { kind: 'plan' }): Promise<LoadReport> {
+  const { origin, apiKey, perSecond, seconds } = command
+  const requests = command.requests.map(({ path }) => ({ route: 'all', path }))
+  const headers = { 'x-api-key': apiKey }
+  const result = await runPlanned({ origin, headers, perSecond, seconds, requests })
+  if (result.refusals.size > 0) return { kind: 'failed', why: refusalText(result.refusals) }
+  const times = result.times.get('all') ?? newTimes()
+  return {
+    kind: 'planned',
+    answerCount: result.requestCount,
+    times: encodeIntoCompressedBase64(times),
+  }
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (command: LoadCommand) => {
+  const running = command.kind === 'press' ? press(command) : plan(command)
+  running.then(
+    (report) => process.send?.(report),
+    (error: unknown) => process.send?.({ kind: 'failed', why: String(error) }),
+  )
+})

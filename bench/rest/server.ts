@@ -1,0 +1,106 @@
+// One of the two others of the rest bench, as a process of its own, so that its processor time is its own. Which one
+// stands on the command line. `limit`: a bare uWebSockets.js app that reads one request header, writes our headers and
+// one constant body a route. `fastify`: the hot routes on fastify, with what a user of it would write: a hook that
+// looks the key up, counts the request and sets the headers, a look-up of the market. Its answers are finished texts,
+// which spares it the serializing that ours does. Not for: ours (live-service.ts), or the load (rest-load.ts).
+
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { ServedRoute, ServerCommand, ServerReport } from './messages.ts'
+
+type Opening = ServerCommand & { kind: 'open' }
+
+const HOST = '127.0.0.1'
+const KEY_HEADER = 'x-api-key'
+const MINUTE_MS = 60_000
+
+async function limit({ headers, routes }: Opening): Promise<number> {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App()
+  for (const { pattern, constant } of routes) {
+    app.get(pattern, (res, req) => {
+      req.getHeader(KEY_HEADER)
+      res.cork(() => {
+        for (const [name, value] of headers) res.writeHeader(name, value)
+        res.end(constant)
+      })
+    })
+  }
+  return new Promise((resolve, reject) => {
+    app.listen(HOST, 0, (socket) => {
+      if (socket === false) reject(new Error('cannot listen'))
+      else resolve(uws.us_socket_local_port(socket))
+    })
+  })
+}
+
+interface Account {
+  readonly requestsPerMinute: number
+  windowEndsAtMs: number
+  usedCount: number
+}
+
+async function fastify({ apiKey, headers, routes }: Opening): Promise<number> {
+  // Node writes `Keep-Alive` itself.
+  const own = (name: string) => name === 'keep-alive' || name.startsWith('x-ratelimit-')
+  const fixed = Object.fromEntries(headers.filter(([name]) => !own(name)))
+  const account: Account = { requestsPerMinute: 1_000_000_000, windowEndsAtMs: 0, usedCount: 0 }
+  const accounts = new Map([[apiKey, account]])
+  const app = Fastify({ logger: false })
+  app.addHook('onRequest', (request, reply, done) => {
+    const key = request.headers[KEY_HEADER]
+    const caller = typeof key === 'string' ? accounts.get(key) : undefined
+    if (caller === undefined) {
+      reply.code(401).send({ detail: 'missing or invalid API key' })
+      return
+    }
+    const nowMs = Date.now()
+    if (nowMs >= caller.windowEndsAtMs) {
+      caller.windowEndsAtMs = nowMs + MINUTE_MS
+      caller.usedCount = 0
+    }
+    caller.usedCount += 1
+    reply.headers({
+      ...fixed,
+      'x-ratelimit-limit': caller.requestsPerMinute,
+      'x-ratelimit-remaining': caller.requestsPerMinute - caller.usedCount,
+      'x-ratelimit-reset': Math.ceil(caller.windowEndsAtMs / 1_000),
+    })
+    if (caller.usedCount > caller.requestsPerMinute) {
+      reply.code(429).send({ detail: 'rate limit exceeded' })
+      return
+    }
+    done()
+  })
+  for (const { pattern, byMarket } of routes) {
+    if (Object.keys(byMarket).length > 0) serveMarkets(app, pattern, byMarket)
+  }
+  await app.listen({ host: HOST, port: 0 })
+  const address = app.server.address()
+  if (address === null || typeof address === 'string') throw new Error('cannot listen')
+  return address.port
+}
+
+function serveMarkets(
+  app: FastifyInstance,
+  pattern: string,
+  byMarket: ServedRoute['byMarket'],
+): void {
+  const answers = new Map(Object.entries(byMarket))
+  app.get<{ Params: { market_id: string } }>(pattern, (request, reply) => {
+    const text = answers.get(request.params.market_id)
+    if (text === undefined) reply.code(404).send({ detail: 'no such market' })
+    else reply.send(text)
+  })
+}
+
+const report = (message: ServerReport): void => void process.send?.(message)
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: ServerCommand) => {
+  if (command.kind === 'look') {
+    const { user, system } = process.cpuUsage()
+    return report({ kind: 'looked', processorMicros: user + system })
+  }
+  const open = process.argv[2] === 'limit' ? limit : fastify
+  report({ kind: 'listening', port: await open(command) })
+})

@@ -1,0 +1,88 @@
+// A data folder as a first start leaves it: every market and event of a simulated world, read by the connectors' own
+// readers of listings from what the venues would send, with their texts and native rows. Nothing has happened to any of
+// them: no trade, no book, no checkpoint. Not for: markets with owners (listed-world.ts), or what is measured (scale.bench.ts).
+
+import { systemClock } from '../../engine/clock.ts'
+import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { timeMs } from '../../engine/units.ts'
+import { parseEvent, parseMarket } from '../../engine/venues/kalshi/catalog/listing.ts'
+import { readEvent, readMarket } from '../../engine/venues/polymarket/catalog/listing.ts'
+import { Calendar } from '../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../engine/venues/simulator/faults.ts'
+import { renderEvent } from '../../engine/venues/simulator/kalshi/events.ts'
+import { renderMarket } from '../../engine/venues/simulator/kalshi/render.ts'
+import { eventRow } from '../../engine/venues/simulator/polymarket/events.ts'
+import { gammaMarket } from '../../engine/venues/simulator/polymarket/render.ts'
+import { SimulatedWorld } from '../../engine/venues/simulator/world.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import { check } from '../harness.ts'
+
+/** The world's present, and the engine's that is started on the folder. */
+export const SCALE_NOW = timeMs(Date.UTC(2026, 10, 20, 17))
+const SEED = 21
+/** Rows put before they are waited for. */
+const COMMIT_EVERY = 2_000
+
+/** Fills the folder with so many markets, half of each venue, all of one status; resolves on the platter. */
+export async function fillFolder(
+  dataDir: string,
+  { marketCount, status }: { readonly marketCount: number; readonly status: MarketStatus },
+): Promise<void> {
+  const parts = { dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage(parts)
+  try {
+    let put = 0
+    for (const { event, markets } of listedEvents(marketCount / 2)) {
+      storage.events.put(event)
+      for (const market of markets) {
+        storage.markets.put({ ...market, status, isUnopened: false, settlementPrice: null })
+        put += 1
+        if (put % COMMIT_EVERY === 0) await storage.committed()
+      }
+    }
+    await storage.committed()
+    const stored = storage.markets.count()
+    check(stored === marketCount && put === marketCount, `${stored} markets are stored`)
+  } finally {
+    await storage.close()
+  }
+}
+
+interface ListedEvent {
+  readonly event: EventListing
+  readonly markets: readonly MarketListing[]
+}
+
+function* listedEvents(marketsPerVenue: number): Iterable<ListedEvent> {
+  const world = new SimulatedWorld({
+    seed: SEED,
+    messagesPerSecond: 1,
+    plan: new Calendar({ seed: SEED, marketsPerVenue }),
+    faults: new Faults([], seededRandom(1)),
+    clock: new ManualClock(SCALE_NOW),
+    random: seededRandom('scale world'),
+  })
+  for (const event of world.events('a')) {
+    const row = eventRow(event, { nowMs: SCALE_NOW, hasTags: true })
+    const read = readEvent(row)
+    if (typeof read === 'string') throw new Error(`an event of venue a was refused: ${read}`)
+    const form = { nowMs: SCALE_NOW, hasEvent: false, hasTags: false }
+    const markets = event.markets.map((market) => readMarket(gammaMarket(market, form), row))
+    yield { event: read, markets: markets.filter((market) => typeof market !== 'string') }
+  }
+  for (const event of world.events('b')) {
+    const rendered = renderEvent(event, { updatedMs: SCALE_NOW, markets: null })
+    const read = parseEvent(rendered, new Map())
+    if (read.kind !== 'event') throw new Error('an event of venue b was refused')
+    const markets = event.markets.flatMap((market) => {
+      const row = renderMarket(market, { nowMs: SCALE_NOW, metadataMs: SCALE_NOW })
+      const parsed = parseMarket(row, read.listing)
+      return parsed.kind === 'market' ? [parsed.listing] : []
+    })
+    yield { event: read.listing, markets }
+  }
+}

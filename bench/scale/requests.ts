@@ -1,0 +1,121 @@
+// Requests of the scale bench: one after the other on one kept connection, each timed, every answer looked at.
+// Not for: load, of which there is none here (rest.bench.ts), or what is compared (scale.bench.ts).
+
+import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Histogram } from 'hdr-histogram-js'
+import { systemClock } from '../../engine/clock.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { wordsOf } from '../../engine/search/words.ts'
+import { check, newTimes, record } from '../harness.ts'
+
+export interface Place {
+  readonly port: number
+  readonly apiKey: string
+  readonly some: readonly { readonly id: string; readonly question: string }[]
+}
+
+/** What is asked for: a page of a list, a page of what words find, one market. */
+export const QUESTIONS = ['list', 'search', 'one market'] as const
+export type Question = (typeof QUESTIONS)[number]
+
+const LISTS = [
+  '?limit=20',
+  '?limit=20&sort_by=created_at',
+  '?limit=20&platform=venue_a',
+  '?limit=20&platform=venue_b&sort_by=close_time&order=asc',
+  '?limit=20&offset=100',
+]
+
+/** Asks so often, and says how long each answer took from the first byte sent to the last received. */
+export async function ask(
+  place: Place,
+  question: Question,
+  count: number,
+): Promise<{ readonly times: Histogram; readonly paths: readonly string[] }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const random = seededRandom(`scale ${question}`)
+  const times = newTimes()
+  const paths = Array.from({ length: count }, (_, index) => pathOf(place, question, index, random))
+  try {
+    for (const path of paths) {
+      const startedMs = systemClock.monotonicMs()
+      const { status, text } = await answer(agent, place, path)
+      record(times, systemClock.monotonicMs() - startedMs)
+      check(status === 200, `${path} was answered by ${status}: ${text.slice(0, 200)}`)
+      checkAnswer(question, path, text)
+    }
+  } finally {
+    agent.destroy()
+  }
+  return { times, paths }
+}
+
+const SEARCHABLE_MS_MAX = 120_000
+const SEARCH_AGAIN_MS = 50
+
+/** Milliseconds until a search is answered, which is once every text is in the index; before it is refused. */
+export async function untilSearchable(place: Place): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const path = pathOf(place, 'search', 0, seededRandom('scale first search'))
+  const startedMs = systemClock.monotonicMs()
+  try {
+    for (;;) {
+      const { status, text } = await answer(agent, place, path)
+      const tookMs = systemClock.monotonicMs() - startedMs
+      if (status === 200) {
+        checkAnswer('search', path, text)
+        return tookMs
+      }
+      const isWaiting = status === 503 && tookMs < SEARCHABLE_MS_MAX
+      check(isWaiting, `${path} was answered by ${status} after ${Math.round(tookMs)} ms: ${text}`)
+      await pause(SEARCH_AGAIN_MS)
+    }
+  } finally {
+    agent.destroy()
+  }
+}
+
+function pathOf(
+  { some }: Place,
+  question: Question,
+  index: number,
+  random: ReturnType<typeof seededRandom>,
+): string {
+  if (question === 'list') return `/v1/markets${LISTS[index % LISTS.length]}`
+  const { id, question: words } = random.pick(some)
+  if (question === 'one market') return `/v1/markets/${id}`
+  const long = wordsOf(words).filter(({ length }) => length > 2)
+  const picked = Array.from({ length: 2 }, () => random.pick(long))
+  return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
+}
+
+/** A market asked for is that one; a question's words find something, since they are one's own. */
+function checkAnswer(question: Question, path: string, text: string): void {
+  if (question === 'one market') {
+    const { id }: { id: string } = JSON.parse(text)
+    return check(path === `/v1/markets/${id}`, `${path} answered ${id}`)
+  }
+  const { markets }: { markets: readonly unknown[] } = JSON.parse(text)
+  check(markets.length > 0, `${path} answered no market`)
+}
+
+function answer(
+  agent: Agent,
+  { port, apiKey }: Place,
+  path: string,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'X-API-Key': apiKey }
+    const asked = request({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() })
+      })
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+}

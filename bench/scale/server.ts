@@ -1,0 +1,118 @@
+// The server of the scale bench, as a process of its own: the whole engine on a data folder that was filled before,
+// between two venues that list nothing and say nothing. It tells what it holds of memory, which only Linux can say.
+// Not for: requests (scale-requests.ts), or what is compared (scale.bench.ts).
+
+import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
+import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { newTimes, timeInTurns } from '../harness.ts'
+import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
+import { SCALE_NOW } from './fill.ts'
+import type { ScaleCommand, ScaleReport } from './messages.ts'
+
+const SOME = 200
+const ROUTE_BATCH = 100
+
+const bornMs = systemClock.monotonicMs()
+const report = (message: ScaleReport): void => void process.send?.(message)
+let quiet: QuietEngine | null = null
+
+async function open(dataDir: string): Promise<QuietEngine> {
+  // The folder's world stands still at its moment, and goes on from there.
+  const nowMs = () => timeMs(SCALE_NOW + Math.floor(systemClock.monotonicMs() - bornMs))
+  const clock = { ...systemClock, nowMs }
+  const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+  const opened = await startQuietEngine(storage, clock)
+  const { engine, apiKey } = opened
+  // Counted from the process's start, as this clock is.
+  const startMs = systemClock.monotonicMs()
+  const { marketCount } = engine.catalog
+  const step = Math.max(1, Math.floor(marketCount / SOME))
+  const some: { id: string; question: string }[] = []
+  let place = 0
+  for (const { ref, summary } of engine.catalog.markets(null)) {
+    if (place % step === 0) some.push({ id: ref.id, question: summary.question })
+    place += 1
+  }
+  report({ kind: 'serving', port: engine.port, apiKey, startMs, marketCount, some })
+  return opened
+}
+
+/** Changes of books that nobody has seen yet, which their owners leave out: what is timed is the way to them. */
+function route(
+  { engine, emit }: QuietEngine,
+  { count, ownersMax }: ScaleCommand & { kind: 'route' },
+): void {
+  const random = seededRandom('scale route')
+  const all = [...engine.catalog.seats()].flatMap(({ actor }) => {
+    const [first] = actor.summary.outcomes
+    return first === undefined ? [] : [{ venue: actor.ref.venue, outcome: first.id }]
+  })
+  const outcomes =
+    ownersMax === null ? all : Array.from({ length: ownersMax }, () => random.pick(all))
+  const changes = [
+    { side: 'bid' as const, price: priceMicros(400_000), size: sizeMicros(1_000_000) },
+  ]
+  const events = Array.from({ length: count }, () => {
+    const times = { venueTimeMs: SCALE_NOW, receivedAtMs: SCALE_NOW }
+    const to = random.pick(outcomes)
+    return {
+      kind: 'bookChange' as const,
+      ...to,
+      ...times,
+      mode: 'absolute' as const,
+      changes,
+      top: null,
+    }
+  })
+  const times = newTimes()
+  const batch = (from: number, size: number) => {
+    for (let index = from; index < from + size; index += 1) {
+      const event = events[index]
+      if (event !== undefined) emit(event)
+    }
+  }
+  timeInTurns([{ times, batch }], { operationCount: count, batchCount: ROUTE_BATCH })
+  report({ kind: 'routed', times: encodeIntoCompressedBase64(times) })
+}
+
+function look(): void {
+  const status = readFileSync('/proc/self/status', 'latin1')
+  const anonymousBytes = 1_024 * Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN)
+  const { heapUsed: heapBytes, external: externalBytes } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  report({
+    kind: 'looked',
+    anonymousBytes,
+    heapBytes,
+    externalBytes,
+    processorMicros: user + system,
+  })
+}
+
+/** Twice, since the first frees what the second can give back. */
+function collect(): void {
+  setFlagsFromString('--expose-gc')
+  const garbageCollector: unknown = runInNewContext('gc')
+  if (typeof garbageCollector !== 'function') throw new Error('the garbage cannot be collected')
+  garbageCollector()
+  garbageCollector()
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', async (command: ScaleCommand) => {
+  if (command.kind === 'open') quiet = await open(command.dataDir)
+  else if (command.kind === 'route') {
+    if (quiet !== null) route(quiet, command)
+  } else {
+    if (command.kind === 'settle') collect()
+    look()
+  }
+})

@@ -1,0 +1,79 @@
+// Clients of a deployment that all connect, subscribe to the books of its most active markets, are cut without a word,
+// and come back for what they missed: how long until all are in sync, twice, and whether anything was lost. That a
+// sequence goes on without a hole over the cut is what shows it. Upholds BENCH12.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../../engine/clock.ts'
+import {
+  type BenchResult,
+  check,
+  figureRow,
+  hashOf,
+  newTimes,
+  record,
+  timesRow,
+} from '../harness.ts'
+import type { TargetRequest } from '../request.ts'
+import { openStreams, Received, TargetStream } from './stream.ts'
+import type { Target } from './target.ts'
+
+const AWAY_MS_MAX = 5_000
+
+/** Rejects with TargetError when a stream is refused or cut by the other side. */
+export async function runTargetConnect(
+  target: Target,
+  { clientCount, seconds }: TargetRequest,
+  say: (line: string) => void,
+): Promise<BenchResult> {
+  const clients = Array.from({ length: clientCount }, () => new Received())
+  const [joined, resumed] = [newTimes(), newTimes()]
+  let replayedCount = 0
+  const open = async (index: number): Promise<TargetStream> => {
+    const client = clients[index] ?? new Received()
+    const since = client.position('orderbook')
+    const startedMs = systemClock.monotonicMs()
+    const stream = await TargetStream.open(target, (message) => client.take(message))
+    const command = { channel: 'orderbook', market_ids: target.marketIds }
+    const ended = await stream.subscribe(since === null ? command : { ...command, since })
+    record(since === null ? joined : resumed, systemClock.monotonicMs() - startedMs)
+    replayedCount += ended.replayed ?? 0
+    return stream
+  }
+  const timed = async (what: string) => {
+    const startedMs = systemClock.monotonicMs()
+    const streams = await openStreams(clientCount, open)
+    const tookMs = systemClock.monotonicMs() - startedMs
+    say(`${clientCount} clients ${what} after ${(tookMs / 1_000).toFixed(2)} s`)
+    return { streams, text: `${(tookMs / 1_000).toFixed(2)} s` }
+  }
+  const listenMs = Math.min(AWAY_MS_MAX, (seconds * 1_000) / 3)
+  const first = await timed('in sync')
+  await listen(first.streams, listenMs)
+  await pause(listenMs)
+  const second = await timed('resumed')
+  await listen(second.streams, listenMs)
+  const holes = clients.flatMap((client) => client.holes)
+  check(holes.length === 0, `${holes.length} holes in seq, the first: ${holes[0]}`)
+  const anew = clients.reduce((sum, { resyncCount }) => sum + resyncCount, 0)
+  const received = clients.reduce((sum, { deliveryCount }) => sum + deliveryCount, 0)
+  const checked = `${clientCount} clients resumed, ${received} updates, no hole in any seq over the cut`
+  return {
+    rows: [
+      timesRow('a client: connect to its books in sync', joined),
+      timesRow('a client: connect again to resumed', resumed),
+      figureRow(`all ${clientCount} in sync, all resumed`, `${first.text}, ${second.text}`),
+      figureRow('while away', `${replayedCount} updates replayed, ${anew} books begun anew`),
+    ],
+    state: { hash: hashOf([checked]), checked, isRepeatable: false },
+  }
+}
+
+/** Lets them receive for so long and cuts them; throws TargetError when one ended before. */
+async function listen(streams: readonly TargetStream[], forMs: number): Promise<void> {
+  try {
+    await pause(forMs)
+    for (const stream of streams) stream.assertOpen()
+  } finally {
+    for (const stream of streams) stream.cut()
+  }
+}

@@ -1,0 +1,108 @@
+// Subscribers of a deployment, each to the books of its most active markets and to every trade: how many deliveries a
+// second reach them, and how old a message is then. Its age is known where the clock is the deployment's own: from
+// `received_ms`, whole milliseconds, so up to one too old. Else the time between two deliveries is given, which says how
+// evenly they come and not how late. An address of this machine means its clock: a tunnel to another would deceive.
+// Upholds BENCH12.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Histogram } from 'hdr-histogram-js'
+import { systemClock } from '../../engine/clock.ts'
+import {
+  type BenchResult,
+  check,
+  figureRow,
+  hashOf,
+  newTimes,
+  record,
+  timesRow,
+} from '../harness.ts'
+import type { TargetRequest } from '../request.ts'
+import { TargetError } from './error.ts'
+import { openStreams, Received, type StreamMessage, TargetStream } from './stream.ts'
+import type { Target } from './target.ts'
+
+/** What all subscribers together noted. */
+class Ages {
+  readonly times: Histogram = newTimes()
+  readonly #isShared: boolean
+  readonly #lastAtMs: number[] = []
+  isOn = false
+
+  constructor(isShared: boolean) {
+    this.#isShared = isShared
+  }
+
+  note(client: number, { received_ms: receivedMs }: StreamMessage, atMs: number): void {
+    const lastAtMs = this.#lastAtMs[client]
+    this.#lastAtMs[client] = atMs
+    if (!this.isOn || receivedMs === undefined) return
+    const sinceMs = this.#isShared ? receivedMs : lastAtMs
+    if (sinceMs !== undefined) record(this.times, atMs - sinceMs)
+  }
+}
+
+/** Rejects with TargetError when a stream is refused or cut, or nothing came. */
+export async function runTargetFanOut(
+  target: Target,
+  { clientCount, seconds }: TargetRequest,
+  say: (line: string) => void,
+): Promise<BenchResult> {
+  const ages = new Ages(target.isHere)
+  const clients = Array.from({ length: clientCount }, () => new Received())
+  say(`${clientCount} streams subscribe to ${target.marketIds.length} books and all trades`)
+  const streams = await openStreams(clientCount, async (index) => {
+    const client = clients[index] ?? new Received()
+    const stream = await TargetStream.open(target, (message, atMs) => {
+      if (client.take(message)) ages.note(index, message, atMs)
+    })
+    await stream.subscribe({ channel: 'orderbook', market_ids: target.marketIds })
+    await stream.subscribe({ channel: 'trades', market_ids: ['*'] })
+    return stream
+  })
+  try {
+    const delivered = () => clients.reduce((sum, { deliveryCount }) => sum + deliveryCount, 0)
+    const fromCount = delivered()
+    const startedMs = systemClock.monotonicMs()
+    say(`listening for ${seconds} s`)
+    ages.isOn = true
+    await pause(seconds * 1_000)
+    ages.isOn = false
+    const deliveryCount = delivered() - fromCount
+    const tookSeconds = (systemClock.monotonicMs() - startedMs) / 1_000
+    for (const stream of streams) stream.assertOpen()
+    if (deliveryCount === 0)
+      throw new TargetError(`${target.origin} delivered nothing in ${seconds} s`)
+    return resultOf(clients, ages.times, { deliveryCount, tookSeconds, isHere: target.isHere })
+  } finally {
+    for (const stream of streams) stream.close()
+  }
+}
+
+function resultOf(
+  clients: readonly Received[],
+  times: Histogram,
+  {
+    deliveryCount,
+    tookSeconds,
+    isHere,
+  }: { deliveryCount: number; tookSeconds: number; isHere: boolean },
+): BenchResult {
+  const holes = clients.flatMap((client) => client.holes)
+  check(holes.length === 0, `${holes.length} holes in seq, the first: ${holes[0]}`)
+  const total = (count: (client: Received) => number) =>
+    clients.reduce((sum, client) => sum + count(client), 0)
+  const perSecond = Math.round(deliveryCount / tookSeconds)
+  const age = 'received by the service → at a subscriber (whole milliseconds)'
+  const checked = `${deliveryCount} deliveries to ${clients.length} subscribers, no hole in any seq`
+  return {
+    rows: [
+      timesRow(isHere ? age : 'between two deliveries at a subscriber', times),
+      figureRow('deliveries', `${perSecond} a second over ${clients.length} subscribers`),
+      figureRow(
+        'announced',
+        `${total((one) => one.resyncCount)} resyncs, ${total((one) => one.gapCount)} gaps`,
+      ),
+    ],
+    state: { hash: hashOf([checked]), checked, isRepeatable: false },
+  }
+}

@@ -1,0 +1,85 @@
+// Every bench in small mode: it ends, what it produced is right, and it says so with a hash. What the
+// numbers are is nobody's business here. Also the harness's own few rules.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, it, test } from 'node:test'
+import { BENCHES } from '../../bench/benches.ts'
+import { type Bench, check, newTimes, record, timeInTurns, timesRow } from '../../bench/harness.ts'
+import { outcomeText } from '../../bench/report/report.ts'
+
+const FOLDER = new URL('../../bench/', import.meta.url)
+const SUFFIX = '.bench.ts'
+const isLong = process.env.TEST_LONG === '1'
+/** What takes longer is run a second time only under TEST_LONG=1. */
+const QUICK_MS_MAX = 4_000
+
+test('[BENCH1] each bench file is listed under its own name, and its header says what it asks and leaves out', () => {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX))
+  const names = files.map((file) => file.slice(0, -SUFFIX.length))
+  assert.deepEqual(BENCHES.map(({ name }) => name).sort(), names.sort())
+  for (const file of files) {
+    const header = /^(?:\/\/.*\n)+/.exec(readFileSync(new URL(file, FOLDER), 'utf8'))?.[0] ?? ''
+    assert.match(header, /\?/, `${file} asks a question`)
+    assert.match(header, /Excluded: /, `${file} says what is excluded`)
+  }
+})
+
+test('[BENCH2] times are told as percentiles of a histogram, never as a mean', () => {
+  const times = newTimes()
+  for (let micros = 1; micros <= 1_000; micros += 1) record(times, micros / 1_000)
+  const state = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
+  const bench = { name: 'made up', question: 'why?', excludes: 'all' }
+  const result = { rows: [timesRow('thousand', times)], state }
+  const text = outcomeText({ kind: 'done', bench, tookMs: 1, result })
+  assert.match(text, /\| thousand \| 1000 \| 500 µs \| 900 µs \| 990 µs \| (999 µs|1.00 ms) \|/)
+  assert.doesNotMatch(text, /mean|average/i)
+})
+
+test('[BENCH3] contestants take turns over the same operations, and the warm-up is not recorded', () => {
+  const seen: string[] = []
+  const contestant = (name: string) => ({
+    times: newTimes(),
+    batch: (from: number, count: number) => seen.push(`${name} ${from}+${count}`),
+    afterBatch: () => seen.push(`after ${name}`),
+  })
+  const [one, other] = [contestant('one'), contestant('other')]
+  timeInTurns([one, other], { operationCount: 25, batchCount: 10 })
+  assert.deepEqual(
+    seen,
+    // Each comes first in its turn.
+    ['one 0+10', 'other 0+10', 'other 10+10', 'one 10+10', 'one 20+5', 'other 20+5'].flatMap(
+      (what) => [what, `after ${what.split(' ', 1)[0]}`],
+    ),
+  )
+  assert.equal(one.times.totalCount, 2)
+  assert.equal(other.times.totalCount, 2)
+})
+
+test('[BENCH4] a bench that produced a wrong state fails instead of printing numbers', () => {
+  check(true, 'right')
+  assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
+})
+
+describe('every bench, small', () => {
+  for (const bench of BENCHES) {
+    it(`[BENCH5] ${bench.name} ends with a checked state and its hash, and says nothing`, async (t) => {
+      const startedMs = performance.now()
+      const { rows, state } = await run(bench)
+      const isQuick = performance.now() - startedMs < QUICK_MS_MAX
+      assert.ok(rows.length > 0)
+      for (const row of rows) {
+        if (row.kind === 'times') assert.ok(row.times.totalCount > 0, row.what)
+      }
+      assert.match(state.hash, /^[0-9a-f]{16}$/)
+      t.diagnostic(`${state.checked}; hash ${state.hash}`)
+      if (state.isRepeatable && (isQuick || isLong)) {
+        assert.equal((await run(bench)).state.hash, state.hash, 'a second run ends alike')
+      }
+    })
+  }
+})
+
+function run(bench: Bench) {
+  return bench.run({ isSmall: true, seconds: null, say: () => undefined })
+}

@@ -1,0 +1,99 @@
+// `npm run bench` as users meet it: a process with its exit code, its two outputs, and one clear line for each thing
+// that cannot be done. Not for: its arguments one by one (bench-request.test.ts).
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { type Face, openFace } from '../support/face.ts'
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function runBench(...args: readonly string[]): Promise<Ended> {
+  const words = ['--import', 'tsx', 'bench/run.ts', ...args]
+  return new Promise((resolve) => {
+    execFile(process.execPath, words, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code)
+      resolve({ code, stdout, stderr })
+    })
+  })
+}
+
+/** One line on stderr that matches, and nothing else anywhere. */
+function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp): void {
+  const lines = stderr.split('\n').filter((one) => one !== '')
+  assert.equal(code, expected, stderr)
+  assert.equal(stdout, '')
+  assert.match(lines.at(-1) ?? '', line)
+  // What was going on before is indented.
+  assert.deepEqual(
+    lines.filter((one) => !one.startsWith('  ')),
+    lines.slice(-1),
+  )
+}
+
+describe('the command', () => {
+  let face: Face
+  before(async () => {
+    face = await openFace()
+    face.engine.add('one').replace([], [])
+    face.engine.accounts.make('small')
+    const { accounts } = face.engine
+    accounts.make('narrow', { requestsPerMinute: 100_000, socketsMax: 1 })
+    accounts.make('spent', { requestsPerMinute: 0 })
+  })
+  after(() => face.stop())
+
+  const at = (key: string, ...rest: readonly string[]) =>
+    runBench('--url', face.origin, '--api-key', key, ...rest)
+
+  it('[BENCH9] an unknown name ends with code 2, one line on stderr and nothing on stdout', async () => {
+    refused(await runBench('no-such-bench'), 2, /^no bench is called no-such-bench; there are .+/)
+  })
+
+  it('[BENCH9] one bench as JSON: stdout is one document, progress is on stderr', async () => {
+    const { code, stdout, stderr } = await runBench('order-book', '--small', '--json')
+    assert.equal(code, 0, stderr)
+    const { benches } = JSON.parse(stdout)
+    assert.equal(benches.length, 1)
+    assert.equal(benches[0].name, 'order-book')
+    assert.ok(benches[0].times.length > 0)
+    assert.match(stderr, /order-book: begins\n[\s\S]*order-book: ended after /)
+  })
+
+  it('[BENCH10] a deployment that cannot be reached is named with the reason, with code 1 and no table', async () => {
+    const port = await closedPort()
+    const url = `http://127.0.0.1:${port}`
+    const line = new RegExp(`^${url} cannot be reached: ECONNREFUSED$`)
+    refused(await runBench('--url', url, '--api-key', 'KEY'), 1, line)
+  })
+
+  it('[BENCH10] a bad key is said, with code 1 and no table', async () => {
+    refused(await at('wrong'), 1, /^http:\S+ refuses this API key \(401\)$/)
+  })
+
+  it('[BENCH11] a tier that bears less than the load is said before it, with code 1 and no table', async () => {
+    const line = /^the key has 59 requests left of 60 a minute, the load needs 2030: /
+    refused(await at('small-key'), 1, line)
+    refused(await at('spent-key'), 1, /^the key's requests are used up \(429\): .* after \d+ s/)
+  })
+
+  it('[BENCH11] a tier with fewer streams than clients is said, with code 1 and no table', async () => {
+    const line = /refuses a stream with 429, come back after \d+ s: .*at most 1 connections/
+    refused(await at('narrow-key', 'connect', '--seconds', '1'), 1, line)
+  })
+})
+
+/** A port of this machine on which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  await new Promise((resolve) => server.close(resolve))
+  return address.port
+}

@@ -1,0 +1,155 @@
+// Load on a deployment: times count from the planned moment, what the key cannot bear is said before, and a
+// subscriber who lost something without a word fails the bench.
+
+import assert from 'node:assert/strict'
+import { createServer, type ServerResponse } from 'node:http'
+import { after, before, describe, it, test } from 'node:test'
+import { refusalText, runPlanned } from '../../../bench/open-loop.ts'
+import type { TargetRequest } from '../../../bench/request.ts'
+import { Received, type StreamMessage } from '../../../bench/target/stream.ts'
+import { loadTarget, TargetError } from '../../../bench/target/target.ts'
+import { type StopTimer, systemClock } from '../../../engine/clock.ts'
+import { priceMicros, sizeMicros } from '../../../engine/units.ts'
+import { type Face, openFace } from '../../support/face.ts'
+
+const silent = (): void => undefined
+
+describe('planned requests', () => {
+  it('[BENCH8] a time counts from the planned moment: whoever was due while the server stalled is charged for it', async () => {
+    const waiting: ServerResponse[] = []
+    // Nobody is answered before the twentieth, planned 95 ms after the first, has come.
+    const stalling = await serve((response) => {
+      waiting.push(response)
+      if (waiting.length === 20) for (const one of waiting) one.end('{}')
+    })
+    const load = { perSecond: 200, seconds: 0.1, requests: [{ route: 'one', path: '/' }] }
+    const result = await runPlanned({ origin: stalling.origin, headers: {}, ...load })
+    stalling.close()
+    assert.equal(result.requestCount, 20)
+    assert.equal(result.refusals.size, 0)
+    const times = result.times.get('one')
+    assert.equal(times?.totalCount, 20)
+    // The histogram keeps three digits, and timers wake early by less than a millisecond.
+    assert.ok((times?.maxValue ?? 0) >= 94_000_000)
+    assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
+  })
+
+  it('[BENCH8] an answer that is no 200 counts as refused by its status, and has no time', async () => {
+    let count = 0
+    const refusing = await serve((response) => {
+      count += 1
+      response.statusCode = count % 2 === 0 ? 429 : 200
+      response.end()
+    })
+    const load = { perSecond: 1_000, seconds: 0.01, requests: [{ route: 'one', path: '/' }] }
+    const result = await runPlanned({ origin: refusing.origin, headers: {}, ...load })
+    refusing.close()
+    assert.equal(refusalText(result.refusals), '5 × status 429')
+    assert.equal(result.times.get('one')?.totalCount, 5)
+  })
+})
+
+describe('a deployment', () => {
+  let face: Face
+  let stop: StopTimer
+  before(async () => {
+    face = await openFace()
+    const markets = Array.from({ length: 4 }, (_, index) => face.engine.add(`market-${index}`))
+    for (const market of markets) market.replace([], [])
+    let count = 0
+    stop = systemClock.every(2, () => {
+      count += 1
+      const price = priceMicros(10_000 * (1 + (count % 90)))
+      markets[count % 4]?.change({ side: 'bid', price, size: sizeMicros(count * 1_000) })
+    })
+  })
+  after(async () => {
+    stop()
+    await face.stop()
+  })
+
+  const asked = (set: Partial<TargetRequest>): TargetRequest => ({
+    ...{ kind: 'target', names: ['rest', 'fan-out', 'connect'], isJson: false, seconds: 0.3 },
+    ...{ origin: face.origin, apiKey: 'ann-key', perSecond: 200, clientCount: 3 },
+    ...set,
+  })
+
+  it('[BENCH12] requests, deliveries and resumes of a running service are measured and checked', async () => {
+    const outcomes = await loadTarget(asked({}), silent)
+    assert.deepEqual(
+      outcomes.map(({ bench, kind }) => `${bench.name} ${kind}`),
+      ['rest done', 'fan-out done', 'connect done'],
+    )
+    const checked = outcomes.map((one) => (one.kind === 'done' ? one.result.state.checked : ''))
+    assert.equal(checked[0], '60 requests, each answered with 200')
+    assert.match(checked[1] ?? '', /^[1-9]\d* deliveries to 3 subscribers, no hole in any seq$/)
+    assert.match(checked[2] ?? '', /^3 clients resumed, [1-9]\d* updates, no hole in any seq/)
+    const [, , connect] = outcomes
+    const figures = connect?.kind === 'done' ? connect.result.rows : []
+    const away = figures.find(({ what }) => what === 'while away')
+    assert.ok(away?.kind === 'figure')
+    assert.match(away.value, /^[1-9]\d* updates replayed, 0 books begun anew$/)
+  })
+
+  it('[BENCH11] a load is refused while it runs when the quota ends in it', async () => {
+    face.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
+    // Others spend from the same quota meanwhile.
+    const load = loadTarget(asked({ names: ['rest'], apiKey: 'tight-key' }), () => {
+      for (let count = 0; count < 5; count += 1) {
+        face.engine.accounts.takeAccountRequest(callerId(face, 'tight-key'))
+      }
+    })
+    await assert.rejects(load, (error: unknown) => {
+      assert.ok(error instanceof TargetError, String(error))
+      assert.match(error.message, /^of 60 requests \d+ × status 429: the key allows less/)
+      return true
+    })
+  })
+})
+
+function callerId(face: Face, key: string) {
+  const caller = face.engine.accounts.callerOfKey(key)
+  assert.ok(caller !== null)
+  return caller.accountId
+}
+
+const EPOCH = 'k3f9c2'
+const update = (seq: number, offset: number, set: Partial<StreamMessage> = {}): StreamMessage => ({
+  ...{ type: 'update', channel: 'orderbook', market_id: 'm', epoch: EPOCH, seq, offset },
+  ...set,
+})
+
+test('[BENCH12] a hole in seq is a loss, a repeat is none, and an announced new beginning is none', () => {
+  const whole = new Received()
+  whole.take(update(7, 10, { type: 'snapshot' }))
+  whole.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })
+  assert.equal(whole.take(update(8, 11)), true)
+  assert.equal(whole.take(update(9, 12)), true)
+  assert.equal(whole.take(update(9, 12)), false)
+  assert.deepEqual(whole.position('orderbook'), { epoch: EPOCH, offset: 12 })
+  whole.take({ type: 'resync', channel: 'orderbook', market_id: 'm' })
+  whole.take(update(20, 30, { type: 'snapshot' }))
+  whole.take(update(21, 31))
+  assert.deepEqual(whole.holes, [])
+  const { deliveryCount, repeatCount, resyncCount } = whole
+  assert.deepEqual({ deliveryCount, repeatCount, resyncCount }, { ...COUNTS })
+  whole.take(update(23, 33))
+  assert.deepEqual(whole.holes, ['orderbook m: 23 after 21'])
+  const early = new Received()
+  early.take(update(3, 4))
+  assert.deepEqual(early.holes, ['orderbook m: 3 before its snapshot'])
+})
+
+const COUNTS = { deliveryCount: 3, repeatCount: 1, resyncCount: 1 }
+
+async function serve(answer: (response: ServerResponse) => void) {
+  const server = createServer((_, response) => answer(response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { origin: `http://127.0.0.1:${address.port}`, close }
+}
