@@ -20,7 +20,7 @@ import { MarketRecords } from '../http/records/markets.ts'
 import { cutPrice, pastedPrice } from '../http/records/prices.ts'
 import { inSlices } from '../http/request/in-slices.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import { marketParts, NAMES } from '../test/support/builders.ts'
+import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
   type Bench,
   check,

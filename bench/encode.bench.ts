@@ -24,12 +24,12 @@ import { MsgpackEncoder } from '../http/ws/encode/msgpack.ts'
 import type { Topics } from '../http/ws/fan-out/fan-out.ts'
 import { Hub } from '../http/ws/hub.ts'
 import { Session, type Socket } from '../http/ws/session/session.ts'
-import { marketParts, NAMES } from '../test/support/builders.ts'
-import { FakeAccounts, FakeTradeLog } from '../test/support/fake-engine.ts'
-import { FakeWallets } from '../test/support/fake-wallets.ts'
-import { FakeWebhooks } from '../test/support/fake-webhooks.ts'
-import { ManualClock } from '../test/support/manual-clock.ts'
+import { FakeAccounts, FakeTradeLog } from '../test/support/fakes/fake-engine.ts'
+import { FakeWallets } from '../test/support/fakes/fake-wallets.ts'
+import { FakeWebhooks } from '../test/support/fakes/fake-webhooks.ts'
+import { ManualClock } from '../test/support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../test/support/twins/memory.ts'
+import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
   type Bench,
   check,

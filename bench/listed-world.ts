@@ -1,6 +1,6 @@
 // The simulated world in the catalogue's own terms: every market as an actor over its listing on disk, with its event,
 // as the venues' readers of listings make them. For the matcher as the service runs it. Not for: subjects of matching
-// without a catalogue (test/support/matching-world.ts).
+// without a catalogue (test/support/worlds/matching-world.ts).
 
 import { MarketActor } from '../actors/market/market.ts'
 import type { MarketView } from '../actors/views.ts'
@@ -18,8 +18,8 @@ import { eventRow } from '../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../engine/venues/simulator/world.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import { marketParts, NAMES } from '../test/support/builders.ts'
-import { ManualClock } from '../test/support/manual-clock.ts'
+import { ManualClock } from '../test/support/fakes/manual-clock.ts'
+import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import { check } from './harness.ts'
 
 const NOW_MS = timeMs(Date.UTC(2026, 10, 20, 17))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import { startProcess, type TestProcess } from '../test/support/processes.ts'
+import { startProcess, type TestProcess } from '../test/support/rigs/processes.ts'
 import { V8_FLAGS } from './child.ts'
 import { check } from './harness.ts'
 

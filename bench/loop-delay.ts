@@ -19,7 +19,7 @@ import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import { marketParts, NAMES } from '../test/support/builders.ts'
+import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
   type BenchSetting,
   check,

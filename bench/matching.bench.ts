@@ -16,7 +16,7 @@ import type { ScoredPair } from '../engine/matching/search/pair-graph.ts'
 import { understandMarket } from '../engine/matching/understand/understand.ts'
 import { seededRandom } from '../engine/random.ts'
 import { finish } from '../engine/steps.ts'
-import { type MatchingWorld, matchingWorld } from '../test/support/matching-world.ts'
+import { type MatchingWorld, matchingWorld } from '../test/support/worlds/matching-world.ts'
 import {
   type Bench,
   type BenchSetting,

@@ -17,8 +17,8 @@ import { WalletAccount } from '../engine/wallets/account.ts'
 import { LEDGER_BLOCK_EVENTS_MAX, packBlock } from '../engine/wallets/ledger.ts'
 import { runWalletTask } from '../engine/wallets/task.ts'
 import { openWalletThread, type WalletPort } from '../engine/wallets/thread.ts'
-import { NaiveWallet } from '../test/support/naive-wallet.ts'
-import { accountFigures, naiveFigures } from '../test/support/wallet-figures.ts'
+import { NaiveWallet } from '../test/support/twins/naive-wallet.ts'
+import { accountFigures, naiveFigures } from '../test/support/twins/wallet-figures.ts'
 import {
   type Bench,
   type BenchSetting,

@@ -6,7 +6,7 @@ import { seededRandom } from '../engine/random.ts'
 import { wordsOf } from '../engine/search/words.ts'
 import { timeMs } from '../engine/units.ts'
 import { Calendar } from '../engine/venues/simulator/calendar.ts'
-import { listing } from '../test/support/builders.ts'
+import { listing } from '../test/support/worlds/builders.ts'
 
 const AT = timeMs(Date.UTC(2026, 10, 20, 12))
 const CHARACTERS_MAX = 200

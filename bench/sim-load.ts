@@ -18,8 +18,8 @@ import {
 import type { SimMarket, SimTrade, WorldChange } from '../engine/venues/simulator/model.ts'
 import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket/frames.ts'
 import { SimulatedWorld } from '../engine/venues/simulator/world.ts'
-import { listing } from '../test/support/builders.ts'
-import { ManualClock } from '../test/support/manual-clock.ts'
+import { ManualClock } from '../test/support/fakes/manual-clock.ts'
+import { listing } from '../test/support/worlds/builders.ts'
 
 const STEP_MS = 20
 const RATE = 2_000

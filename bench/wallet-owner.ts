@@ -19,9 +19,9 @@ import type {
 import { WalletAccount } from '../engine/wallets/account.ts'
 import type { WalletPort } from '../engine/wallets/thread.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import { listing, NAMES, recordingPublisher } from '../test/support/builders.ts'
-import { FakeMarket } from '../test/support/fake-market.ts'
-import { addressOf } from '../test/support/stored-wallets.ts'
+import { FakeMarket } from '../test/support/fakes/fake-market.ts'
+import { listing, NAMES, recordingPublisher } from '../test/support/worlds/builders.ts'
+import { addressOf } from '../test/support/worlds/stored-wallets.ts'
 import {
   type BenchSetting,
   check,

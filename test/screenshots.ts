@@ -6,7 +6,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
-import { openRealDashboard, pagesToSee, type RealDashboard } from './support/dashboard.ts'
+import { openRealDashboard, pagesToSee, type RealDashboard } from './support/rigs/dashboard.ts'
 
 const WIDTHS = [1_280, 390] as const
 const HEIGHTS = { 1280: 900, 390: 844 } as const

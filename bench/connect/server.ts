@@ -7,7 +7,15 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { ask, bid, change, level, listing, snapshot, trade } from '../../test/support/builders.ts'
+import {
+  ask,
+  bid,
+  change,
+  level,
+  listing,
+  snapshot,
+  trade,
+} from '../../test/support/worlds/builders.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 

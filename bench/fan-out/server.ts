@@ -11,7 +11,7 @@ import { priceMicros, sizeMicros } from '../../engine/units.ts'
 import { createServer } from '../../http/server.ts'
 import { JsonEncoder } from '../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
-import { FakeEngine } from '../../test/support/fake-engine.ts'
+import { FakeEngine } from '../../test/support/fakes/fake-engine.ts'
 import {
   type Encoding,
   type Plan,

@@ -18,7 +18,7 @@ import { eventRow } from '../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../../engine/venues/simulator/world.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { ManualClock } from '../../test/support/manual-clock.ts'
+import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
 import { check } from '../harness.ts'
 
 /** The world's present, and the engine's that is started on the folder. */

@@ -1,6 +1,6 @@
 // One market's order book, quoted for its first outcome: apply a snapshot or a change, best levels,
 // depth, checksum. Not for: where changes come from or who hears of them (actors/market/market.ts).
-// Upholds BOOK1 to BOOK8; test/support/naive-book.ts is its obviously right twin.
+// Upholds BOOK1 to BOOK8; test/support/twins/naive-book.ts is its obviously right twin.
 //
 //   one side:   [ -5 40  -3 10  -2 7 ]     key and size of each level in one array, since most of a change is
 //                                          waiting for memory; ascending, the best level last, so that the

@@ -13,7 +13,7 @@ import {
 } from '../../engine/limits.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 class Recorder implements Actor<number> {
   readonly name = 'recorder'

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { type Face, openFace } from '../support/face.ts'
+import { type Face, openFace } from '../support/rigs/face.ts'
 
 interface Ended {
   readonly code: number

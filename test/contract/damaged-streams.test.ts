@@ -7,10 +7,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../engine/units.ts'
-import { type Fates, KalshiPath, PolymarketPath } from '../support/book-paths.ts'
-import { isCrossed } from '../support/capture-replay.ts'
-import { KalshiBooks } from '../support/kalshi-books.ts'
-import { NaiveBook } from '../support/naive-book.ts'
+import { DAMAGES, HONEST, UnreliableWire } from '../support/fakes/unreliable-wire.ts'
+import { type Fates, KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
+import { isCrossed } from '../support/rigs/capture-replay.ts'
+import { NaiveBook } from '../support/twins/naive-book.ts'
+import { bookFrame, todaysChange } from '../support/twins/todays-shape.ts'
+import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
   type Capture,
   type CapturedFrame,
@@ -19,9 +21,7 @@ import {
   kalshiRecording,
   POLYMARKET_STREAM,
   polymarketCaptures,
-} from '../support/recordings.ts'
-import { bookFrame, todaysChange } from '../support/todays-shape.ts'
-import { DAMAGES, HONEST, UnreliableWire } from '../support/unreliable-wire.ts'
+} from '../support/worlds/recordings.ts'
 
 const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 5_000
 /** So many frames of other kinds go among those of the books: one in. */

@@ -14,8 +14,8 @@ import {
   polymarketFrames,
   polymarketOther,
   type Reader,
-} from '../support/fixture-readers.ts'
-import { isAbsent, readRecorded, SHARED } from '../support/recordings.ts'
+} from '../support/rigs/fixture-readers.ts'
+import { isAbsent, readRecorded, SHARED } from '../support/worlds/recordings.ts'
 
 const ROOT = `${SHARED}/fixtures`
 const FOLDERS = ['polymarket', 'kalshi', 'kalshi-golden'] as const

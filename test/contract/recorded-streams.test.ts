@@ -6,17 +6,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LevelChange } from '../../engine/events.ts'
-import { EXPLANATIONS } from '../support/book-differences.ts'
-import { KalshiPath, PolymarketPath } from '../support/book-paths.ts'
+import { KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
 import {
   type CaptureReplay,
   isEqual,
   type Meeting,
   replayCapture,
   totals,
-} from '../support/capture-replay.ts'
-import { KalshiBooks } from '../support/kalshi-books.ts'
-import { NaiveBook } from '../support/naive-book.ts'
+} from '../support/rigs/capture-replay.ts'
+import { EXPLANATIONS } from '../support/twins/book-differences.ts'
+import { NaiveBook } from '../support/twins/naive-book.ts'
+import { todaysChange } from '../support/twins/todays-shape.ts'
+import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
   isAbsent,
   KALSHI_STREAM,
@@ -24,8 +25,7 @@ import {
   mirrored,
   POLYMARKET_STREAM,
   polymarketCaptures,
-} from '../support/recordings.ts'
-import { todaysChange } from '../support/todays-shape.ts'
+} from '../support/worlds/recordings.ts'
 
 /** These markets were in play: a capture that says nothing for so long has probably lost something. */
 const HOLE_MS = 30_000

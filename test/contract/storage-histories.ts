@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { bookSnapshotLevels } from '../../engine/limits.ts'
 import { type PriceMicros, timeMs } from '../../engine/units.ts'
 import type { PastDay, Storage } from '../../storage/contract/storage.ts'
-import { bar, marketListing, NOON_MS, snapshot, trade, traded } from '../support/stored.ts'
+import { bar, marketListing, NOON_MS, snapshot, trade, traded } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const HOUR_MS = 3_600_000

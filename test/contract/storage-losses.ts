@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { lossesOfRunMax } from '../../engine/limits.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { TradeLoss } from '../../storage/contract/storage.ts'
-import { NOON_MS, trade, traded } from '../support/stored.ts'
+import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const DAY_MS = 86_400_000

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { nativeMarketId } from '../../engine/ids.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { StoredMatch, StoredVerdict } from '../../storage/contract/matches.ts'
-import { NOON_MS } from '../support/stored.ts'
+import { NOON_MS } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 function match(a: number, set: Partial<StoredMatch> = {}): StoredMatch {

@@ -16,7 +16,7 @@ import {
   NOON_MS,
   trade,
   traded,
-} from '../support/stored.ts'
+} from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 export function removalContract(subject: StorageUnderTest): void {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
-import { NOON_MS, trade, traded } from '../support/stored.ts'
+import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }

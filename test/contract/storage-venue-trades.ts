@@ -11,7 +11,7 @@ import type {
   TradePosition,
   VenueTrade,
 } from '../../storage/contract/storage.ts'
-import { NOON_MS, trade, traded } from '../support/stored.ts'
+import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null }

@@ -6,7 +6,7 @@ import { nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { StoredWallet, StoredWalletMarket } from '../../storage/contract/wallets.ts'
-import { addressOf, storedWallet } from '../support/stored-wallets.ts'
+import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const [ONE, TWO, THREE] = [addressOf(1), addressOf(2), addressOf(3)]

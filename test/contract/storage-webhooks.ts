@@ -12,8 +12,14 @@ import {
   webhookNumber,
 } from '../../engine/webhooks/webhook.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import { NOON_MS } from '../support/stored.ts'
-import { ALL_FILTERS, NaiveBox, newDelivery, plain, webhook } from '../support/stored-webhooks.ts'
+import { NOON_MS } from '../support/worlds/stored.ts'
+import {
+  ALL_FILTERS,
+  NaiveBox,
+  newDelivery,
+  plain,
+  webhook,
+} from '../support/worlds/stored-webhooks.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const [ONE, TWO] = [webhookNumber(1), webhookNumber(2)]

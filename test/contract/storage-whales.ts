@@ -8,7 +8,7 @@ import { nativeMarketId } from '../../engine/ids.ts'
 import { timeMs, usdMicros } from '../../engine/units.ts'
 import type { Storage, TradePosition } from '../../storage/contract/storage.ts'
 import type { StoredWhale, WhaleMarket, WhaleRow } from '../../storage/contract/whales.ts'
-import { NOON_MS, trade } from '../support/stored.ts'
+import { NOON_MS, trade } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }

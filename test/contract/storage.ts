@@ -17,7 +17,7 @@ import {
   NOON_MS,
   trade,
   traded,
-} from '../support/stored.ts'
+} from '../support/worlds/stored.ts'
 import { historyContract } from './storage-histories.ts'
 import { lossContract } from './storage-losses.ts'
 import { matchContract } from './storage-matches.ts'

@@ -13,7 +13,7 @@ import {
 
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const secret = 'thirty-two bytes of secret text, and more'
 const key = new TextEncoder().encode(secret)

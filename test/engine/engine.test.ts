@@ -9,9 +9,9 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
-import { eventListing, listing, NOON } from '../support/builders.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../support/twins/memory.ts'
+import { eventListing, listing, NOON } from '../support/worlds/builders.ts'
 
 const SETTINGS = {
   host: '127.0.0.1',

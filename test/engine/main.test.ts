@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { startProcess } from '../support/processes.ts'
+import { startProcess } from '../support/rigs/processes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-main-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

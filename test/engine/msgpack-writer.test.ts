@@ -14,8 +14,8 @@ import {
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
 import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
-import { FakeEngine } from '../support/fake-engine.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { FakeEngine } from '../support/fakes/fake-engine.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const library = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
 const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]

@@ -11,7 +11,7 @@ import { onAbort } from '../../engine/on-abort.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const listenersOf = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length
 

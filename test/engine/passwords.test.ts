@@ -6,7 +6,7 @@ import { argon2Verify } from 'hash-wasm'
 import { EngineError } from '../../engine/errors.ts'
 import { passwordQueueMax, passwordWaitMsMax } from '../../engine/limits.ts'
 import { openPasswordPool } from '../../engine/passwords/passwords.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 test('[PASS1] a password is hashed with argon2id in a thread and recognised again', async () => {
   const pool = openPasswordPool()

@@ -7,7 +7,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { NOON } from '../support/builders.ts'
+import { NOON } from '../support/worlds/builders.ts'
 
 const open = () => new Publisher({ epoch: 'e', log: silentLog, metrics: new Metrics() })
 const gap: Update = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { advance, finish, inPieces, type Steps } from '../../engine/steps.ts'
-import { ManualClock } from '../support/manual-clock.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 test('[STEPS1] a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
   const clock = new ManualClock()

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { Trade } from '../../engine/events.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
-import { trade as storedTrade } from '../support/stored.ts'
+import { trade as storedTrade } from '../support/worlds/stored.ts'
 
 const FACTS = { outcome: 'Yes', question: 'Q?', slug: 's', eventSlug: null, category: null }
 

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { conform } from '../support/conformance.ts'
-import { ACCOUNT, type DescribedFace, openDescribedFace } from '../support/described-face.ts'
-import { DocumentJudge } from '../support/document-judge.ts'
-import { RawConnection } from '../support/raw-http.ts'
-import { RouteClient } from '../support/route-client.ts'
+import { RawConnection } from '../support/clients/raw-http.ts'
+import { RouteClient } from '../support/clients/route-client.ts'
+import { conform } from '../support/rigs/conformance.ts'
+import { ACCOUNT, type DescribedFace, openDescribedFace } from '../support/rigs/described-face.ts'
+import { DocumentJudge } from '../support/twins/document-judge.ts'
 
 let face: DescribedFace
 before(async () => {

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type DescribedFace, openDescribedFace } from '../support/described-face.ts'
-import { FuzzJudge } from '../support/fuzz-judge.ts'
-import { FuzzRequests } from '../support/fuzz-requests.ts'
-import { RawConnection } from '../support/raw-http.ts'
+import { RawConnection } from '../support/clients/raw-http.ts'
+import { type DescribedFace, openDescribedFace } from '../support/rigs/described-face.ts'
+import { FuzzJudge } from '../support/twins/fuzz-judge.ts'
+import { FuzzRequests } from '../support/worlds/fuzz-requests.ts'
 
 const COUNT = process.env.TEST_LONG === '1' ? 100_000 : 2_000
 const SEED = process.env.FUZZ_SEED ?? '3'

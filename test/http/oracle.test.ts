@@ -10,8 +10,8 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { parseQuery } from '../../http/request/query.ts'
 import { SECONDS_MAX } from '../../http/schemas.ts'
 import { compileQuery } from '../../http/validation/validate.ts'
-import { type DescribedFace, openDescribedFace } from '../support/described-face.ts'
-import { queryText, RouteClient } from '../support/route-client.ts'
+import { queryText, RouteClient } from '../support/clients/route-client.ts'
+import { type DescribedFace, openDescribedFace } from '../support/rigs/described-face.ts'
 
 const ORACLE = join(process.env.SHARED_REFERENCE ?? '../shared/reference', 'pydantic-oracle.json')
 

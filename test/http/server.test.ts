@@ -7,9 +7,9 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { createServer } from '../../http/server.ts'
-import { type Face, openFace, PUBLIC_ONLY } from '../support/face.ts'
-import { FakeEngine } from '../support/fake-engine.ts'
-import { refusedUpgrade, StreamClient } from '../support/stream-client.ts'
+import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
+import { FakeEngine } from '../support/fakes/fake-engine.ts'
+import { type Face, openFace, PUBLIC_ONLY } from '../support/rigs/face.ts'
 
 let face: Face
 before(async () => {

@@ -11,7 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { freePorts, startProcess } from '../support/processes.ts'
+import { freePorts, startProcess } from '../support/rigs/processes.ts'
 
 const VENUES = fileURLToPath(new URL('../../engine/commands/venues.ts', import.meta.url))
 const FOLDER = fileURLToPath(new URL('./sdk/', import.meta.url))

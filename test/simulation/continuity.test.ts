@@ -7,9 +7,9 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Crowd, type CrowdReport, unannounced } from '../support/crowd.ts'
-import { allMarketIds, Rig } from '../support/rig.ts'
-import { startWatchedEngine, type WatchedEngine } from '../support/watched-engine.ts'
+import { Crowd, type CrowdReport, unannounced } from '../support/clients/crowd.ts'
+import { allMarketIds, Rig } from '../support/rigs/rig.ts'
+import { startWatchedEngine, type WatchedEngine } from '../support/rigs/watched-engine.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

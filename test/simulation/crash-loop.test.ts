@@ -6,11 +6,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import { EventReceiver } from '../support/event-receivers.ts'
-import { damagedRecords, judgeCandles, judgePeople, judgeTrades } from '../support/ledger-judge.ts'
-import { MixedLoad } from '../support/mixed-load.ts'
-import { TRIAL_ENV } from '../support/outbox-witness.ts'
-import { allMarketIds, type Places, Rig } from '../support/rig.ts'
+import { MixedLoad } from '../support/clients/mixed-load.ts'
+import { TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import { EventReceiver } from '../support/fakes/event-receivers.ts'
+import { allMarketIds, type Places, Rig } from '../support/rigs/rig.ts'
+import {
+  damagedRecords,
+  judgeCandles,
+  judgePeople,
+  judgeTrades,
+} from '../support/twins/ledger-judge.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.CRASH_ROUNDS ?? (isLong ? 100 : 1))

@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestProcess } from '../support/processes.ts'
-import { RawReader } from '../support/raw-reader.ts'
-import { type Places, Rig, read } from '../support/rig.ts'
-import { refusedUpgrade, StreamClient } from '../support/stream-client.ts'
+import { RawReader } from '../support/clients/raw-reader.ts'
+import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
+import type { TestProcess } from '../support/rigs/processes.ts'
+import { type Places, Rig, read } from '../support/rigs/rig.ts'
 
 const STREAMS = 100
 const rig = new Rig()

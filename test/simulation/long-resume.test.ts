@@ -12,11 +12,11 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
 import { type StreamClient as Client, connect } from '../../http/client/connect.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { ClientLedger, type TrueTrade } from '../support/client-ledger.ts'
-import { freePorts } from '../support/processes.ts'
-import { type Places, Rig, truthOfTrades } from '../support/rig.ts'
-import { trade } from '../support/stored.ts'
-import { StreamClient } from '../support/stream-client.ts'
+import { StreamClient } from '../support/clients/stream-client.ts'
+import { freePorts } from '../support/rigs/processes.ts'
+import { type Places, Rig, truthOfTrades } from '../support/rigs/rig.ts'
+import { ClientLedger, type TrueTrade } from '../support/twins/client-ledger.ts'
+import { trade } from '../support/worlds/stored.ts'
 
 const MISSED = 25_000
 /** A safety net, not a measure: a slow machine only takes longer. */

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import type { Manner } from '../support/event-receivers.ts'
-import { OutboxWitness, TRIAL_ENV } from '../support/outbox-witness.ts'
-import { Rig } from '../support/rig.ts'
+import { OutboxWitness, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import type { Manner } from '../support/fakes/event-receivers.ts'
+import { Rig } from '../support/rigs/rig.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 1))

@@ -8,14 +8,19 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../engine/random.ts'
-import { EventReceiver, type Manner } from '../support/event-receivers.ts'
-import { damagedRecords, judgeCandles, judgePeople, judgeTrades } from '../support/ledger-judge.ts'
-import { MixedLoad } from '../support/mixed-load.ts'
-import { OutboxWitness, TRIAL_ENV } from '../support/outbox-witness.ts'
-import { type Platter, readPlatter } from '../support/platter.ts'
-import { noShimReason, PowerSupply } from '../support/power-loss.ts'
-import type { TestProcess } from '../support/processes.ts'
-import { allMarketIds, type Places, Rig } from '../support/rig.ts'
+import { MixedLoad } from '../support/clients/mixed-load.ts'
+import { OutboxWitness, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import { EventReceiver, type Manner } from '../support/fakes/event-receivers.ts'
+import { type Platter, readPlatter } from '../support/fakes/platter.ts'
+import { noShimReason, PowerSupply } from '../support/fakes/power-loss.ts'
+import type { TestProcess } from '../support/rigs/processes.ts'
+import { allMarketIds, type Places, Rig } from '../support/rigs/rig.ts'
+import {
+  damagedRecords,
+  judgeCandles,
+  judgePeople,
+  judgeTrades,
+} from '../support/twins/ledger-judge.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.POWER_ROUNDS ?? 30)

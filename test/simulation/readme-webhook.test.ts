@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { freePorts, startProcess } from '../support/processes.ts'
+import { freePorts, startProcess } from '../support/rigs/processes.ts'
 
 const WAIT_MS = 120_000
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { startProcess } from '../support/processes.ts'
+import { startProcess } from '../support/rigs/processes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-secrets-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -8,12 +8,17 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
-import { ForgetfulVenue, type Memory } from '../support/forgetful-venue.ts'
-import { type Places, Rig } from '../support/rig.ts'
-import { ask, differences, servedSheet } from '../support/served-wallet.ts'
-import { writeKalshiKey } from '../support/sim-key.ts'
-import { chosen, type KnownWorld, type Sheet, startKnownWorld } from '../support/wallet-truth.ts'
-import { fillAt, hourlyFills, settled, sure, WalletWorld } from '../support/wallet-venue.ts'
+import { ask, differences, servedSheet } from '../support/clients/served-wallet.ts'
+import { writeKalshiKey } from '../support/fakes/sim-key.ts'
+import { type Places, Rig } from '../support/rigs/rig.ts'
+import {
+  chosen,
+  type KnownWorld,
+  type Sheet,
+  startKnownWorld,
+} from '../support/twins/wallet-truth.ts'
+import { ForgetfulVenue, type Memory } from '../support/worlds/forgetful-venue.ts'
+import { fillAt, hourlyFills, settled, sure, WalletWorld } from '../support/worlds/wallet-venue.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const WALLETS = Number(process.env.WALLET_RESTARTS_WALLETS ?? (isLong ? 50 : 5))

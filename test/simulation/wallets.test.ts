@@ -9,8 +9,14 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
-import { type Places, Rig, read } from '../support/rig.ts'
-import { ask, differences, fillsOf, fillText, servedSheet } from '../support/served-wallet.ts'
+import {
+  ask,
+  differences,
+  fillsOf,
+  fillText,
+  servedSheet,
+} from '../support/clients/served-wallet.ts'
+import { type Places, Rig, read } from '../support/rigs/rig.ts'
 import {
   chosen,
   countRow,
@@ -23,7 +29,7 @@ import {
   type Sheet,
   startKnownWorld,
   truthOfWallet,
-} from '../support/wallet-truth.ts'
+} from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

@@ -9,7 +9,7 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { account, key, NOON_MS, trade, traded } from '../support/stored.ts'
+import { account, key, NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 
 const MARKETS = 5
 

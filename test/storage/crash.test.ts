@@ -18,7 +18,7 @@ import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { account, key, NOON_MS } from '../support/stored.ts'
+import { account, key, NOON_MS } from '../support/worlds/stored.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 5
 const MARKETS = 5

@@ -22,7 +22,7 @@ import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { decodeRecord, encodePacked } from '../../storage/records/records.ts'
 import { tradeBody, tradeSchema, tradeSchemas } from '../../storage/records/trade.ts'
 import { FORMAT_VERSION, TABLES } from '../../storage/tables.ts'
-import { marketListing, NOON_MS, trade, traded } from '../support/stored.ts'
+import { marketListing, NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-format-2-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -17,8 +17,8 @@ import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { textKey } from '../../storage/records/keys.ts'
 import { encodeRecord } from '../../storage/records/records.ts'
 import { ENVIRONMENT_NAMES, TABLES } from '../../storage/tables.ts'
-import { account, key, trade, traded } from '../support/stored.ts'
-import { newDelivery, webhook } from '../support/stored-webhooks.ts'
+import { account, key, trade, traded } from '../support/worlds/stored.ts'
+import { newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-format-3-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -16,8 +16,8 @@ import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { encodeRecord } from '../../storage/records/records.ts'
 import { addressKey, blockKey, walletFields } from '../../storage/records/wallet.ts'
 import { ENVIRONMENT_NAMES, TABLES, type TableLayout } from '../../storage/tables.ts'
-import { account, trade, traded } from '../support/stored.ts'
-import { addressOf, storedWallet } from '../support/stored-wallets.ts'
+import { account, trade, traded } from '../support/worlds/stored.ts'
+import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-format-4-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

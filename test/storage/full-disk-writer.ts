@@ -6,7 +6,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { account, trade, traded } from '../support/stored.ts'
+import { account, trade, traded } from '../support/worlds/stored.ts'
 
 const ROUNDS_MAX = 200
 

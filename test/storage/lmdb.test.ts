@@ -38,7 +38,7 @@ import {
   snapshot,
   trade,
   traded,
-} from '../support/stored.ts'
+} from '../support/worlds/stored.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-lmdb-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

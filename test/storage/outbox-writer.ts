@@ -11,8 +11,8 @@ import { timeMs } from '../../engine/units.ts'
 import { webhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { NOON_MS, trade, traded } from '../support/stored.ts'
-import { newDelivery, webhook } from '../support/stored-webhooks.ts'
+import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
+import { newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
 
 const KEPT = [1, 2].map(webhookNumber)
 const [PRUNED, CLEARED] = [webhookNumber(3), webhookNumber(4)]

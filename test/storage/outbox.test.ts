@@ -21,8 +21,8 @@ import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { groupKey, numberKey } from '../../storage/records/keys.ts'
 import { TABLES, type TableLayout } from '../../storage/tables.ts'
-import { NOON_MS } from '../support/stored.ts'
-import { newDelivery } from '../support/stored-webhooks.ts'
+import { NOON_MS } from '../support/worlds/stored.ts'
+import { newDelivery } from '../support/worlds/stored-webhooks.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 3
 const EVERY = { before: null, limit: 1_000_000 } as const

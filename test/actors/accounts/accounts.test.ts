@@ -12,7 +12,7 @@ import { EngineError } from '../../../engine/errors.ts'
 import { keyId } from '../../../engine/ids.ts'
 import type { PasswordPool } from '../../../engine/passwords/passwords.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const SECRET = 'a secret of at least thirty-two bytes'

@@ -9,8 +9,8 @@ import { accountHandlers } from '../../../actors/accounts/admin.ts'
 import { AccountDirectory } from '../../../actors/accounts/directory.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import type { AccountTable } from '../../../storage/contract/storage.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openQuickAccounts } from '../../support/quick-accounts.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import type { Caller } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { endedTokensPerAccountMax } from '../../../engine/limits.ts'
-import { openQuickAccounts, QUICK_SECRET } from '../../support/quick-accounts.ts'
-import { settle, WebhookWorld } from '../../support/webhook-world.ts'
+import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
+import { settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
 const PASSWORDS = { current: ann.password, next: 'battery staple' }

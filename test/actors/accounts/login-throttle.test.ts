@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LoginThrottle } from '../../../actors/accounts/login-throttle.ts'
 import { EngineError } from '../../../engine/errors.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openQuickAccounts } from '../../support/quick-accounts.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 
 const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
 const hasCode = (code: string) => (error: unknown) =>

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Quotas } from '../../../actors/accounts/quotas.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openQuickAccounts } from '../../support/quick-accounts.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 
 const RUNS = 10_000
 

@@ -9,9 +9,9 @@ import { nativeMarketId, outcomeId, VenueNames } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { eventListing, listing, NAMES, NOON, trade } from '../../support/builders.ts'
-import { ANY_MARKET as ANY, emptyCatalog } from '../../support/random-catalog.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { eventListing, listing, NAMES, NOON, trade } from '../../support/worlds/builders.ts'
+import { ANY_MARKET as ANY, emptyCatalog } from '../../support/worlds/random-catalog.ts'
 
 function openCatalog(
   listings: readonly MarketListing[] = [],

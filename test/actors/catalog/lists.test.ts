@@ -6,9 +6,14 @@ import type { EventPage, ListQuery, MarketPage } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
-import { eventListing, listing } from '../../support/builders.ts'
-import { naiveEvents, naiveList } from '../../support/naive-lists.ts'
-import { ANY_EVENT, ANY_MARKET, emptyCatalog, RandomCatalog } from '../../support/random-catalog.ts'
+import { naiveEvents, naiveList } from '../../support/twins/naive-lists.ts'
+import { eventListing, listing } from '../../support/worlds/builders.ts'
+import {
+  ANY_EVENT,
+  ANY_MARKET,
+  emptyCatalog,
+  RandomCatalog,
+} from '../../support/worlds/random-catalog.ts'
 
 const SEEDS = 60
 const SHARED_MS = 5_000

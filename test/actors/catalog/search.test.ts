@@ -11,8 +11,8 @@ import { openPool } from '../../../engine/pool.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { openSearchThread, type SearchPort, searchInPlace } from '../../../engine/search/search.ts'
 import { isSearchResult, type SearchResult, type SearchTask } from '../../../engine/search/task.ts'
-import { listing } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { listing } from '../../support/worlds/builders.ts'
 
 test('[CAT8] the search finds a market by its present words, and no more once it is removed', async () => {
   const { search, found } = bench(searchInPlace())
@@ -135,7 +135,7 @@ test('[SEARCH8] a real thread that lost the index is given it again', async () =
 
 test('[SEARCH8] a thread that ends refuses its search and is replaced, with the index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
-    worker: new URL('../../support/ending-search.ts', import.meta.url),
+    worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
     isKept: true,
     queueMax: 2,

@@ -11,9 +11,9 @@ import { nativeEventId, nativeMarketId } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
-import { eventListing, listing, NOON, trade } from '../../support/builders.ts'
-import { naiveList } from '../../support/naive-lists.ts'
-import { ANY_EVENT, ANY_MARKET, emptyCatalog } from '../../support/random-catalog.ts'
+import { naiveList } from '../../support/twins/naive-lists.ts'
+import { eventListing, listing, NOON, trade } from '../../support/worlds/builders.ts'
+import { ANY_EVENT, ANY_MARKET, emptyCatalog } from '../../support/worlds/random-catalog.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const MARKETS = isLong ? 100_000 : 10_000

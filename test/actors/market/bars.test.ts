@@ -17,6 +17,8 @@ import { priceMicros, sizeMicros, TIME_ZERO, type TimeMs, timeMs } from '../../.
 import { tradedCandles } from '../../../http/pages/candles.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { naiveCandles } from '../../support/twins/naive-candles.ts'
 import {
   listing,
   marketParts,
@@ -24,9 +26,7 @@ import {
   NOON,
   recordingPublisher,
   trade,
-} from '../../support/builders.ts'
-import { naiveCandles } from '../../support/naive-candles.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+} from '../../support/worlds/builders.ts'
 
 const DAY_MS = 86_400_000
 

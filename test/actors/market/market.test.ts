@@ -9,6 +9,8 @@ import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { NaiveBook } from '../../support/twins/naive-book.ts'
 import {
   ask,
   bid,
@@ -21,9 +23,7 @@ import {
   recordingPublisher,
   snapshot,
   trade,
-} from '../../support/builders.ts'
-import { NaiveBook } from '../../support/naive-book.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+} from '../../support/worlds/builders.ts'
 
 function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
   const { publisher, updates } = recordingPublisher()

@@ -6,6 +6,7 @@ import { MarketActor } from '../../../actors/market/market.ts'
 import { bookSnapshotEveryMs } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, TIME_ZERO, timeMs } from '../../../engine/units.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 import {
   ask,
   bid,
@@ -17,8 +18,7 @@ import {
   NOON,
   recordingPublisher,
   snapshot,
-} from '../../support/builders.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+} from '../../support/worlds/builders.ts'
 
 const at = (seconds: number) => timeMs(NOON + seconds * 1_000)
 const BID = [level(0.4, 10)]

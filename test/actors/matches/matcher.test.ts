@@ -11,11 +11,11 @@ import { PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../engine/matching/task.ts'
 import { matchInPlace, openMatchThread } from '../../../engine/matching/thread.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import type { FakeMarket } from '../../support/fake-market.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-market.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { judgement, subject, wordJudge } from '../../support/word-judge.ts'
+import { judgement, subject, wordJudge } from '../../support/twins/word-judge.ts'
 
 class Bench {
   readonly clock = new ManualClock()

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { judgement } from '../../support/word-judge.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { judgement } from '../../support/twins/word-judge.ts'
 
 function markets(countPerVenue: number) {
   const engine = new FakeEngine(new ManualClock())

@@ -22,10 +22,10 @@ import type { SimEvent } from '../../../engine/venues/simulator/model.ts'
 import { eventRow } from '../../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../../../engine/venues/simulator/world.ts'
-import { listing } from '../../support/builders.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { emptyCatalog } from '../../support/random-catalog.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
 
 /** A catalogue of events, and the owner under test. */
 class Bench {

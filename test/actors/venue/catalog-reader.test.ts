@@ -7,8 +7,8 @@ import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { AnswerDoubt, Doubts } from '../../../engine/venues/answers.ts'
-import { listing } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { listing } from '../../support/worlds/builders.ts'
 
 const turns = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))

@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { VenueCoverage } from '../../../actors/venue/coverage.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
-import { NOON } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { pastTables } from '../../support/past-tables.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+import { pastTables } from '../../support/worlds/past-tables.ts'
 
 function open() {
   const clock = new ManualClock(NOON)

@@ -17,8 +17,8 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { Readable } from '../../../engine/venues/venue.ts'
-import { bid, change, NOON, snapshot } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { bid, change, NOON, snapshot } from '../../support/worlds/builders.ts'
 
 /** A watch over a system that a test says everything of. */
 function openWatch() {

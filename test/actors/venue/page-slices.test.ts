@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slicesOf } from '../../../actors/venue/page-slices.ts'
 import { nativeEventId } from '../../../engine/ids.ts'
-import { eventListing, listing } from '../../support/builders.ts'
+import { eventListing, listing } from '../../support/worlds/builders.ts'
 
 test('[CAT12] slices hold every market once, each with its event, and events without markets last', () => {
   const markets = Array.from({ length: 23 }, (_, index) =>

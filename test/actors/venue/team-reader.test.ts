@@ -6,7 +6,7 @@ import { TeamReader } from '../../../actors/venue/team-reader.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { TeamListing } from '../../../engine/venues/venue.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -7,7 +7,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import { type DoubtReason, Doubts } from '../../../engine/venues/answers.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const FEED = {
   start: () => undefined,

@@ -25,6 +25,8 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 import {
   bid,
   change,
@@ -36,10 +38,8 @@ import {
   recordingPublisher,
   snapshot,
   trade,
-} from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { FakeIndex } from '../../support/random-catalog.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+} from '../../support/worlds/builders.ts'
+import { FakeIndex } from '../../support/worlds/random-catalog.ts'
 
 type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
 

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EngineError } from '../../../engine/errors.ts'
 import { HOUR_MS, MINUTE_MS, priceMicros, sizeMicros, usdMicros } from '../../../engine/units.ts'
-import { listing } from '../../support/builders.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills as fills,
@@ -14,7 +14,7 @@ import {
   sure,
   tradesOf,
   WalletWorld,
-} from '../../support/wallet-venue.ts'
+} from '../../support/worlds/wallet-venue.ts'
 
 const SECOND_MS = 1_000
 

@@ -12,9 +12,9 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { openWalletThread } from '../../../engine/wallets/thread.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { naiveFigures } from '../../support/wallet-figures.ts'
-import { randomHistory } from '../../support/wallet-histories.ts'
-import { settled, WalletWorld } from '../../support/wallet-venue.ts'
+import { naiveFigures } from '../../support/twins/wallet-figures.ts'
+import { randomHistory } from '../../support/worlds/wallet-histories.ts'
+import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-wallets-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -18,8 +18,8 @@ import {
 } from '../../../engine/units.ts'
 import type { WalletEvent } from '../../../engine/wallet.ts'
 import type { StoredTrade } from '../../../storage/contract/storage.ts'
-import { listing } from '../../support/builders.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills,
@@ -27,7 +27,7 @@ import {
   sure,
   tradesOf,
   WalletWorld,
-} from '../../support/wallet-venue.ts'
+} from '../../support/worlds/wallet-venue.ts'
 
 const SECOND_MS = 1_000
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 9_000 } as const

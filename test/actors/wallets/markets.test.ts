@@ -16,10 +16,10 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
-import { listing } from '../../support/builders.ts'
-import { naiveFigures } from '../../support/wallet-figures.ts'
-import { randomHistory } from '../../support/wallet-histories.ts'
-import { fillAt, settled, sure, WalletWorld } from '../../support/wallet-venue.ts'
+import { naiveFigures } from '../../support/twins/wallet-figures.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { randomHistory } from '../../support/worlds/wallet-histories.ts'
+import { fillAt, settled, sure, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 30
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const

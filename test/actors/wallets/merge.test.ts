@@ -8,10 +8,10 @@ import { WalletMerge } from '../../../actors/wallets/merge.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../../engine/wallet.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
-import { fillAt } from '../../support/wallet-venue.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
+import { fillAt } from '../../support/worlds/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 30
 const WALLET = addressOf(1)

@@ -11,12 +11,12 @@ import { WalletWhales } from '../../../actors/wallets/whales.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { listing } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { NOON_MS, trade } from '../../support/stored.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { fillAt, settled, WalletWorld } from '../../support/wallet-venue.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { NOON_MS, trade } from '../../support/worlds/stored.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
+import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const DAY_MS = 86_400_000
 const NOW = timeMs(NOON_MS)

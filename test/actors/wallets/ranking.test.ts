@@ -7,9 +7,9 @@ import { WALLET_WINDOWS, type WalletWindow } from '../../../actors/wallets/views
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
 import type { StoredWallet } from '../../../storage/contract/wallets.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { addressOf, storedWallet } from '../../support/stored-wallets.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
+import { addressOf, storedWallet } from '../../support/worlds/stored-wallets.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS: Readonly<Record<WalletWindow, number>> = {

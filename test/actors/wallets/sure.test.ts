@@ -13,8 +13,8 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import type { VenuePosition, WalletEvent } from '../../../engine/wallet.ts'
-import { listing } from '../../support/builders.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills as fills,
@@ -22,7 +22,7 @@ import {
   sure,
   tradesOf,
   WalletWorld,
-} from '../../support/wallet-venue.ts'
+} from '../../support/worlds/wallet-venue.ts'
 
 const SECOND_MS = 1_000
 const DAY_MS = 24 * HOUR_MS

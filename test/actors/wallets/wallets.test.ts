@@ -11,8 +11,8 @@ import {
   timeMs,
   usdMicros,
 } from '../../../engine/units.ts'
-import { listing } from '../../support/builders.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills as fills,
@@ -20,7 +20,7 @@ import {
   sure,
   tradesOf,
   WalletWorld,
-} from '../../support/wallet-venue.ts'
+} from '../../support/worlds/wallet-venue.ts'
 
 const SECOND_MS = 1_000
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const

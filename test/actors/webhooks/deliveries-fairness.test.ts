@@ -13,8 +13,8 @@ import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { StoredDelivery } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
-import { FakeCaller } from '../../support/fake-caller.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeCaller } from '../../support/fakes/fake-caller.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { MemoryOutbox } from '../../support/twins/memory-outbox.ts'
 import { MemoryWebhooks } from '../../support/twins/memory-webhooks.ts'
 import {
@@ -23,7 +23,7 @@ import {
   request,
   settle,
   WebhookWorld,
-} from '../../support/webhook-world.ts'
+} from '../../support/worlds/webhook-world.ts'
 
 const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
 

@@ -15,9 +15,9 @@ import { systemRandom } from '../../../engine/random.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { marketRef } from '../../support/builders.ts'
-import { FakeCaller } from '../../support/fake-caller.ts'
-import { ALICE, CountingBodies, request, tradeUpdate } from '../../support/webhook-world.ts'
+import { FakeCaller } from '../../support/fakes/fake-caller.ts'
+import { marketRef } from '../../support/worlds/builders.ts'
+import { ALICE, CountingBodies, request, tradeUpdate } from '../../support/worlds/webhook-world.ts'
 
 const COUNT = 300
 

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { finishedKeptMax } from '../../../engine/limits.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
-import { CrashingOutbox } from '../../support/crashing-outbox.ts'
-import { answered } from '../../support/fake-caller.ts'
-import { ALICE, NO_FILTERS, settle, WebhookWorld } from '../../support/webhook-world.ts'
+import { CrashingOutbox } from '../../support/fakes/crashing-outbox.ts'
+import { answered } from '../../support/fakes/fake-caller.ts'
+import { ALICE, NO_FILTERS, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 test('[DELIVER17] what could not be committed is sent once it is, also when no event follows', async () => {
   const world = new WebhookWorld()

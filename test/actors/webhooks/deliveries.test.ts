@@ -7,10 +7,10 @@ import { Webhook as Judge } from 'standardwebhooks'
 import { attemptsMax, finishedKeptMax } from '../../../engine/limits.ts'
 import { priceMicros } from '../../../engine/units.ts'
 import { ATTEMPTS_MAX } from '../../../engine/webhooks/schedule.ts'
-import { marketRef } from '../../support/builders.ts'
-import { answered } from '../../support/fake-caller.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/webhook-world.ts'
+import { answered } from '../../support/fakes/fake-caller.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { marketRef } from '../../support/worlds/builders.ts'
+import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

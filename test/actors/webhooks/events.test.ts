@@ -4,15 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LifecycleUpdate, PriceUpdate, WhaleUpdate } from '../../../engine/events.ts'
 import { type PriceMicros, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { listing, marketRef } from '../../support/builders.ts'
-import { answered } from '../../support/fake-caller.ts'
+import { answered } from '../../support/fakes/fake-caller.ts'
+import { listing, marketRef } from '../../support/worlds/builders.ts'
 import {
   ALICE,
   NO_FILTERS,
   settle,
   tradeUpdate,
   WebhookWorld,
-} from '../../support/webhook-world.ts'
+} from '../../support/worlds/webhook-world.ts'
 
 const MINUTE = 60_000
 const M = marketRef('Mixed-Case', 1)

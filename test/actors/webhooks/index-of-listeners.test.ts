@@ -8,7 +8,7 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
 import { EVENT_TYPES, type Webhook, webhookNumber } from '../../../engine/webhooks/webhook.ts'
-import { ALICE, NO_FILTERS } from '../../support/webhook-world.ts'
+import { ALICE, NO_FILTERS } from '../../support/worlds/webhook-world.ts'
 
 const MARKETS = ['m1', 'm2', 'm3', 'm4']
 /** A test is asked for by hand: nobody is looked for. */

@@ -8,8 +8,8 @@ import { previousSecretsMax, rotationMs } from '../../../actors/webhooks/webhook
 import { EngineError } from '../../../engine/errors.ts'
 import { webhooksPerAccountMax } from '../../../engine/limits.ts'
 import { isSecret, makeSecret } from '../../../engine/webhooks/signature.ts'
-import { answered, type Post } from '../../support/fake-caller.ts'
-import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/webhook-world.ts'
+import { answered, type Post } from '../../support/fakes/fake-caller.ts'
+import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 /** Whether the standard's own library accepts a post with a secret, whatever its age. */
 function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {

@@ -1,5 +1,5 @@
 // The owner of whale rows: closing, thresholds, late fills, restarts, bounds; and all of it at random
-// against a naive twin that groups the stored fills (test/support/whale-world.ts).
+// against a naive twin that groups the stored fills (test/support/worlds/whale-world.ts).
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,17 +12,17 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { NOON } from '../../support/builders.ts'
-import { CrashingStorage } from '../../support/crashing-storage.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { CrashingStorage } from '../../support/fakes/crashing-storage.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 import {
   foundRows,
   naiveRows,
   rowsOf,
   WhaleWorld,
   type WorldFill,
-} from '../../support/whale-world.ts'
+} from '../../support/worlds/whale-world.ts'
 
 function openWorld(set: { storage?: Storage; clock?: ManualClock; groupsMax?: number } = {}) {
   const { storage = openMemoryStorage(), clock = new ManualClock(), ...rest } = set

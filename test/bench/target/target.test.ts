@@ -10,7 +10,7 @@ import { Received, type StreamMessage } from '../../../bench/target/stream.ts'
 import { loadTarget, TargetError } from '../../../bench/target/target.ts'
 import { type StopTimer, systemClock } from '../../../engine/clock.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
-import { type Face, openFace } from '../../support/face.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
 
 const silent = (): void => undefined
 

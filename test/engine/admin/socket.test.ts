@@ -20,7 +20,7 @@ import { AdminSocket, openSocketPlace, requestBytesMax } from '../../../engine/a
 import { systemClock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-admin-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

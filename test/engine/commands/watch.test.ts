@@ -5,9 +5,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import { ask, bid, level } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 const ENTRY = 'engine/commands/watch.ts'
 let face: Face

@@ -24,8 +24,8 @@ import {
   timeMs,
   usdMicros,
 } from '../../../engine/units.ts'
-import { NOON } from '../../support/builders.ts'
-import { naiveCandles } from '../../support/naive-candles.ts'
+import { naiveCandles } from '../../support/twins/naive-candles.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 function traded(price: number, size: number, atMs: number, ordinal = 0) {
   const fill = { price: priceMicros(price), size: sizeMicros(size) }

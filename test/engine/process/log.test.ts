@@ -12,7 +12,7 @@ import { logOptions } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { SocketFeed } from '../../../engine/venues/feed.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 /** A port of this machine at which nobody listens any more. */
 async function closedPort(): Promise<number> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Shutdown } from '../../../engine/process/shutdown.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 function open() {
   const clock = new ManualClock()

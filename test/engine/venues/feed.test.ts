@@ -9,7 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type RawFrame, SocketFeed, type SocketOptions } from '../../../engine/venues/feed.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 interface Bench {
   readonly clock: ManualClock

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { seededRandom } from '../../../engine/random.ts'
 import { TokenBucket } from '../../../engine/venues/rate-limit.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 describe('TokenBucket', () => {
   it('[RATE1] in any window it grants at most rate × time + burst', async () => {

@@ -17,7 +17,7 @@ import { Recorder } from '../../../engine/venues/recorder.ts'
 import { parseLine } from '../../../engine/venues/recording.ts'
 import { openReplay, type ReplayOptions } from '../../../engine/venues/replay-feed.ts'
 import type { Venue } from '../../../engine/venues/venue.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-replay-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

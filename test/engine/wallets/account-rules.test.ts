@@ -8,7 +8,7 @@ import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../eng
 import type { WalletEvent, WalletEventKind, WalletMarket } from '../../../engine/wallet.ts'
 import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
-import { accountFigures, naiveFigures } from '../../support/wallet-figures.ts'
+import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const SECOND = 1_000

@@ -7,8 +7,8 @@ import { seededRandom } from '../../../engine/random.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
 import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { openSections } from '../../../engine/wallets/sections.ts'
-import { accountFigures, naiveFigures, type Range } from '../../support/wallet-figures.ts'
-import { randomHistory, type WalletHistory } from '../../support/wallet-histories.ts'
+import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
+import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
 const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 500
 /** Of tests that judge each history at several places. */

@@ -8,7 +8,7 @@ import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../eng
 import { WALLET_EVENT_KINDS, type WalletEvent } from '../../../engine/wallet.ts'
 import { LEDGER_BLOCK_EVENTS_MAX, LedgerBlock, packBlock } from '../../../engine/wallets/ledger.ts'
 import { TextTable } from '../../../engine/wallets/text-table.ts'
-import { randomHistory } from '../../support/wallet-histories.ts'
+import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 const ODD_TEXTS = [
   '',

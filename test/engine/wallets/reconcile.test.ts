@@ -9,8 +9,8 @@ import type { VenuePosition } from '../../../engine/wallet.ts'
 import { WalletAccount } from '../../../engine/wallets/account.ts'
 import type { AccountPosition } from '../../../engine/wallets/figures.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
-import { accountFigures } from '../../support/wallet-figures.ts'
-import { randomHistory } from '../../support/wallet-histories.ts'
+import { accountFigures } from '../../support/twins/wallet-figures.ts'
+import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 test('[RECON1] what the venue tells in its own meanings of the same history is no difference', () => {
   let lost = 0

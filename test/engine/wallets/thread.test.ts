@@ -12,8 +12,8 @@ import {
   type WalletPort,
   walletsInPlace,
 } from '../../../engine/wallets/thread.ts'
-import { accountFigures, naiveFigures } from '../../support/wallet-figures.ts'
-import { randomHistory } from '../../support/wallet-histories.ts'
+import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
+import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const
 const SLICES = 5

@@ -8,9 +8,9 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type CallerParts, openCaller } from '../../../engine/webhooks/caller.ts'
 import type { Caller, PostOutcome } from '../../../engine/webhooks/post.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type Behaviour, Receiver, until } from '../../support/receivers.ts'
-import { selfSigned } from '../../support/self-signed.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Behaviour, Receiver, until } from '../../support/fakes/receivers.ts'
+import { selfSigned } from '../../support/fakes/self-signed.ts'
 
 const body = Buffer.from('{"type":"webhook.test","data":{"note":"ü"}}')
 const opened: { receivers: Receiver[]; callers: Caller[] } = { receivers: [], callers: [] }

@@ -10,9 +10,14 @@ import { openCaller } from '../../../engine/webhooks/caller.ts'
 import { type AddressesOf, guardedLookup } from '../../../engine/webhooks/guarded-lookup.ts'
 import type { CallPolicy, PostOutcome } from '../../../engine/webhooks/post.ts'
 import { ReceiverAgents } from '../../../engine/webhooks/receiver-agents.ts'
-import { ambiguousUrls, INSIDE, LOOPBACK_V4, NAMES_INSIDE } from '../../support/hostile-urls.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type Behaviour, Receiver, until } from '../../support/receivers.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Behaviour, Receiver, until } from '../../support/fakes/receivers.ts'
+import {
+  ambiguousUrls,
+  INSIDE,
+  LOOPBACK_V4,
+  NAMES_INSIDE,
+} from '../../support/worlds/hostile-urls.ts'
 
 const strict: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 const http: CallPolicy = { allowsHttp: true, allowsPrivate: false }

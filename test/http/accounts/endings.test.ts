@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { type Face, type Got, openFace } from '../../support/face.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openQuickAccounts } from '../../support/quick-accounts.ts'
-import { StreamClient } from '../../support/stream-client.ts'
+import { StreamClient } from '../../support/clients/stream-client.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
+import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
 
 const { accounts, clock, passwords } = openQuickAccounts(new ManualClock(Date.now()))
 let face: Face

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { type Face, type Got, openFace } from '../../support/face.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openQuickAccounts, QUICK_SECRET } from '../../support/quick-accounts.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
+import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
 
 const opened = openQuickAccounts(new ManualClock(Date.now()))
 const { accounts, clock } = opened

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Face, openFace } from '../../support/face.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openQuickAccounts } from '../../support/quick-accounts.ts'
-import { StreamClient } from '../../support/stream-client.ts'
+import { StreamClient } from '../../support/clients/stream-client.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 100 : 20

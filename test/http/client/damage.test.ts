@@ -6,8 +6,8 @@ import { after, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { connect, type StreamEvent } from '../../../http/client/connect.ts'
-import { ask, bid, level } from '../../support/builders.ts'
-import { openFace } from '../../support/face.ts'
+import { openFace } from '../../support/rigs/face.ts'
+import { ask, bid, level } from '../../support/worlds/builders.ts'
 import { openRig, type Rig } from './rig.ts'
 
 const MARKETS = ['venue_a_0', 'venue_a_1', 'venue_b_2', 'venue_b_3']

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { delayMs } from '../../../http/client/back-off.ts'
 import { connect } from '../../../http/client/connect.ts'
 import { EventQueue } from '../../../http/client/event-queue.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openRig } from './rig.ts'
 
 const ONE = 'venue_a_One'

@@ -3,7 +3,7 @@
 import { after } from 'node:test'
 import { WebSocket } from 'ws'
 import { connect, type StreamClient, type StreamEvent } from '../../../http/client/connect.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { FakeStream } from './fake-stream.ts'
 
 export type EventOf<Type extends StreamEvent['type']> = StreamEvent & { readonly type: Type }

@@ -1,8 +1,8 @@
 // The frame of the dashboard in a real browser: what every page has of it.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from '../../support/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 
 let dashboard: FakeDashboard
 before(async () => {

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { after, before, test } from '../../support/browser-test.ts'
-import { level, NOON } from '../../support/builders.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { fakeAddress, randomWallet } from '../../support/fake-wallets.ts'
-import { judgement } from '../../support/word-judge.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { fakeAddress, randomWallet } from '../../support/fakes/fake-wallets.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { judgement } from '../../support/twins/word-judge.ts'
+import { level, NOON } from '../../support/worlds/builders.ts'
 
 let dashboard: FakeDashboard
 let market: FakeMarket

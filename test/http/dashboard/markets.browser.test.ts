@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
-import { after, before, test } from '../../support/browser-test.ts'
-import { ask, bid, level } from '../../support/builders.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/dashboard.ts'
-import { openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { openFace } from '../../support/rigs/face.ts'
+import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 let dashboard: FakeDashboard
 before(async () => {

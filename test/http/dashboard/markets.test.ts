@@ -14,7 +14,7 @@ import {
 } from '../../../http/dashboard/parts/markets/query.ts'
 import type { Market, MarketPage } from '../../../http/dashboard/records.ts'
 import { placeOf } from '../../../http/dashboard/route.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const EVERYTHING: MarketQuery = { text: '', venue: null, status: null, category: null }
 const searched = (text: string): MarketQuery => ({ ...EVERYTHING, text })

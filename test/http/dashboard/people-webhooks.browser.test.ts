@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
-import { after, before, test } from '../../support/browser-test.ts'
-import { openRealDashboard, type RealDashboard } from '../../support/dashboard.ts'
-import { Receiver } from '../../support/receivers.ts'
+import { Receiver } from '../../support/fakes/receivers.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/rigs/dashboard.ts'
 
 let dashboard: RealDashboard
 before(async () => {

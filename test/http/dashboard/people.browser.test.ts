@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { after, before, test } from '../../support/browser-test.ts'
-import { openRealDashboard, type RealDashboard } from '../../support/dashboard.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/rigs/dashboard.ts'
 
 const PASSWORD = 'correct horse battery'
 

@@ -35,8 +35,8 @@ import {
 import type { Deliveries, Delivery, Webhook } from '../../../http/dashboard/records.ts'
 import { BodyProblems } from '../../../http/validation/body-problems.ts'
 import { createBody } from '../../../http/webhooks/schemas.ts'
-import { NAMES } from '../../support/builders.ts'
-import { openFace } from '../../support/face.ts'
+import { openFace } from '../../support/rigs/face.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
 
 const refused = (status: number, detail: string, waitSeconds: number | null = null) =>
   new ApiError(status, detail, new Map(), waitSeconds)

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { seriousProblems } from '../../support/accessibility.ts'
-import { after, before, test } from '../../support/browser-test.ts'
-import { openRealDashboard, pagesToSee, type RealDashboard } from '../../support/dashboard.ts'
+import { seriousProblems } from '../../support/rigs/accessibility.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { openRealDashboard, pagesToSee, type RealDashboard } from '../../support/rigs/dashboard.ts'
 
 let dashboard: RealDashboard
 before(async () => {

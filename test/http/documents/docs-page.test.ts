@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readPage } from '../../../http/documents/docs-page.ts'
-import { type DescribedFace, openDescribedFace } from '../../support/described-face.ts'
-import { RawConnection } from '../../support/raw-http.ts'
+import { RawConnection } from '../../support/clients/raw-http.ts'
+import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
 
 let face: DescribedFace
 before(async () => {

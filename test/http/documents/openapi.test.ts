@@ -17,10 +17,14 @@ import { operationId } from '../../../http/documents/names.ts'
 import { openapi, openapiText } from '../../../http/documents/openapi.ts'
 import { Components, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
 import { MarketSchema, nullable } from '../../../http/schemas.ts'
-import { NAMES } from '../../support/builders.ts'
-import { ACCOUNT, type DescribedFace, openDescribedFace } from '../../support/described-face.ts'
-import { CLIENT_FOLDER, runTool } from '../../support/dev-tools.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import {
+  ACCOUNT,
+  type DescribedFace,
+  openDescribedFace,
+} from '../../support/rigs/described-face.ts'
+import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
 
 const FACTS = { version: '0.0.0-test', names: NAMES }
 const WORK = mkdtempSync(join(tmpdir(), 'twinbook-client-'))

@@ -10,10 +10,10 @@ import { timeMs } from '../../../engine/units.ts'
 import { historyRange } from '../../../http/pages/history.ts'
 import { type HistoryPage, readHistory } from '../../../http/pages/scan.ts'
 import type { Storage, StoredTrade } from '../../../storage/contract/storage.ts'
-import { NOON } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { trade } from '../../support/stored.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+import { trade } from '../../support/worlds/stored.ts'
 
 const HISTORIES = 2_000
 const MARKET = { number: 1, venue: 'a' } as const

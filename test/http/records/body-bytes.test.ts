@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { BodyBytes, partsAnswer, separated } from '../../../http/records/body-bytes.ts'
 import type { Answer } from '../../../http/request/reply.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const LETTERS = ['a', 'é', '’', '€', '𝒳', '\ud800', '\u0000', '"']
 

@@ -12,6 +12,8 @@ import { cutBook, PLAIN_BOOK, pastedBook } from '../../../http/records/books.ts'
 import { HotAnswers } from '../../../http/records/hot-answers.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
 import { cutPrice, pastedPrice } from '../../../http/records/prices.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
 import {
   change,
   level,
@@ -21,9 +23,7 @@ import {
   recordingPublisher,
   snapshot,
   trade,
-} from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+} from '../../support/worlds/builders.ts'
 
 const NAMED = ['Rain', 'Snow', 'Wind', 'Fog']
 const EPOCH = 'k3f9c2'

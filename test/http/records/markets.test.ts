@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
-import { NOON } from '../../support/builders.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its numbers are the present ones', () => {
   const clock = new ManualClock()

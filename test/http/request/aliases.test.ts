@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { namesText } from '../../../http/request/route.ts'
-import { type DescribedFace, openDescribedFace } from '../../support/described-face.ts'
-import { RouteClient } from '../../support/route-client.ts'
+import { RouteClient } from '../../support/clients/route-client.ts'
+import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
 
 let face: DescribedFace
 before(async () => {

@@ -8,9 +8,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { seededRandom } from '../../../engine/random.ts'
 import { type Coding, Codings, preferred } from '../../../http/request/coding.ts'
 import { jsonText } from '../../../http/request/reply.ts'
-import { NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 interface Got {
   readonly status: number

@@ -6,10 +6,10 @@ import { after, before, describe, test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
 import { etagOf, knows } from '../../../http/request/etag.ts'
-import { NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
 let face: Face

@@ -15,8 +15,8 @@ import { headerValue, json, jsonBytes } from '../../../http/request/reply.ts'
 import { bodyRoute, type Route, route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
 import { UnsentAnswers } from '../../../http/request/unsent.ts'
-import { FakeAccounts } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeAccounts } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)

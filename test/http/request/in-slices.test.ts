@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { inSlices } from '../../../http/request/in-slices.ts'
 import { SyncTimes } from '../../../http/request/sync-times.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 

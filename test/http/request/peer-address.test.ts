@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, loadConfig } from '../../../engine/config.ts'
 import { normalized } from '../../../http/request/peer-address.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { RawConnection } from '../../support/raw-http.ts'
+import { RawConnection } from '../../support/clients/raw-http.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
 
 /** How many requests were counted before against whom this one counts; each text is a line of the header. */
 async function countedBefore(face: Face, ...lines: readonly string[]): Promise<number> {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Face, openFace } from '../../support/face.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
 
 let face: Face
 before(async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { nextTurn, SyncTimes } from '../../../http/request/sync-times.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 test('[STATUS4] each piece is counted, and the largest is that of the last minute', async () => {
   const clock = new ManualClock()

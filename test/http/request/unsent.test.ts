@@ -22,8 +22,8 @@ import { file, json, jsonBytes, jsonText } from '../../../http/request/reply.ts'
 import { type Route, route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
 import { type Rest, UnsentAnswers } from '../../../http/request/unsent.ts'
-import { FakeAccounts } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeAccounts } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 /** More than the kernel takes of a connection on loopback. */
 const LONG_BYTES = 24 * 2 ** 20

@@ -11,7 +11,7 @@ import {
   ProblemsSchema,
   SessionSchema,
 } from '../../../http/schemas.ts'
-import { type Face, type Got, openFace } from '../../support/face.ts'
+import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
 
 let face: Face
 before(async () => {

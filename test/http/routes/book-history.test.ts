@@ -7,9 +7,9 @@ import { Value } from '@sinclair/typebox/value'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { BookHistorySchema } from '../../../http/schemas.ts'
-import { level, NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { level, NOON } from '../../support/worlds/builders.ts'
 
 let face: Face
 before(async () => {

@@ -8,11 +8,11 @@ import { barOf, CANDLE_MS } from '../../../engine/market/candle.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { CandlesSchema } from '../../../http/schemas.ts'
-import { listing, NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type NaiveCandle, naiveCandles, naiveFilled } from '../../support/naive-candles.ts'
+import { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type NaiveCandle, naiveCandles, naiveFilled } from '../../support/twins/naive-candles.ts'
+import { listing, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON)
 const HOUR_MS = 3_600_000

@@ -7,9 +7,9 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { linked, readClientFiles } from '../../../http/assets/client-files.ts'
-import { bid, level } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
 
 const run = promisify(execFile)
 let face: Face

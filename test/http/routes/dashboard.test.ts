@@ -6,8 +6,8 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { RawConnection } from '../../support/raw-http.ts'
+import { RawConnection } from '../../support/clients/raw-http.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
 
 let face: Face
 before(async () => {

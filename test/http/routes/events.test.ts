@@ -12,8 +12,8 @@ import { parseQuery } from '../../../http/request/query.ts'
 import type { Answer } from '../../../http/request/reply.ts'
 import { eventRoutes } from '../../../http/routes/events.ts'
 import { EventSchema, EventsSchema } from '../../../http/schemas.ts'
-import { eventListing, listing } from '../../support/builders.ts'
-import { emptyCatalog, RandomCatalog } from '../../support/random-catalog.ts'
+import { eventListing, listing } from '../../support/worlds/builders.ts'
+import { emptyCatalog, RandomCatalog } from '../../support/worlds/random-catalog.ts'
 
 type Opened = Pick<ReturnType<typeof emptyCatalog>, 'catalog' | 'clock'>
 

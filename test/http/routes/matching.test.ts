@@ -13,10 +13,10 @@ import { MarketRecords } from '../../../http/records/markets.ts'
 import { matchSchemas } from '../../../http/records/matches.ts'
 import type { Answer } from '../../../http/request/reply.ts'
 import { matchRoutes } from '../../../http/routes/matching.ts'
-import { level, NAMES, NOON } from '../../support/builders.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { judgement } from '../../support/word-judge.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { judgement } from '../../support/twins/word-judge.ts'
+import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock()
 const engine = new FakeEngine(clock)

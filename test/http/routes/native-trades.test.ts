@@ -16,10 +16,10 @@ import { parseQuery } from '../../../http/request/query.ts'
 import { nativeTradeRoutes } from '../../../http/routes/native-trades.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { eventListing, listing, NOON } from '../../support/builders.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { emptyCatalog } from '../../support/random-catalog.ts'
-import { trade } from '../../support/stored.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { eventListing, listing, NOON } from '../../support/worlds/builders.ts'
+import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
+import { trade } from '../../support/worlds/stored.ts'
 
 const MARKETS = 500
 const TRADES = 3_000

@@ -13,10 +13,10 @@ import { readMarket } from '../../../engine/venues/polymarket/catalog/listing.ts
 import { MergedTrades, mergedPlace } from '../../../http/pages/merged-trades.ts'
 import { VenueAMarketSchema, VenueATradeSchema } from '../../../http/records/native-venue-a.ts'
 import { VenueBMarketSchema, VenueBTradeSchema } from '../../../http/records/native-venue-b.ts'
-import { NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 

@@ -7,11 +7,11 @@ import type { TSchema } from '@sinclair/typebox'
 import { seededRandom } from '../../../engine/random.ts'
 import { OrderbooksSchema } from '../../../http/routes/orderbooks.ts'
 import { DetailSchema, OrderbookSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { ask, bid, level, NOON } from '../../support/builders.ts'
-import { gotFrom } from '../../support/checked-answer.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { gotFrom } from '../../support/clients/checked-answer.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { ask, bid, level, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
 let face: Face

@@ -8,11 +8,11 @@ import { EngineError } from '../../../engine/errors.ts'
 import { priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { PricesSchema } from '../../../http/routes/prices.ts'
 import { DetailSchema, PriceSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { NOON } from '../../support/builders.ts'
-import { gotFrom } from '../../support/checked-answer.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { gotFrom } from '../../support/clients/checked-answer.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
 let face: Face

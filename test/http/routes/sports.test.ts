@@ -10,8 +10,8 @@ import { MarketRecords } from '../../../http/records/markets.ts'
 import type { Answer } from '../../../http/request/reply.ts'
 import { sportsRoutes } from '../../../http/routes/sports.ts'
 import { SportsSchema } from '../../../http/schemas.ts'
-import { FakeEngine } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const clock = new ManualClock()
 const engine = new FakeEngine(clock)

@@ -6,9 +6,9 @@ import { Value } from '@sinclair/typebox/value'
 import { timeMs } from '../../../engine/units.ts'
 import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
-import { gotFrom } from '../../support/checked-answer.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { RawConnection, requestBytes } from '../../support/raw-http.ts'
+import { gotFrom } from '../../support/clients/checked-answer.ts'
+import { RawConnection, requestBytes } from '../../support/clients/raw-http.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
 
 let face: Face
 before(async () => {

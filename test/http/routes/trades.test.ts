@@ -6,9 +6,9 @@ import { Value } from '@sinclair/typebox/value'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { TradesSchema } from '../../../http/schemas.ts'
-import { NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 let face: Face
 let busy: FakeMarket

@@ -11,16 +11,16 @@ import { sizeMicros, timeMs, toDecimal, usdMicros } from '../../../engine/units.
 import { walletActivitySchema, walletTradesSchema } from '../../../http/wallets/events.ts'
 import { walletPositionsSchema } from '../../../http/wallets/positions.ts'
 import { pnlSchema, profileSchema, rankingSchema } from '../../../http/wallets/records.ts'
-import { NOON } from '../../support/builders.ts'
-import { gotFrom } from '../../support/checked-answer.ts'
-import { type Face, openFace } from '../../support/face.ts'
+import { gotFrom } from '../../support/clients/checked-answer.ts'
 import {
   type FakeWallet,
   fakeAddress,
   randomPosition,
   randomWallet,
-} from '../../support/fake-wallets.ts'
-import { refusing } from '../../support/route-seeds.ts'
+} from '../../support/fakes/fake-wallets.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+import { refusing } from '../../support/worlds/route-seeds.ts'
 
 const ANN = fakeAddress('a1')
 const OWNER = fakeAddress('e0')

@@ -5,10 +5,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery } from '../../../engine/webhooks/webhook.ts'
-import { ACCOUNT, type DescribedFace, openDescribedFace } from '../../support/described-face.ts'
-import { DocumentJudge } from '../../support/document-judge.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { type RawAnswer, RawConnection } from '../../support/raw-http.ts'
+import { type RawAnswer, RawConnection } from '../../support/clients/raw-http.ts'
+import {
+  ACCOUNT,
+  type DescribedFace,
+  openDescribedFace,
+} from '../../support/rigs/described-face.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { DocumentJudge } from '../../support/twins/document-judge.ts'
 
 let face: DescribedFace
 let judge: DocumentJudge

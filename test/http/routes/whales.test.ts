@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 const WALLETS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 

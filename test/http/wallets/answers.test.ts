@@ -7,10 +7,10 @@ import type { WalletEventView, WalletView } from '../../../actors/wallets/views.
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { activityAnswer } from '../../../http/wallets/answers.ts'
-import { NOON } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { FakeWallet, fakeAddress, randomWallet } from '../../support/fake-wallets.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/fake-wallets.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
 
 const EVENTS = 6_000
 /** As many as one turn of the loop may read. */

@@ -6,9 +6,9 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { WalletMarket } from '../../../engine/wallet.ts'
 import { walletActivityRecord, walletTradeRecord } from '../../../http/wallets/events.ts'
-import { NAMES, NOON } from '../../support/builders.ts'
-import { addressOf } from '../../support/stored-wallets.ts'
-import { fillAt } from '../../support/wallet-venue.ts'
+import { NAMES, NOON } from '../../support/worlds/builders.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
+import { fillAt } from '../../support/worlds/wallet-venue.ts'
 
 const OLD: WalletMarket = {
   ...{ nativeId: nativeMarketId('old'), question: 'Was it?', slug: 'was-it', eventSlug: 'was' },

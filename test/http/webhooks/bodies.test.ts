@@ -15,10 +15,10 @@ import { openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
 import { EventBodies } from '../../../http/webhooks/bodies.ts'
 import { JsonEncoder } from '../../../http/ws/encode/json.ts'
-import { level, NAMES, NOON } from '../../support/builders.ts'
-import { PUBLIC_ONLY } from '../../support/face.ts'
-import { FakeEngine, type FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { FakeEngine, type FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { PUBLIC_ONLY } from '../../support/rigs/face.ts'
+import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const BODY_BYTES_MAX = 20_000
 

@@ -7,9 +7,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
-import { bid, level } from '../../support/builders.ts'
-import { openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { openFace } from '../../support/rigs/face.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 1_000 : 120

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
-import { ask, bid, level } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import { bookChecksum, type FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type Message, StreamClient } from '../../support/stream-client.ts'
+import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
+import { bookChecksum, type FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock()
 let face: Face

@@ -12,10 +12,10 @@ import { hashKey, KEY_SCOPES, keyPrefix, makeKey, TIERS } from '../../../engine/
 import { accountId, keyId } from '../../../engine/ids.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { Crowd } from '../../support/crowd.ts'
-import { RawReader } from '../../support/raw-reader.ts'
-import { allMarketIds, Rig } from '../../support/rig.ts'
-import { jwtSecret, startWatchedEngine } from '../../support/watched-engine.ts'
+import { Crowd } from '../../support/clients/crowd.ts'
+import { RawReader } from '../../support/clients/raw-reader.ts'
+import { allMarketIds, Rig } from '../../support/rigs/rig.ts'
+import { jwtSecret, startWatchedEngine } from '../../support/rigs/watched-engine.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

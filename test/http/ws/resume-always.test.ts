@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
-import { level } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type Listening, ResumingClient } from '../../support/resuming-client.ts'
-import { stirMarkets } from '../../support/stirring.ts'
+import { type Listening, ResumingClient } from '../../support/clients/resuming-client.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { level } from '../../support/worlds/builders.ts'
+import { stirMarkets } from '../../support/worlds/stirring.ts'
 
 /** Every look costs a fifth of a millisecond, so that slices end although the clock stands still. */
 class TickingClock extends ManualClock {

@@ -6,11 +6,11 @@ import { after, before, describe, test } from 'node:test'
 import type { MarketView } from '../../../actors/views.ts'
 import { bookHistoryCount } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { bid, level } from '../../support/builders.ts'
-import { type Face, openFace } from '../../support/face.ts'
-import type { FakeMarket } from '../../support/fake-engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type Message, RebuiltBooks, StreamClient } from '../../support/stream-client.ts'
+import { type Message, RebuiltBooks, StreamClient } from '../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
 
 /** What was told before anybody could listen: the history does not reach it. */
 const EARLY = 5

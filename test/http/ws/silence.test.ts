@@ -12,9 +12,9 @@ import { RequestHead } from '../../../http/request/head.ts'
 import { PeerAddresses } from '../../../http/request/peer-address.ts'
 import { UnsentAnswers } from '../../../http/request/unsent.ts'
 import { streamBehavior } from '../../../http/ws/session/upgrade.ts'
-import { openFace } from '../../support/face.ts'
-import { RawReader } from '../../support/raw-reader.ts'
-import { StreamClient } from '../../support/stream-client.ts'
+import { RawReader } from '../../support/clients/raw-reader.ts'
+import { StreamClient } from '../../support/clients/stream-client.ts'
+import { openFace } from '../../support/rigs/face.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 

@@ -10,7 +10,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
 import { storageContract } from '../../contract/storage.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 
 const folders: string[] = []

@@ -24,9 +24,9 @@ import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { AccountsBackup } from '../../../storage/lmdb/backup.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
-import { account, key, NOON_MS, trade, traded } from '../../support/stored.ts'
-import { newDelivery, webhook } from '../../support/stored-webhooks.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { account, key, NOON_MS, trade, traded } from '../../support/worlds/stored.ts'
+import { newDelivery, webhook } from '../../support/worlds/stored-webhooks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-backup-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -17,9 +17,9 @@ import { Marks } from '../../../storage/marks.ts'
 import { Outbox } from '../../../storage/outbox.ts'
 import { type EnvironmentName, TABLES } from '../../../storage/tables.ts'
 import { Trades } from '../../../storage/trades.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { account, key, trade, traded } from '../../support/stored.ts'
-import { newDelivery } from '../../support/stored-webhooks.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { account, key, trade, traded } from '../../support/worlds/stored.ts'
+import { newDelivery } from '../../support/worlds/stored-webhooks.ts'
 
 type Fault = 'none' | 'full' | 'broken' | 'hangs'
 

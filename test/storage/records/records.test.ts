@@ -13,7 +13,7 @@ import {
 } from '../../../storage/records/trade.ts'
 import { TABLES } from '../../../storage/tables.ts'
 import type { VenuePlace } from '../../../storage/venue-trades.ts'
-import { NOON_MS, trade } from '../../support/stored.ts'
+import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 
 const stored = { ...trade('0xabc-1', { run: 3, offset: 2 ** 40, seq: 9 }), ordinal: 7 }
 const key = tradeKey(5, NOON_MS, 7)

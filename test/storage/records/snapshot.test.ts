@@ -9,7 +9,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import type { BookSnapshot } from '../../../storage/contract/storage.ts'
 import { packSnapshot, unpackSnapshot } from '../../../storage/records/snapshot.ts'
-import { NOON_MS, snapshot } from '../../support/stored.ts'
+import { NOON_MS, snapshot } from '../../support/worlds/stored.ts'
 
 const numRuns = process.env.TEST_LONG === '1' ? 50_000 : 1_000
 

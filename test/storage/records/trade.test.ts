@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { MarketTrades } from '../../../actors/market/trades.ts'
 import { timeMs } from '../../../engine/units.ts'
-import { listing, trade } from '../../support/builders.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { listing, trade } from '../../support/worlds/builders.ts'
 
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')

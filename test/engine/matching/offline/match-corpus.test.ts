@@ -11,8 +11,8 @@ import type { MatchEvent, MatchMarket } from '../../../../engine/matching/read/s
 import { MarketIndex } from '../../../../engine/matching/search/market-index.ts'
 import { finish } from '../../../../engine/steps.ts'
 import type { SimPairKind } from '../../../../engine/venues/simulator/model.ts'
-import { matchingWorld } from '../../../support/matching-world.ts'
-import { subject, wordJudge } from '../../../support/word-judge.ts'
+import { subject, wordJudge } from '../../../support/twins/word-judge.ts'
+import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const PAIR_KINDS: readonly SimPairKind[] = [

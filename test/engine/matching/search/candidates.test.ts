@@ -11,8 +11,8 @@ import {
 } from '../../../../engine/matching/search/keys.ts'
 import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
-import { matchingWorld } from '../../../support/matching-world.ts'
-import { subject } from '../../../support/word-judge.ts'
+import { subject } from '../../../support/twins/word-judge.ts'
+import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
 const MAY_10 = Date.UTC(2026, 4, 10, 20)
 

@@ -6,7 +6,7 @@ import { confirmed } from '../../../../engine/matching/compare/confirmation.ts'
 import type { MatchMarket } from '../../../../engine/matching/read/subject.ts'
 import { openPairFinder, PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchChanges, MatchTask, PairWord } from '../../../../engine/matching/task.ts'
-import { judgement, subject, wordJudge } from '../../../support/word-judge.ts'
+import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
 import { marketA, marketB } from '../subjects.ts'
 
 /** A finder with markets 1, 2, 3, … and the choice that its answers amount to. */

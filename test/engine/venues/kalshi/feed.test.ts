@@ -17,7 +17,7 @@ import {
   trades,
   until,
   watched,
-} from '../../../support/kalshi-peer.ts'
+} from '../../../support/fakes/kalshi-peer.ts'
 
 afterEach(closeAll)
 

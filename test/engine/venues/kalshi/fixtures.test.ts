@@ -20,7 +20,7 @@ import {
 import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/catalog/rows.ts'
 import { mapMessage, mapTrade } from '../../../../engine/venues/kalshi/map.ts'
 import { KalshiStream, Tally } from '../../../../engine/venues/kalshi/stream.ts'
-import { NaiveBook } from '../../../support/naive-book.ts'
+import { NaiveBook } from '../../../support/twins/naive-book.ts'
 
 const ROOT = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 const FOLDERS = ['kalshi', 'kalshi-golden']

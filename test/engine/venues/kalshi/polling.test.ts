@@ -12,7 +12,7 @@ import {
   row,
   until,
   watched,
-} from '../../../support/kalshi-peer.ts'
+} from '../../../support/fakes/kalshi-peer.ts'
 
 afterEach(closeAll)
 

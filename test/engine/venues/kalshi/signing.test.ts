@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { constants, generateKeyPairSync, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { KalshiSigner } from '../../../../engine/venues/kalshi/signing.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

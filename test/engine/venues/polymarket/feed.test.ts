@@ -12,8 +12,8 @@ import { timeMs } from '../../../../engine/units.ts'
 import type { PolymarketFeedOptions } from '../../../../engine/venues/polymarket/feed.ts'
 import { openPolymarket } from '../../../../engine/venues/polymarket/polymarket.ts'
 import type { WatchedMarket } from '../../../../engine/venues/venue.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { PolymarketStub, type StubSocket } from '../../../support/polymarket-stub.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { PolymarketStub, type StubSocket } from '../../../support/fakes/polymarket-stub.ts'
 
 const START_MS = 1_795_000_000_000
 

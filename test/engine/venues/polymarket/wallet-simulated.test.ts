@@ -18,7 +18,7 @@ import { readProfile } from '../../../../engine/venues/polymarket/wallets/profil
 import type { SimWalletEvent, SimWalletLedger } from '../../../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import type { WalletEvent } from '../../../../engine/wallet.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 const MINUTES = process.env.TEST_LONG === '1' ? 120 : 20
 const WALLETS = 25

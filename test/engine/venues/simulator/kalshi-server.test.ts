@@ -8,10 +8,10 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
-import { type Message, record, records, startStub } from '../../../support/kalshi-client.ts'
-import { StubWorld } from '../../../support/kalshi-world.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { NOON, planMarket, planOf } from '../../../support/sim-plan.ts'
+import { type Message, record, records, startStub } from '../../../support/clients/kalshi-client.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { StubWorld } from '../../../support/worlds/kalshi-world.ts'
+import { NOON, planMarket, planOf } from '../../../support/worlds/sim-plan.ts'
 
 test('[SIMK9] books and trades of the moving world, rebuilt from the stream, equal those of REST', async (t) => {
   const clock = new ManualClock(NOON)

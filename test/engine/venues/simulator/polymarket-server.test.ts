@@ -16,9 +16,9 @@ import {
 import { startPolymarketServer } from '../../../../engine/venues/simulator/polymarket-server.ts'
 import { RestServer } from '../../../../engine/venues/simulator/rest.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { SetChance, startStubVenue } from '../../../support/stub-venue.ts'
-import { ask, FrameReader, record, records } from '../../../support/venue-client.ts'
+import { ask, FrameReader, record, records } from '../../../support/clients/venue-client.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { SetChance, startStubVenue } from '../../../support/fakes/stub-venue.ts'
 
 test('[SIMPM36] a reader that falls 64 MiB behind is cut off', async () => {
   const clock = new ManualClock()

@@ -14,9 +14,9 @@ import {
   RestServer,
   TokenBucket,
 } from '../../../../engine/venues/simulator/rest.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { SetChance } from '../../../support/stub-venue.ts'
-import { ask } from '../../../support/venue-client.ts'
+import { ask } from '../../../support/clients/venue-client.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { SetChance } from '../../../support/fakes/stub-venue.ts'
 
 async function serve(
   options: { faults?: readonly SimFault[]; hooks?: RestHooks; bodyBytesMax?: number } = {},

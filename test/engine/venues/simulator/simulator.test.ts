@@ -9,7 +9,7 @@ import {
   type SimulatorOptions,
   startSimulator,
 } from '../../../../engine/venues/simulator/simulator.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 const optionsWith = (clock: ManualClock, basePort = 0): SimulatorOptions => ({
   seed: 1,

@@ -15,8 +15,8 @@ import { type Simulator, startSimulator } from '../../../../engine/venues/simula
 import { WalletLedgers } from '../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { WorldRecord } from '../../../../engine/venues/simulator/world/world-record.ts'
 import { type Plan, SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { NOON, planEvent, planMarket } from '../../../support/sim-plan.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { NOON, planEvent, planMarket } from '../../../support/worlds/sim-plan.ts'
 
 const SECOND_MS = 1_000
 

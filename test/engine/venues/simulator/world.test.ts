@@ -14,8 +14,8 @@ import type {
 } from '../../../../engine/venues/simulator/model.ts'
 import { messageCost } from '../../../../engine/venues/simulator/world/message-cost.ts'
 import { type Plan, SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { NOON, planMany, planMarket, planOf } from '../../../support/sim-plan.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { NOON, planMany, planMarket, planOf } from '../../../support/worlds/sim-plan.ts'
 
 const MINUTE_MS = 60_000
 

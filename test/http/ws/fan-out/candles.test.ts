@@ -13,10 +13,10 @@ import {
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { INTERVALS } from '../../../../http/ws/channels.ts'
-import { type Face, openFace } from '../../../support/face.ts'
-import type { FakeMarket } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { type Message, StreamClient } from '../../../support/stream-client.ts'
+import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
 
 const clock = new ManualClock()
 let face: Face

@@ -8,8 +8,8 @@ import type { MarketRef } from '../../../../engine/market/market.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Conflation } from '../../../../http/ws/fan-out/conflation.ts'
 import { Slices } from '../../../../http/ws/fan-out/slices.ts'
-import { FakeEngine } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 const engine = new FakeEngine(new ManualClock())
 const refs = Array.from({ length: 5_000 }, (_, index) => engine.add(`m${index}`).ref)

@@ -6,8 +6,8 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
 import { FanOut, type Topics } from '../../../../http/ws/fan-out/fan-out.ts'
 import { topicOf } from '../../../../http/ws/fan-out/lanes.ts'
-import { FakeEngine } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 test('[FAN2] a topic without listeners is asked for once, and again when somebody has begun to listen in its lane', () => {
   const engine = new FakeEngine(new ManualClock())

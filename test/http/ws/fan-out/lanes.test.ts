@@ -7,12 +7,12 @@ import type { LifecycleUpdate, Whale } from '../../../../engine/events.ts'
 import { nativeEventId } from '../../../../engine/ids.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, usdMicros } from '../../../../engine/units.ts'
-import { ask, bid, level } from '../../../support/builders.ts'
-import { type Face, openFace } from '../../../support/face.ts'
-import type { FakeMarket } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { settled, stirMarkets } from '../../../support/stirring.ts'
-import { type Message, StreamClient } from '../../../support/stream-client.ts'
+import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { ask, bid, level } from '../../../support/worlds/builders.ts'
+import { settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 let face: Face

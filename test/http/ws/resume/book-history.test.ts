@@ -7,8 +7,8 @@ import { bookHistoryCount } from '../../../../engine/limits.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../../engine/units.ts'
 import { BookHistory } from '../../../../http/ws/resume/book-history.ts'
-import { FakeEngine, type FakeMarket } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { FakeEngine, type FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 const clock = new ManualClock()
 const market = new FakeEngine(clock).add('one')

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { outstandingWritesMax } from '../../../../engine/limits.ts'
 import { MessageLog } from '../../../../http/ws/resume/message-log.ts'
 import { tradeTable } from '../../../../http/ws/resume/trade-table.ts'
-import { FakeEngine } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 /** Twelve trades told, of which the ring keeps the last four. */
 function logs(capacity = 4) {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TradeUpdate } from '../../../../engine/events.ts'
 import { MessageRing } from '../../../../http/ws/resume/message-ring.ts'
-import { FakeEngine } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 test('[RESUME1] the newest trades are kept by offset, the oldest overwritten', () => {
   const engine = new FakeEngine(new ManualClock())

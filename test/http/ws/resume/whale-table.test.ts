@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WhaleLog } from '../../../../actors/whales/log.ts'
 import { whaleTable } from '../../../../http/ws/resume/whale-table.ts'
-import { FakeEngine } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../../support/twins/memory.ts'
-import { WhaleWorld } from '../../../support/whale-world.ts'
+import { WhaleWorld } from '../../../support/worlds/whale-world.ts'
 
 test('[WHALE10] whales of every run are read again as they were told, also those of forgotten markets', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]

@@ -5,12 +5,12 @@ import { after, before, describe, test } from 'node:test'
 import { nativeEventId } from '../../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
-import { bid, level } from '../../../support/builders.ts'
-import { type Face, openFace } from '../../../support/face.ts'
-import type { FakeMarket } from '../../../support/fake-engine.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { settled, stirMarkets } from '../../../support/stirring.ts'
-import { RebuiltBooks, StreamClient } from '../../../support/stream-client.ts'
+import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
+import { settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 let face: Face

@@ -7,9 +7,9 @@ import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import type { AccountWatcher } from '../../../../actors/accounts/directory.ts'
 import { accountId } from '../../../../engine/ids.ts'
-import { type Face, openFace } from '../../../support/face.ts'
-import { RawConnection } from '../../../support/raw-http.ts'
-import { refusedUpgrade, StreamClient } from '../../../support/stream-client.ts'
+import { RawConnection } from '../../../support/clients/raw-http.ts'
+import { refusedUpgrade, StreamClient } from '../../../support/clients/stream-client.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
 
 let face: Face
 before(async () => {

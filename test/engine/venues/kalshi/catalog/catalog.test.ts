@@ -14,7 +14,7 @@ import { KalshiCatalog } from '../../../../../engine/venues/kalshi/catalog/catal
 import { Tally } from '../../../../../engine/venues/kalshi/stream.ts'
 import { TradeReader } from '../../../../../engine/venues/kalshi/trades/trades.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 type Answers = (path: string, query: URLSearchParams) => unknown
 

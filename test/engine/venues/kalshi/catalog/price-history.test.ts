@@ -15,8 +15,8 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { KalshiHistory } from '../../../../../engine/venues/kalshi/catalog/price-history.ts'
 import { Tally } from '../../../../../engine/venues/kalshi/stream.ts'
-import { record, records, twoMarkets } from '../../../../support/kalshi-client.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 const DAY_MS = 86_400_000
 const DAY_START_MS = Date.UTC(2026, 10, 18)

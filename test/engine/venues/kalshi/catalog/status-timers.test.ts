@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { type TimeMs, timeMs } from '../../../../../engine/units.ts'
 import { StatusTimers } from '../../../../../engine/venues/kalshi/catalog/status-timers.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 function open() {
   const clock = new ManualClock()

@@ -8,7 +8,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { openKalshi } from '../../../../../engine/venues/kalshi/kalshi.ts'
-import { gameDay } from '../../../../support/kalshi-client.ts'
+import { gameDay } from '../../../../support/clients/kalshi-client.ts'
 
 function openTeams(restUrl: string) {
   const metrics = new Metrics()

@@ -14,7 +14,7 @@ import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catal
 import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
-import { PolymarketStub, type StubRequest } from '../../../../support/polymarket-stub.ts'
+import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
 
 const NOW_MS = systemClock.nowMs()
 const ago = (ms: number) => formatTime(timeMs(NOW_MS - ms))

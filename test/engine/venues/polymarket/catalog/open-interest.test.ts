@@ -11,9 +11,9 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { Doubts } from '../../../../../engine/venues/answers.ts'
 import { OpenInterest } from '../../../../../engine/venues/polymarket/catalog/open-interest.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { PolymarketStub } from '../../../../support/polymarket-stub.ts'
-import { startStubVenue } from '../../../../support/stub-venue.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
+import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -11,9 +11,9 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { complement, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketHistory } from '../../../../../engine/venues/polymarket/catalog/price-history.ts'
 import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
-import { PolymarketStub, type StubRest } from '../../../../support/polymarket-stub.ts'
-import { startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt } from '../../../../support/stub-world.ts'
+import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
+import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
 const DAY_MS = 86_400_000
 const DAY_START_MS = Date.UTC(2026, 10, 17)

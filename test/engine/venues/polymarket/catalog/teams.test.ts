@@ -7,8 +7,8 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
-import { PolymarketStub, type StubRest } from '../../../../support/polymarket-stub.ts'
-import { startStubVenue } from '../../../../support/stub-venue.ts'
+import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
+import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 
 const { signal } = new AbortController()
 

@@ -14,7 +14,7 @@ import { Doubts } from '../../../../../engine/venues/answers.ts'
 import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
 import { TradeHistory } from '../../../../../engine/venues/polymarket/trades/history.ts'
 import { numberRows, type TradeRow } from '../../../../../engine/venues/polymarket/trades/trades.ts'
-import { PolymarketStub } from '../../../../support/polymarket-stub.ts'
+import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
 
 const START_S = 1_795_000_000
 

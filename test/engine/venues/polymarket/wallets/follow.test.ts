@@ -11,9 +11,9 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import type { VenueWallets } from '../../../../../engine/wallet.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { PolymarketStub } from '../../../../support/polymarket-stub.ts'
-import { WALLET } from '../../../../support/wallet-stub.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
+import { WALLET } from '../../../../support/fakes/wallet-stub.ts'
 
 const START_MS = 1_795_000_000_000
 

@@ -20,7 +20,7 @@ import {
   type StubPast,
   WALLET,
   WalletStub,
-} from '../../../../support/wallet-stub.ts'
+} from '../../../../support/fakes/wallet-stub.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 60
 /** Long after every past made here. */

@@ -10,7 +10,12 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { randomPast, type StubAsk, WALLET, WalletStub } from '../../../../support/wallet-stub.ts'
+import {
+  randomPast,
+  type StubAsk,
+  WALLET,
+  WalletStub,
+} from '../../../../support/fakes/wallet-stub.ts'
 
 const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/wallets`
 const skip = existsSync(RECORDED) ? false : 'NO RECORDED WALLETS HERE (SHARED_DATA)'

@@ -12,7 +12,7 @@ import {
   readActivity,
 } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
-import { PAST_START_S, WALLET } from '../../../../support/wallet-stub.ts'
+import { PAST_START_S, WALLET } from '../../../../support/fakes/wallet-stub.ts'
 
 const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/wallets`
 const skip = existsSync(RECORDED) ? false : 'NO RECORDED WALLETS HERE (SHARED_DATA)'

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
-import { record, records, startStub } from '../../../../support/kalshi-client.ts'
-import { StubWorld } from '../../../../support/kalshi-world.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { record, records, startStub } from '../../../../support/clients/kalshi-client.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 const MINUTE_MS = 60_000

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { ScriptedFaults, twoMarkets } from '../../../../support/kalshi-client.ts'
+import { ScriptedFaults, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
 test('[SIMK21] a lost delta leaves a hole, a duplicate repeats its number, reorder swaps two', async (t) => {
   const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { gameDay, record, records } from '../../../../support/kalshi-client.ts'
-import { cents } from '../../../../support/kalshi-world.ts'
+import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
+import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 

@@ -10,7 +10,7 @@ import {
   records,
   ScriptedFaults,
   signedHeaders,
-} from '../../../../support/kalshi-client.ts'
+} from '../../../../support/clients/kalshi-client.ts'
 
 test('[SIMK6] books are ascending bids of both legs; depth keeps the best', async (t) => {
   const { venue, det, cin } = await gameDay(t)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SIZE_ZERO, sizeMicros } from '../../../../../engine/units.ts'
-import { record, twoMarkets } from '../../../../support/kalshi-client.ts'
-import { cents } from '../../../../support/kalshi-world.ts'
+import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
+import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
 test('[SIMK12] trades are numbered, tickers are not; both cover all markets by default', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)

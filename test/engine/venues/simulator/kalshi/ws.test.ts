@@ -9,8 +9,8 @@ import {
   record,
   signedHeaders,
   twoMarkets,
-} from '../../../../support/kalshi-client.ts'
-import { cents } from '../../../../support/kalshi-world.ts'
+} from '../../../../support/clients/kalshi-client.ts'
+import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
 const PATH = '/trade-api/ws/v2'
 

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimTrade } from '../../../../../engine/venues/simulator/model.ts'
-import { TRADE_ROW_KEYS } from '../../../../support/data-api-rows.ts'
-import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt } from '../../../../support/stub-world.ts'
-import { ask, record, records } from '../../../../support/venue-client.ts'
+import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { TRADE_ROW_KEYS } from '../../../../support/worlds/data-api-rows.ts'
+import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
 let venue: StubVenue
 const made: SimTrade[] = []

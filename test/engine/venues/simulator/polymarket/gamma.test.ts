@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { tagId } from '../../../../../engine/venues/simulator/polymarket/events.ts'
-import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt } from '../../../../support/stub-world.ts'
-import { ask, record, records } from '../../../../support/venue-client.ts'
+import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
 let venue: StubVenue
 

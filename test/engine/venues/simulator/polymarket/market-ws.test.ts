@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { PRICE_HALF } from '../../../../../engine/units.ts'
-import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt, price, type StubMarket } from '../../../../support/stub-world.ts'
-import { ask, type FrameReader, record, records } from '../../../../support/venue-client.ts'
+import { ask, type FrameReader, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { marketAt, price, type StubMarket } from '../../../../support/worlds/stub-world.ts'
 
 const FAULTS = ['lost_delta', 'duplicate', 'silence', 'disconnect'] as const
 

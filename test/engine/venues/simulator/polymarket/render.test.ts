@@ -11,9 +11,9 @@ import {
   gammaEvent,
   gammaMarket,
 } from '../../../../../engine/venues/simulator/polymarket/render.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { BEARS, LIONS, marketAt, price, StubWorld } from '../../../../support/stub-world.ts'
-import { record, records } from '../../../../support/venue-client.ts'
+import { record, records } from '../../../../support/clients/venue-client.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { BEARS, LIONS, marketAt, price, StubWorld } from '../../../../support/worlds/stub-world.ts'
 
 const FIXTURES = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket`
 

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import type { SimFault } from '../../../../../engine/venues/simulator/model.ts'
-import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt, type StubMarket } from '../../../../support/stub-world.ts'
-import { type FrameReader, record, records } from '../../../../support/venue-client.ts'
+import { type FrameReader, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { marketAt, type StubMarket } from '../../../../support/worlds/stub-world.ts'
 
 let venue: StubVenue
 let market: StubMarket

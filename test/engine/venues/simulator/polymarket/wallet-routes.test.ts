@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
-import { TRADE_ROW_KEYS } from '../../../../support/data-api-rows.ts'
-import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt, price, size } from '../../../../support/stub-world.ts'
-import { ask, record, records } from '../../../../support/venue-client.ts'
+import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { TRADE_ROW_KEYS } from '../../../../support/worlds/data-api-rows.ts'
+import { marketAt, price, size } from '../../../../support/worlds/stub-world.ts'
 
 const walletOf = (digits: string): SimWallet => ({
   address: `0x${digits.repeat(20)}`,

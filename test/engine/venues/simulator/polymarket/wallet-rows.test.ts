@@ -12,9 +12,9 @@ import {
   positionsOf,
 } from '../../../../../engine/venues/simulator/polymarket/wallet-rows.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { marketAt, price, StubWorld } from '../../../../support/stub-world.ts'
-import { record, records } from '../../../../support/venue-client.ts'
+import { record, records } from '../../../../support/clients/venue-client.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { marketAt, price, StubWorld } from '../../../../support/worlds/stub-world.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
 

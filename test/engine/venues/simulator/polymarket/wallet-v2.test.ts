@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
-import { type StubVenue, startStubVenue } from '../../../../support/stub-venue.ts'
-import { marketAt, price, size } from '../../../../support/stub-world.ts'
-import { ask, record, records } from '../../../../support/venue-client.ts'
+import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { marketAt, price, size } from '../../../../support/worlds/stub-world.ts'
 
 const MARKETS = 60
 const ANN: SimWallet = { address: `0x${'a1'.repeat(20)}`, name: '', pseudonym: 'Calm-Otter' }

@@ -6,8 +6,8 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import type { SimFault, WorldChange } from '../../../../../engine/venues/simulator/model.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { NOON, planMarket, planOf } from '../../../../support/sim-plan.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 
 /** One quiet market with one fault, and a chance stream that always says yes. */
 function makeFaulty(fault: SimFault, index = 0) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MICROS, PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engine/units.ts'
 import { FairPrice } from '../../../../../engine/venues/simulator/world/fair-price.ts'
-import { type MarketSketch, NOON, planMarket } from '../../../../support/sim-plan.ts'
+import { type MarketSketch, NOON, planMarket } from '../../../../support/worlds/sim-plan.ts'
 
 const DAY_MS = 86_400_000
 const fairOf = (sketch: MarketSketch, seed = 1) =>

@@ -6,7 +6,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { complement, toNumber } from '../../../../../engine/units.ts'
 import type { SimMarket, SimWalletLedger } from '../../../../../engine/venues/simulator/model.ts'
 import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const HOUR_S = 3_600

@@ -6,8 +6,8 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import { TradeTape } from '../../../../../engine/venues/simulator/world/trade-tape.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { planMany, planOf } from '../../../../support/sim-plan.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 
 test('[SIMWORLD10] a full tape drops its oldest tenth and says how many of each market went', () => {
   const clock = new ManualClock()

@@ -13,8 +13,8 @@ import {
   OwnTransaction,
   WalletOperation,
 } from '../../../../../engine/venues/simulator/world/wallet-events.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { marketAt, StubWorld, size } from '../../../../support/stub-world.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { marketAt, StubWorld, size } from '../../../../support/worlds/stub-world.ts'
 
 const NOW = timeMs(1_760_000_000_000)
 const ids = new RunIds({ seed: hash32('account'), startedMs: NOW })

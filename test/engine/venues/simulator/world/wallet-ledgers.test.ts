@@ -13,8 +13,8 @@ import type {
 } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
-import { NOON, planEvent, planMarket } from '../../../../support/sim-plan.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan.ts'
 
 const SECOND_MS = 1_000
 const CLOSES_MS = 40 * SECOND_MS

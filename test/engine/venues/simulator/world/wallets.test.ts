@@ -6,7 +6,7 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { RunIds } from '../../../../../engine/venues/simulator/world/run-ids.ts'
 import { WalletPool } from '../../../../../engine/venues/simulator/world/wallets.ts'
-import { NOON } from '../../../../support/sim-plan.ts'
+import { NOON } from '../../../../support/worlds/sim-plan.ts'
 
 const idsOf = (startedMs: number) => new RunIds({ seed: 1, startedMs: timeMs(startedMs) })
 

@@ -1,0 +1,20 @@
+// Gets a path of a face and checks the answer's status and shape, so that tests read typed bodies.
+
+import assert from 'node:assert/strict'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Face } from '../rigs/face.ts'
+
+/** The body of an answer of this status, which has this shape. */
+export async function gotFrom<S extends TSchema>(
+  face: Pick<Face, 'get'>,
+  schema: S,
+  path: string,
+  status = 200,
+): Promise<Static<S>> {
+  const answer = await face.get(path)
+  assert.equal(answer.status, status, `${path} ${answer.text}`)
+  const first = [...Value.Errors(schema, answer.body)][0]
+  assert.ok(Value.Check(schema, answer.body), `${path}: ${first?.path} ${first?.message}`)
+  return answer.body
+}

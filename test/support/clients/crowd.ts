@@ -1,0 +1,115 @@
+// A crowd of users in a process of their own, so that reading does not starve the engine whose
+// stream they read: started, asked and ended from a test. What each user does: crowd-process.ts.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { TrueTrade } from '../twins/client-ledger.ts'
+
+/** Who is in it. */
+export interface CrowdOptions {
+  readonly seed: string
+  readonly host: string
+  readonly port: number
+  readonly apiKey: string
+  readonly clients: number
+  /** Every so many-th client follows all trades instead of single markets; 0: none does. */
+  readonly wideEvery: number
+  readonly marketIds: readonly string[]
+  readonly marketsPerClient: number
+  /** Null: straight to the server. */
+  readonly rough: { readonly lifeMsMax: number } | null
+}
+
+/** What may be asked; each is answered by {@link CrowdAnswers} of its kind. */
+export type CrowdQuestion =
+  | { readonly kind: 'ready' }
+  /** Compares books with REST while everything moves, for so long. */
+  | { readonly kind: 'sample'; readonly forMs: number }
+  | { readonly kind: 'calm' }
+  | { readonly kind: 'check'; readonly trades: readonly TrueTrade[] }
+
+export interface CrowdReport {
+  readonly clients: number
+  readonly live: number
+  readonly states: Readonly<Record<string, number>>
+  readonly counts: Readonly<Record<string, number>>
+  readonly gaps: Readonly<Record<string, number>>
+  readonly proxy: Readonly<Record<string, number>> | null
+  readonly faults: readonly string[]
+  readonly trades: {
+    readonly due: number
+    readonly handed: number
+    readonly announced: number
+    readonly missing: readonly string[]
+    readonly extra: readonly string[]
+  }
+  readonly books: { readonly compared: number; readonly wrong: readonly string[] }
+  readonly loop: { readonly p50Ms: number; readonly p99Ms: number; readonly cpuSeconds: number }
+}
+
+/** Books that REST showed, beside those of a client at the same seq. */
+export interface SampleReport {
+  readonly asked: number
+  readonly equal: number
+  readonly different: readonly string[]
+  /** Nothing to compare with: the client was cut off, or did not come so far. */
+  readonly unknown: number
+}
+
+export interface CrowdAnswers {
+  ready: { readonly live: number; readonly rejected: readonly string[] }
+  sample: SampleReport
+  calm: null
+  check: CrowdReport
+}
+
+/** Losses that the clients found out by themselves; over a network that damages nothing: defects. */
+export function unannounced({ gaps }: CrowdReport): readonly string[] {
+  const causes = ['seq_hole', 'checksum', 'no_base', 'replay_short']
+  return Object.keys(gaps).filter((name) => causes.some((cause) => name.endsWith(` ${cause}`)))
+}
+
+const FILE = fileURLToPath(new URL('./crowd-process.ts', import.meta.url))
+
+export class Crowd {
+  readonly #child: ChildProcess
+  readonly #waiting: ((text: string) => void)[] = []
+  readonly #exited: Promise<void>
+  #failure: string | null = null
+
+  constructor(options: CrowdOptions) {
+    this.#child = fork(FILE, [JSON.stringify(options)], {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#child.on('message', (text) => this.#waiting.shift()?.(String(text)))
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#failure = `the crowd ended: ${code ?? signal}`
+        for (const answer of this.#waiting.splice(0)) answer('null')
+        resolve()
+      })
+    })
+  }
+
+  static start(options: CrowdOptions): Crowd {
+    return new Crowd(options)
+  }
+
+  /** Asks; answers come in the order of the questions. */
+  async ask<Kind extends CrowdQuestion['kind']>(
+    question: CrowdQuestion & { kind: Kind },
+  ): Promise<CrowdAnswers[Kind]> {
+    if (this.#failure !== null) throw new Error(this.#failure)
+    const answered = new Promise<string>((resolve) => this.#waiting.push(resolve))
+    this.#child.send(JSON.stringify(question))
+    const text = await answered
+    if (this.#failure !== null) throw new Error(this.#failure)
+    return JSON.parse(text)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#failure === null) this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+}

@@ -1,0 +1,237 @@
+// What users do to the running service, all at once and at random, until it is killed: accounts, keys
+// and webhooks come, change and go, trades are read; and a ledger of what was acknowledged, what was
+// asked and never answered, and what was served. Not for: judging it (ledger-judge.ts).
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Random } from '../../../engine/random.ts'
+import { newSecret } from '../fakes/event-receivers.ts'
+import { allMarketIds, type Places } from '../rigs/rig.ts'
+import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
+
+/** A free account has 60 a minute; the judge needs some of them. */
+const REQUESTS_A_LIFE = 36
+/** An address may sign up or log in 20 times a minute; the judge logs in as well. */
+const SIGN_UPS_A_LIFE = 6
+const HOOKS_MAX = 8
+const KEYS_MAX = 8
+
+/** Whether something is there: null when its end was asked for and nobody knows. */
+export type Presence = boolean | null
+
+export interface KeyEntry {
+  readonly id: string
+  readonly key: string
+  isThere: Presence
+  isTouched: boolean
+}
+
+/** What a webhook shows of what its owner said. */
+export interface HookFace {
+  readonly description: string | null
+  readonly active: boolean
+}
+
+export interface HookEntry {
+  readonly id: string
+  isThere: Presence
+  isTouched: boolean
+  /** One of these; more than one after a change that nobody answered. */
+  faces: readonly HookFace[]
+  /** One of these signs, likewise. */
+  secrets: readonly string[]
+}
+
+/** A user with an account. */
+export interface Person {
+  readonly email: string
+  readonly password: string
+  readonly token: string
+  readonly keys: KeyEntry[]
+  readonly hooks: HookEntry[]
+  isNew: boolean
+  requests: number
+}
+
+/**
+ * A served trade as text, without its maker: that becomes known later, and a crash may forget it again
+ * while the trade stays.
+ */
+export const tradeFacts = (row: object) => JSON.stringify({ ...row, maker: null })
+
+export class MixedLoad {
+  readonly people: Person[] = []
+  /** Trades as they were served, by market and id. */
+  readonly trades = new Map<string, string>()
+  /** Answers that nothing explains. */
+  readonly problems: string[] = []
+  acknowledged = 0
+  unanswered = 0
+  readonly #random: Random
+  readonly #hookUrl: string
+  #signUps = 0
+
+  constructor(random: Random, hookUrl: string) {
+    this.#random = random
+    this.#hookUrl = hookUrl
+  }
+
+  /** Loads the service until it answers no more. Its quotas begin anew with each run of it. */
+  async run(places: Places): Promise<void> {
+    const markets = await allMarketIds(places)
+    this.#signUps = 0
+    for (const person of this.people) person.requests = 0
+    const lanes = Array.from({ length: 4 }, (_, lane) => this.#lane(places, markets, lane))
+    await Promise.all(lanes)
+  }
+
+  /** Resolves once so much was acknowledged; rejects after a minute. */
+  async hasAcknowledged(count: number): Promise<void> {
+    const endsAtMs = performance.now() + 60_000
+    while (this.acknowledged < count) {
+      if (performance.now() > endsAtMs) throw new Error(`${this.acknowledged} changes in a minute`)
+      await pause(50)
+    }
+  }
+
+  /** People belong to a lane, so that nothing of theirs is asked twice at once. */
+  async #lane(places: Places, markets: readonly string[], lane: number): Promise<void> {
+    for (let isAlive = true; isAlive; ) {
+      const able = this.people.filter(
+        ({ requests }, index) => index % 4 === lane && requests < REQUESTS_A_LIFE,
+      )
+      const isSigningUp = this.people.length % 4 === lane && this.#signUps < SIGN_UPS_A_LIFE
+      if (isSigningUp && (able.length === 0 || this.#random.next() < 0.05)) {
+        isAlive = await this.#signUp(places)
+      } else if (able.length === 0 || this.#random.next() < 0.3) {
+        isAlive = await this.#look(places, this.#random.pick(markets))
+      } else {
+        isAlive = await this.#change(places, this.#random.pick(able))
+      }
+    }
+  }
+
+  async #signUp({ api }: Places): Promise<boolean> {
+    this.#signUps += 1
+    // Two lanes never sign up at once: the number of people says whose turn it is.
+    const email = `user-${randomBytes(6).toString('hex')}@example.com`
+    const password = randomBytes(12).toString('hex')
+    const answer = await ask(api, 'POST', '/v1/auth/signup', { body: { email, password } })
+    if (!this.#isDone(answer, 201, 'sign-up')) return answer !== null
+    const token = String(answer.body.access_token)
+    this.people.push({ email, password, token, keys: [], hooks: [], isNew: true, requests: 0 })
+    return true
+  }
+
+  async #look({ api, key }: Places, market: string): Promise<boolean> {
+    const path = `/v1/markets/${encodeURIComponent(market)}`
+    const credential = keyHeader(key)
+    const other = this.#random.pick(['trades', 'trades', 'orderbook', 'candles?interval=1m', ''])
+    if (other !== 'trades') {
+      const answer = await ask(api, 'GET', other === '' ? path : `${path}/${other}`, { credential })
+      if (answer !== null && answer.status >= 500) this.#note('a read', answer)
+      return answer !== null
+    }
+    const answer = await ask(api, 'GET', `${path}/trades?limit=50`, { credential })
+    if (answer?.status !== 200) return answer !== null
+    const rows: unknown = answer.body.trades
+    for (const row of Array.isArray(rows) ? rows : []) {
+      this.trades.set(`${market} ${row.native_trade_id}`, tradeFacts(row))
+    }
+    return true
+  }
+
+  #change(places: Places, person: Person): Promise<boolean> {
+    person.requests += 1
+    const keys = person.keys.filter(({ isThere }) => isThere === true)
+    const hooks = person.hooks.filter(({ isThere }) => isThere === true)
+    const roll = this.#random.next()
+    if (keys.length < 2 || (roll < 0.2 && keys.length < KEYS_MAX)) {
+      return this.#createKey(places, person)
+    }
+    if (roll < 0.4) return this.#revokeKey(places, person, this.#random.pick(keys))
+    if (hooks.length < 2 || (roll < 0.55 && hooks.length < HOOKS_MAX)) {
+      return this.#createHook(places, person)
+    }
+    const hook = this.#random.pick(hooks)
+    if (roll < 0.7) return this.#deleteHook(places, person, hook)
+    if (roll < 0.85) return this.#rotate(places, person, hook)
+    return this.#patchHook(places, person, hook)
+  }
+
+  async #createKey({ api }: Places, { token, keys }: Person): Promise<boolean> {
+    const options = { credential: bearerHeader(token), body: { label: 'loaded' } }
+    const answer = await ask(api, 'POST', '/v1/keys', options)
+    if (this.#isDone(answer, 201, 'a key')) {
+      const { id, key } = answer.body
+      keys.push({ id: String(id), key: String(key), isThere: true, isTouched: true })
+    }
+    return answer !== null
+  }
+
+  async #revokeKey({ api }: Places, { token }: Person, entry: KeyEntry): Promise<boolean> {
+    entry.isTouched = true
+    entry.isThere = null
+    const credential = bearerHeader(token)
+    const answer = await ask(api, 'DELETE', `/v1/keys/${entry.id}`, { credential })
+    if (answer !== null) entry.isThere = !this.#isDone(answer, 204, 'a revocation')
+    return answer !== null
+  }
+
+  async #createHook({ api }: Places, { token, hooks }: Person): Promise<boolean> {
+    const secret = newSecret()
+    const description = randomBytes(4).toString('hex')
+    const body = { url: this.#hookUrl, event_types: ['market.resolved'], secret, description }
+    const answer = await ask(api, 'POST', '/v1/webhooks', { credential: bearerHeader(token), body })
+    if (this.#isDone(answer, 201, 'a webhook')) {
+      const faces = [{ description, active: true }]
+      const id = String(answer.body.id)
+      hooks.push({ id, isThere: true, isTouched: true, faces, secrets: [secret] })
+    }
+    return answer !== null
+  }
+
+  async #deleteHook({ api }: Places, { token }: Person, entry: HookEntry): Promise<boolean> {
+    entry.isTouched = true
+    entry.isThere = null
+    const credential = bearerHeader(token)
+    const answer = await ask(api, 'DELETE', `/v1/webhooks/${entry.id}`, { credential })
+    if (answer !== null) entry.isThere = !this.#isDone(answer, 204, 'a deletion')
+    return answer !== null
+  }
+
+  async #patchHook({ api }: Places, { token }: Person, entry: HookEntry): Promise<boolean> {
+    entry.isTouched = true
+    const before = entry.faces
+    const description = this.#random.next() < 0.2 ? null : randomBytes(4).toString('hex')
+    const face = { description, active: this.#random.next() < 0.7 }
+    entry.faces = [...before, face]
+    const options = { credential: bearerHeader(token), body: face }
+    const answer = await ask(api, 'PATCH', `/v1/webhooks/${entry.id}`, options)
+    if (answer !== null) entry.faces = this.#isDone(answer, 200, 'a change') ? [face] : before
+    return answer !== null
+  }
+
+  async #rotate({ api }: Places, { token }: Person, entry: HookEntry): Promise<boolean> {
+    entry.isTouched = true
+    const before = entry.secrets
+    const secret = newSecret()
+    entry.secrets = [...before, secret]
+    const options = { credential: bearerHeader(token), body: { secret } }
+    const answer = await ask(api, 'POST', `/v1/webhooks/${entry.id}/rotate-secret`, options)
+    if (answer !== null) entry.secrets = this.#isDone(answer, 200, 'a rotation') ? [secret] : before
+    return answer !== null
+  }
+
+  #isDone(answer: RestAnswer | null, status: number, what: string): answer is RestAnswer {
+    if (answer === null) this.unanswered += 1
+    else if (answer.status === status) this.acknowledged += 1
+    // Quotas are real here; everything else is a surprise.
+    else if (answer.status !== 429) this.#note(what, answer)
+    return answer?.status === status
+  }
+
+  #note(what: string, { status, body }: RestAnswer): void {
+    this.problems.push(`${what}: ${status} ${JSON.stringify(body)}`.slice(0, 300))
+  }
+}

@@ -1,0 +1,222 @@
+// Webhooks of the whole service with receivers that are known, and the judge of what came of them:
+// every true trade since they were made is an event that was delivered, waits, was given up or was
+// counted as dropped, at each of them, and the counts add up. Not for: one part (naive-deliveries.ts).
+
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventId } from '../../../engine/webhooks/event-id.ts'
+import { EventReceiver, type Manner, newSecret } from '../fakes/event-receivers.ts'
+import { allMarketIds, type Places, read, truthOfTrades } from '../rigs/rig.ts'
+import { expectAnswer, keyHeader } from './rest-caller.ts'
+
+/** Lets webhooks point to loopback. */
+export const TRIAL_ENV = { WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' }
+
+interface Counts {
+  readonly created: number
+  readonly delivered: number
+  readonly exhausted: number
+  readonly dropped: number
+  readonly pending: number
+}
+interface HookRecord {
+  readonly id: string
+  readonly active: boolean
+  readonly counts: Counts
+}
+interface Hook {
+  readonly id: string
+  readonly receiver: EventReceiver
+}
+interface DeliveryRow {
+  readonly event_id: string
+  readonly status: string
+}
+
+/** What was found in the end. */
+export interface Verdict {
+  readonly due: number
+  /** True trades that are not stored yet. */
+  readonly unstored: readonly string[]
+  readonly lost: readonly string[]
+  readonly uncounted: readonly string[]
+  readonly faults: readonly string[]
+  readonly requests: number
+  readonly duplicates: number
+  readonly delivered: number
+}
+
+/** Hooks on trade.created and their receivers; `close` it at the end. */
+export class OutboxWitness {
+  readonly #hooks: readonly Hook[]
+  /** Trades from here on are due at each. */
+  readonly sinceMs: number
+
+  private constructor(hooks: readonly Hook[], sinceMs: number) {
+    this.#hooks = hooks
+    this.sinceMs = sinceMs
+  }
+
+  /** Makes a webhook of the local account for each manner. */
+  static async open({ api, key }: Places, manners: readonly Manner[]): Promise<OutboxWitness> {
+    const hooks: Hook[] = []
+    for (const manner of manners) {
+      const secret = newSecret()
+      const receiver = await EventReceiver.open(manner, [secret])
+      const { id } = await expectAnswer(201, api, 'POST', '/v1/webhooks', {
+        credential: keyHeader(key),
+        body: { url: receiver.url, event_types: ['trade.created'], secret },
+      })
+      hooks.push({ id: String(id), receiver })
+    }
+    return new OutboxWitness(hooks, Date.now())
+  }
+
+  async close(): Promise<void> {
+    for (const { receiver } of this.#hooks) await receiver.close()
+  }
+
+  /** Every event that a receiver was sent, as `webhook event`. */
+  sent(): Set<string> {
+    const sent = new Set<string>()
+    for (const { id, receiver } of this.#hooks) {
+      for (const event of receiver.events.keys()) sent.add(`${id} ${event}`)
+    }
+    return sent
+  }
+
+  /** The counts of every hook now; throws when those of one do not add up, or one is missing. */
+  async counts(places: Places): Promise<readonly (Counts & { readonly manner: Manner })[]> {
+    const url = `${places.api}/v1/webhooks`
+    const { webhooks } = await read<{ webhooks: HookRecord[] }>(url, places.key)
+    return this.#hooks.map(({ id, receiver: { manner } }) => {
+      const record = webhooks.find((one) => one.id === id)
+      assert.ok(record?.active === true, `${manner}: not there, or not active`)
+      const { created, delivered, exhausted, dropped, pending } = record.counts
+      const what = `${manner}: ${JSON.stringify(record.counts)}`
+      assert.equal(created, delivered + exhausted + dropped + pending, what)
+      return { ...record.counts, manner }
+    })
+  }
+
+  /**
+   * Waits for so long at most until nothing is pending at those that accept and, if `isWhole`, every
+   * true trade is stored, which may take the minute between two looks at a venue's REST. The world must
+   * be paused. What is not right then is the judge's.
+   */
+  async drained(places: Places, secondsMax: number, isWhole: boolean): Promise<void> {
+    const endsAtMs = performance.now() + secondsMax * 1_000
+    while (performance.now() < endsAtMs) {
+      const counts = await this.counts(places)
+      const isDrained = counts.every(({ manner, pending }) => manner !== 'accept' || pending === 0)
+      if (isDrained && !(isWhole && (await this.#due(places)).unstored.length > 0)) return
+      await pause(250)
+    }
+  }
+
+  /** Compares with the venues' own trades; the world must be paused and everything drained. */
+  async judge(places: Places): Promise<Verdict> {
+    for (let tries = 0; ; tries += 1) {
+      const before = await this.counts(places)
+      const { due, unstored } = await this.#due(places)
+      const lost: string[] = []
+      const uncounted: string[] = []
+      for (const [index, hook] of this.#hooks.entries()) {
+        const listed = await this.#listed(places, hook.id)
+        const found = compare({ hook, due, listed, counts: before[index] })
+        lost.push(...found.lost)
+        uncounted.push(...found.uncounted)
+      }
+      const after = await this.counts(places)
+      // A trade that was fetched meanwhile makes the comparison crooked.
+      const isStill = before.every(({ created }, index) => created === after[index]?.created)
+      if (!isStill && tries < 10) continue
+      const delivered = after.reduce((sum, counts) => sum + counts.delivered, 0)
+      return { due: due.length, unstored, lost, uncounted, delivered, ...this.#received() }
+    }
+  }
+
+  #received() {
+    const receivers = this.#hooks.map(({ receiver }) => receiver)
+    return {
+      faults: receivers.flatMap(({ faults }) => faults),
+      requests: receivers.reduce((sum, { requests }) => sum + requests, 0),
+      duplicates: receivers.reduce((sum, { duplicates }) => sum + duplicates, 0),
+    }
+  }
+
+  /** Event ids of the true trades that are stored, named as the service spells them. */
+  async #due(places: Places): Promise<{ due: string[]; unstored: string[] }> {
+    const truth = await truthOfTrades(places)
+    const spelled = await spelledTrades(places)
+    const due: string[] = []
+    const unstored: string[] = []
+    for (const [name, atMs] of truth) {
+      if (atMs < this.sinceMs) continue
+      const parts = spelled.get(name)
+      if (parts === undefined) unstored.push(`${name} of ${new Date(atMs).toISOString()}`)
+      else due.push(eventId('trade.created', ...parts))
+    }
+    return { due, unstored }
+  }
+
+  async #listed(places: Places, hook: string): Promise<Map<string, string>> {
+    const rows = new Map<string, string>()
+    let cursor: string | null = null
+    do {
+      const after: string = cursor === null ? '' : `&cursor=${cursor}`
+      const url = `${places.api}/v1/webhooks/${hook}/deliveries?limit=200${after}`
+      const page: { deliveries: DeliveryRow[]; cursor: string | null } = await read(url, places.key)
+      for (const { event_id: event, status } of page.deliveries) rows.set(event, status)
+      cursor = page.cursor
+    } while (cursor !== null)
+    return rows
+  }
+}
+
+/** One webhook: what is due, what its receiver knows, and what the service says of it. */
+function compare(found: {
+  readonly hook: Hook
+  readonly due: readonly string[]
+  readonly listed: ReadonlyMap<string, string>
+  readonly counts: Counts | undefined
+}): { readonly lost: readonly string[]; readonly uncounted: readonly string[] } {
+  const { receiver } = found.hook
+  const { created = 0, dropped = 0 } = found.counts ?? {}
+  const known = new Set(found.listed.keys())
+  for (const [event, { accepted }] of receiver.events) if (accepted > 0) known.add(event)
+  const missing = found.due.filter((event) => !known.has(event))
+  const uncounted: string[] = []
+  // An event made twice, or one that was never counted.
+  if (created !== known.size) {
+    uncounted.push(`${receiver.manner}: ${created} created, ${known.size} known`)
+  }
+  for (const [event, status] of found.listed) {
+    const accepted = receiver.events.get(event)?.accepted ?? 0
+    if (status !== 'delivered' || accepted > 0) continue
+    uncounted.push(`${receiver.manner} ${event}: marked as delivered and never accepted`)
+  }
+  const lost = missing.length > dropped ? missing : []
+  return { lost: lost.map((event) => `${receiver.manner} ${event}`), uncounted }
+}
+
+/** Market id and native trade id of every stored trade, by both in lower case. */
+async function spelledTrades(places: Places): Promise<Map<string, readonly [string, string]>> {
+  const spelled = new Map<string, readonly [string, string]>()
+  for (const market of await allMarketIds(places)) {
+    let cursor: string | null = null
+    do {
+      const after: string = cursor === null ? '' : `&cursor=${cursor}`
+      const url = `${places.api}/v1/markets/${encodeURIComponent(market)}/trades?limit=500${after}`
+      const page: { trades: { native_trade_id: string }[]; cursor: string | null } = await read(
+        url,
+        places.key,
+      )
+      for (const { native_trade_id: trade } of page.trades) {
+        spelled.set(`${market} ${trade}`.toLowerCase(), [market, trade])
+      }
+      cursor = page.cursor
+    } while (cursor !== null)
+  }
+  return spelled
+}

@@ -1,0 +1,145 @@
+// Requests of routes over one raw connection: fills in what a good request has (path, required
+// parameters, credential, body), sends it, and has every answer judged against the document.
+// Not for: which requests to make (conformance.ts, fuzz.ts).
+
+import type { TSchema } from '@sinclair/typebox'
+import { KindGuard } from '@sinclair/typebox'
+import type { Route } from '../../../http/request/route.ts'
+import { ACCOUNT, type DescribedFace, POOR_ACCOUNT } from '../rigs/described-face.ts'
+import { DocumentJudge } from '../twins/document-judge.ts'
+import { type ParameterValues, valuesOf } from '../worlds/parameter-values.ts'
+import { type Ask, type Credential, SAMPLES, seedOf } from '../worlds/route-seeds.ts'
+import { type RawAnswer, RawConnection } from './raw-http.ts'
+
+type Pair = readonly [name: string, value: string]
+
+/** One route, and the answers it has given. */
+export class RouteClient {
+  readonly route: Route
+  readonly reached = new Set<number>()
+  /** Sentences about answers that are not as documented. */
+  readonly problems: string[] = []
+  requestCount = 0
+  readonly #face: DescribedFace
+  readonly #judge: DocumentJudge
+  readonly #connection: RawConnection
+
+  constructor(route: Route, face: DescribedFace, judge: DocumentJudge, connection: RawConnection) {
+    this.route = route
+    this.#face = face
+    this.#judge = judge
+    this.#connection = connection
+  }
+
+  /** A client for each route, on one connection. `close` it at the end. */
+  static all(face: DescribedFace): { clients: readonly RouteClient[]; close(): void } {
+    const connection = new RawConnection(face.port)
+    const judge = new DocumentJudge(face.document)
+    return {
+      clients: face.routes.map((route) => new RouteClient(route, face, judge, connection)),
+      close: () => connection.close(),
+    }
+  }
+
+  /** The statuses that the document promises. */
+  get documented(): readonly number[] {
+    return this.#judge.statuses(this.route.method, this.route.pattern)
+  }
+
+  /** Query parameters with their schemas and texts. */
+  get parameters(): readonly { name: string; schema: TSchema; values: ParameterValues }[] {
+    const own = seedOf(this.route).query ?? {}
+    return Object.entries(this.route.querySchema.properties).map(([name, schema]) => {
+      return { name, schema, values: valuesOf(name, schema, own[name] ?? SAMPLES[name]) }
+    })
+  }
+
+  /** The parameters that must be there, with good values. */
+  get required(): readonly Pair[] {
+    return this.parameters
+      .filter(({ schema }) => !KindGuard.IsOptional(schema) && schema.default === undefined)
+      .map(({ name, values }) => [name, values.valid[0] ?? ''] as const)
+  }
+
+  /** Sends a request and notes what is wrong with its answer. */
+  async ask(ask: Ask = {}): Promise<RawAnswer> {
+    const { method: own, pattern, hasBody } = this.route
+    const method = ask.method ?? own
+    const target = await this.target(ask)
+    const seed = seedOf(this.route)
+    const good = hasBody && method === own ? JSON.stringify(seed.body?.() ?? {}) : null
+    const body = ask.body ?? good
+    const headers = [...this.#credential(ask.credential ?? 'own'), ...(ask.headers ?? [])]
+    this.requestCount += 1
+    const answer = await this.#connection.exchange({ method, target, headers, body })
+    if (answer === null) throw new Error(`${method} ${target}: closed without an answer`)
+    if (method === 'OPTIONS') return answer
+    const { status } = answer
+    const problem = this.#judge.problem({
+      ...answer,
+      method: own,
+      pattern,
+      isHead: method === 'HEAD',
+    })
+    // Documented, but nothing that comes from outside may lead to it.
+    if (status === 500) this.note(`${method} ${target.slice(0, 300)} → our fault`)
+    else if (problem === null) this.reached.add(status)
+    else this.note(`${method} ${target.slice(0, 300)} → ${status}: ${problem}`)
+    return answer
+  }
+
+  note(problem: string): void {
+    this.problems.push(problem)
+  }
+
+  /** Sends a request whose answer must have this status. */
+  async expect(status: number, ask: Ask, why: string): Promise<RawAnswer> {
+    const answer = await this.ask(ask)
+    if (answer.status !== status) {
+      const what = JSON.stringify(ask).slice(0, 300)
+      this.note(
+        `${why}: ${answer.status} instead of ${status} for ${what}: ${answer.body.slice(0, 200)}`,
+      )
+    }
+    return answer
+  }
+
+  /** Path and query as they are sent. */
+  async target({ path = {}, query, rawQuery }: Ask): Promise<string> {
+    const known = { ...SAMPLES, ...(await seedOf(this.route).path?.(this.#face.engine)), ...path }
+    const filled = this.route.pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = known[name]
+      if (value === undefined) throw new Error(`no sample for {${name}} of ${this.route.pattern}`)
+      return encoded(value)
+    })
+    const text = rawQuery ?? queryText(query ?? this.required)
+    return text === '' ? filled : `${filled}?${text}`
+  }
+
+  #credential(credential: Credential): readonly Pair[] {
+    const { access } = this.route
+    const key = (account: string) => ['X-API-Key', `${account}-key`] as const
+    const token = (account: string) => ['Authorization', `Bearer ${account}-token`] as const
+    if (credential === 'none') return []
+    if (credential === 'wrong')
+      return [
+        ['X-API-Key', 'pmk_wrong'],
+        ['Authorization', 'Bearer wrong'],
+      ]
+    if (credential === 'poor')
+      return access === 'token' ? [token(POOR_ACCOUNT)] : [key(POOR_ACCOUNT)]
+    if (credential === 'reader') return [['X-API-Key', `${ACCOUNT}-reader`]]
+    if (credential === 'token') return [token(ACCOUNT)]
+    if (credential === 'key') return [key(ACCOUNT)]
+    return access === 'token' ? [token(ACCOUNT)] : [key(ACCOUNT)]
+  }
+}
+
+/** Percent-encoded pairs. */
+export function queryText(pairs: readonly Pair[]): string {
+  return pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text)
+}

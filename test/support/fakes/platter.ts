@@ -1,0 +1,75 @@
+// What stands in the databases of a data folder after a crash, read from a copy of it before anybody
+// starts the service again: whether the outbox adds up row by row, which deliveries it knows, and which
+// trades. Not for: a service that runs (outbox-witness.ts, ledger-judge.ts).
+
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../../engine/clock.ts'
+import { VENUE_KEYS } from '../../../engine/ids.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { timeMs } from '../../../engine/units.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+
+/** What a copy of the databases holds. */
+export interface Platter {
+  /** Every delivery that is stored, as `webhook event`. */
+  readonly deliveries: ReadonlySet<string>
+  /** Sentences about counts that do not fit each other or the rows. */
+  readonly problems: readonly string[]
+  /** Native ids of all trades. */
+  readonly trades: ReadonlySet<string>
+}
+
+/** Copies a data folder that no engine holds, and reads the copy. */
+export async function readPlatter(dataDir: string): Promise<Platter> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-platter-'))
+  try {
+    const copy = join(folder, 'data')
+    cpSync(dataDir, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    rmSync(join(copy, 'lock'), { force: true })
+    const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+    const storage = await openLmdbStorage({ dataDir: copy, ...parts })
+    try {
+      return platterOf(storage)
+    } finally {
+      await storage.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function platterOf(storage: Storage): Platter {
+  const deliveries = new Set<string>()
+  const problems: string[] = []
+  for (const { id, number } of storage.webhooks.all()) {
+    const { counts } = storage.outbox.state(number)
+    const { created, delivered, exhausted, dropped, pending } = counts
+    if (created !== delivered + exhausted + dropped + pending) {
+      problems.push(`${id}: ${JSON.stringify(counts)} do not add up`)
+    }
+    const query = { webhook: number, status: null, before: null, limit: 1_000_000 } as const
+    const rows = storage.outbox.list(query)
+    for (const { eventId } of rows) deliveries.add(`${id} ${eventId}`)
+    const pendingRows = rows.filter(({ status }) => status === 'pending').length
+    if (pendingRows !== pending) problems.push(`${id}: ${pendingRows} pending rows, not ${pending}`)
+    const dueRows = (['first', 'retry'] as const)
+      .map((lane) => storage.outbox.due({ webhook: number, lane, after: null, limit: 1_000_000 }))
+      .reduce((sum, due) => sum + due.length, 0)
+    if (dueRows !== pending) problems.push(`${id}: ${dueRows} due rows, not ${pending}`)
+  }
+  return { deliveries, problems, trades: tradesOf(storage) }
+}
+
+function tradesOf(storage: Storage): ReadonlySet<string> {
+  const ids = new Set<string>()
+  const all = { fromMs: timeMs(0), toMs: timeMs(Number.MAX_SAFE_INTEGER), after: null } as const
+  for (const venue of VENUE_KEYS) {
+    const query = { ...all, venue, order: 'asc', limit: 1_000_000 } as const
+    for (const { trade } of storage.trades.rangeOfVenue(query)) ids.add(trade.nativeId)
+  }
+  return ids
+}

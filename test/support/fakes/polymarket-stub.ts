@@ -1,0 +1,99 @@
+// A stand-in for venue a on loopback whose every answer a test decides: REST by a function, the
+// market channel and the activity stream by hand. Not for: plausible worlds (the simulator).
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { PolymarketHosts } from '../../../engine/venues/polymarket/polymarket.ts'
+
+export interface StubRequest {
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+
+/** What REST answers; a number is a status with an HTML body. */
+export type StubRest = (request: StubRequest) => unknown
+
+export interface StubSocket {
+  readonly path: string
+  readonly socket: WebSocket
+  /** Texts received, heartbeats included. */
+  readonly received: string[]
+}
+
+/** One listener for everything; sockets arrive at `/ws/market` and `/rtds`. */
+export class PolymarketStub {
+  readonly sockets: StubSocket[] = []
+  readonly requests: StubRequest[] = []
+  rest: StubRest = () => []
+  /** Called for each text a socket sends. */
+  onText: (socket: StubSocket, text: string) => void = () => {}
+  readonly #http: Server
+  readonly #ws = new WebSocketServer({ noServer: true })
+  #waiting: { isMet: () => boolean; resolve: () => void }[] = []
+
+  constructor() {
+    this.#http = createServer((request, response) => {
+      const url = new URL(request.url ?? '/', 'http://stub')
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const body: unknown = text === '' ? null : JSON.parse(text)
+        const seen = { path: url.pathname, query: url.searchParams, body }
+        this.requests.push(seen)
+        const answer = this.rest(seen)
+        if (typeof answer === 'number') response.writeHead(answer).end('<html>no</html>')
+        else response.writeHead(200).end(JSON.stringify(answer))
+        this.poke()
+      })
+    })
+    this.#http.on('upgrade', (request, raw, head) => {
+      this.#ws.handleUpgrade(request, raw, head, (socket) => {
+        const path = new URL(request.url ?? '/', 'http://stub').pathname
+        const held: StubSocket = { path, socket, received: [] }
+        this.sockets.push(held)
+        socket.on('message', (data) => {
+          held.received.push(data.toString())
+          this.onText(held, data.toString())
+          this.poke()
+        })
+        this.poke()
+      })
+    })
+  }
+
+  async start(): Promise<PolymarketHosts> {
+    await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve))
+    const { port } = this.#http.address() as AddressInfo
+    const rest = `http://127.0.0.1:${port}`
+    const ws = `ws://127.0.0.1:${port}`
+    return {
+      gamma: rest,
+      clob: rest,
+      data: rest,
+      marketWs: `${ws}/ws/market`,
+      rtdsWs: `${ws}/rtds`,
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const { socket } of this.sockets) socket.terminate()
+    this.#ws.close()
+    this.#http.closeAllConnections()
+    await new Promise<void>((resolve) => this.#http.close(() => resolve()))
+  }
+
+  /** Resolves when the condition holds; asked after every request, text, upgrade and `poke`. */
+  until(isMet: () => boolean): Promise<void> {
+    if (isMet()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.push({ isMet, resolve }))
+  }
+
+  poke(): void {
+    const met = this.#waiting.filter(({ isMet }) => isMet())
+    this.#waiting = this.#waiting.filter((waiting) => !met.includes(waiting))
+    for (const { resolve } of met) resolve()
+  }
+}

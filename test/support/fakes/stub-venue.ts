@@ -1,0 +1,81 @@
+// The simulated venue a over the stub world, on free loopback ports, with faults that strike when a
+// test says so. Everything stops with `stop`.
+
+import { silentLog } from '../../../engine/process/log.ts'
+import type { Random } from '../../../engine/random.ts'
+import { Faults } from '../../../engine/venues/simulator/faults.ts'
+import type { SimFault } from '../../../engine/venues/simulator/model.ts'
+import {
+  type PolymarketServer,
+  startPolymarketServer,
+} from '../../../engine/venues/simulator/polymarket-server.ts'
+import { FrameReader } from '../clients/venue-client.ts'
+import { StubWorld } from '../worlds/stub-world.ts'
+import { ManualClock } from './manual-clock.ts'
+
+/** Chance that a test sets: 0 strikes at every opportunity, 1 never. */
+export class SetChance implements Random {
+  value = 1
+  next = (): number => this.value
+  below = (): number => 0
+  pick<T>(items: readonly T[]): T {
+    const [first] = items
+    if (first === undefined) throw new RangeError('pick needs at least one item')
+    return first
+  }
+}
+
+export interface StubVenue {
+  readonly clock: ManualClock
+  readonly world: StubWorld
+  readonly chance: SetChance
+  readonly server: PolymarketServer
+  readonly gamma: string
+  readonly clob: string
+  readonly data: string
+  market(): Promise<FrameReader>
+  rtds(options?: { autoPong?: boolean }): Promise<FrameReader>
+  stop(): Promise<void>
+}
+
+/** Starts the venue with these faults on; none strikes until the chance is set to 0. */
+export async function startStubVenue(
+  options: { faults?: readonly SimFault[]; isRateLimited?: boolean } = {},
+): Promise<StubVenue> {
+  const clock = new ManualClock()
+  const world = new StubWorld(clock)
+  const chance = new SetChance()
+  const server = await startPolymarketServer({
+    world,
+    faults: new Faults(options.faults ?? [], chance),
+    clock,
+    random: chance,
+    log: silentLog,
+    host: '127.0.0.1',
+    ports: { gamma: 0, clob: 0, data: 0, rtds: 0 },
+    state: (query) => ({ asked: query.get('view') }),
+    isRateLimited: options.isRateLimited ?? false,
+  })
+  const { ports } = server
+  const open: FrameReader[] = []
+  const connect = async (port: number, path: string, ws = {}): Promise<FrameReader> => {
+    const reader = await FrameReader.open(`ws://127.0.0.1:${port}${path}`, ws)
+    open.push(reader)
+    return reader
+  }
+  return {
+    clock,
+    world,
+    chance,
+    server,
+    gamma: `http://127.0.0.1:${ports.gamma}`,
+    clob: `http://127.0.0.1:${ports.clob}`,
+    data: `http://127.0.0.1:${ports.data}`,
+    market: () => connect(ports.clob, '/ws/market'),
+    rtds: (ws) => connect(ports.rtds, '/', ws),
+    async stop() {
+      for (const reader of open) reader.close()
+      await server.stop()
+    },
+  }
+}

@@ -1,0 +1,335 @@
+// One wallet's past at an invented Data API: seeded histories whose true events are made first and told as rows
+// afterwards, and a host that gives these rows out with the venue's caps, and with faults on request.
+// Not for: plausible trading (the simulator); balances here mean nothing.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { FetchError, type Query } from '../../../engine/fetch.ts'
+import {
+  nativeMarketId,
+  outcomeId,
+  type WalletAddress,
+  walletAddress,
+} from '../../../engine/ids.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { WalletEvent, WalletRole } from '../../../engine/wallet.ts'
+
+export type StubRow = Readonly<Record<string, unknown>> & {
+  readonly timestamp: number
+  readonly transactionHash: string
+}
+
+export interface StubPast {
+  /** What is true, in the order in which it should be told. */
+  readonly events: readonly WalletEvent[]
+  /** Oldest first; transactions of a second in any order, rows of a transaction in theirs. */
+  readonly rows: readonly StubRow[]
+  /** The rows of `rows` in which the wallet was taker. */
+  readonly takers: ReadonlySet<StubRow>
+}
+
+export const WALLET = addressOf(`0x${'ab'.repeat(20)}`)
+export const PAST_START_S = 1_790_000_000
+
+function addressOf(text: string): WalletAddress {
+  const address = walletAddress(text)
+  if (address === null) throw new TypeError(`no address: ${text}`)
+  return address
+}
+
+interface Told {
+  readonly event: WalletEvent | null
+  readonly rows: readonly StubRow[]
+  readonly isTaker: boolean
+}
+
+/** A past of `perSecond.length` seconds that hold as many transactions each, `gap` seconds apart. */
+export function randomPast(
+  seed: string,
+  perSecond: readonly number[],
+  gap: (random: Random) => number = (random) => 1 + random.below(40),
+): StubPast {
+  const random = seededRandom('wallet past', seed)
+  const events: WalletEvent[] = []
+  const rows: StubRow[] = []
+  const takers = new Set<StubRow>()
+  let second = PAST_START_S
+  for (const count of perSecond) {
+    const transactions = Array.from({ length: count }, () => {
+      const hash = `0x${hex(random, 64)}`
+      return { hash, told: transaction(random, { second, hash }) }
+    })
+    for (const { told } of transactions) {
+      for (const one of told) {
+        rows.push(...one.rows)
+        if (one.isTaker) for (const row of one.rows) takers.add(row)
+      }
+    }
+    transactions.sort((one, other) => (one.hash < other.hash ? -1 : 1))
+    for (const { told } of transactions) {
+      for (const { event } of told) if (event !== null) events.push(event)
+    }
+    second += gap(random)
+  }
+  return { events, rows, takers }
+}
+
+interface Place {
+  readonly second: number
+  readonly hash: string
+}
+
+function transaction(random: Random, place: Place): Told[] {
+  const dice = random.below(20)
+  if (dice < 12) return fills(random, place)
+  if (dice < 16) return [marketRow(random, place, random.pick(['split', 'merge', 'redeem']))]
+  if (dice < 18) return [conversion(random, place)]
+  return [payment(random, place)]
+}
+
+/** Some equal to the one before in every field. */
+function fills(random: Random, place: Place): Told[] {
+  const told: Told[] = []
+  const role: WalletRole = random.below(2) === 0 ? 'taker' : 'maker'
+  const count = 1 + random.below(3)
+  while (told.length < count) {
+    const before = told.at(-1)
+    if (before !== undefined && random.below(2) === 0) {
+      told.push({ ...before, rows: before.rows.map((row) => ({ ...row })) })
+    } else told.push(fill(random, place, role))
+  }
+  return told
+}
+
+/** Integers first: the price is their quotient, as floating as the venue's. */
+function fill(random: Random, place: Place, role: WalletRole): Told {
+  const size = 1_000 + random.below(2_000_000_000)
+  const usd = 1 + random.below(size)
+  const micros = Number((2_000_000n * BigInt(usd) + BigInt(size)) / (2n * BigInt(size)))
+  const fee = role === 'taker' && random.below(2) === 0 ? 2 + random.below(Math.max(usd - 2, 1)) : 0
+  const side = usd > fee && random.below(3) === 0 ? 'sell' : 'buy'
+  const market = marketName(random)
+  const paid = side === 'buy' ? usd + fee : usd - fee
+  const row = {
+    ...blank(place, 'TRADE'),
+    conditionId: market,
+    asset: `${market.slice(-3)}1`,
+    side: side.toUpperCase(),
+    size: size / 1e6,
+    price: usd / size,
+    usdcSize: paid / 1e6,
+    outcomeIndex: 1,
+  }
+  const event: WalletEvent = {
+    ...nothing(place, side),
+    market: nativeMarketId(market),
+    token: outcomeId(row.asset),
+    size: sizeMicros(size),
+    price: priceMicros(micros),
+    usd: usdMicros(usd),
+    fee: usdMicros(fee),
+    role,
+  }
+  return { event, rows: [row], isTaker: role === 'taker' }
+}
+
+function marketRow(random: Random, place: Place, kind: 'split' | 'merge' | 'redeem'): Told {
+  const size = random.below(1_000_000_000)
+  const usd = kind === 'redeem' && random.below(2) === 0 ? 0 : size
+  const market = marketName(random)
+  const amounts = { conditionId: market, size: size / 1e6, usdcSize: usd / 1e6 }
+  const rows = [{ ...blank(place, kind.toUpperCase()), ...amounts }]
+  const event = {
+    ...nothing(place, kind),
+    market: nativeMarketId(market),
+    size: sizeMicros(size),
+    usd: usdMicros(usd),
+  }
+  return { event, rows, isTaker: false }
+}
+
+/** One row a market whose No was given; the first holds the dollars. */
+function conversion(random: Random, place: Place): Told {
+  const size = 1 + random.below(1_000_000_000)
+  const count = 1 + random.below(6)
+  const markets = Array.from({ length: count }, (_, index) => `${marketName(random)}${index}`)
+  const usd = (count - 1) * size
+  const rows = markets.map((market, index) => ({
+    ...blank(place, 'CONVERSION'),
+    conditionId: market,
+    size: size / 1e6,
+    usdcSize: index === 0 ? usd / 1e6 : 0,
+  }))
+  const converted = markets.map(nativeMarketId)
+  const event = {
+    ...nothing(place, 'conversion'),
+    market: nativeMarketId(markets[0] ?? ''),
+    size: sizeMicros(size),
+    usd: usdMicros(usd),
+    converted,
+  }
+  return { event, rows: rows, isTaker: false }
+}
+
+/** Income of kinds known and not, and what is none. */
+function payment(random: Random, place: Place): Told {
+  const usd = 1 + random.below(1_000_000_000)
+  const type = random.pick(['REWARD', 'MAKER_REBATE', 'YIELD', 'SOMETHING_NEW', 'DEPOSIT', 'TIP'])
+  const rows = [{ ...blank(place, type), size: usd / 1e6, usdcSize: usd / 1e6 }]
+  if (type === 'DEPOSIT' || type === 'TIP') return { event: null, rows, isTaker: false }
+  const event = { ...nothing(place, 'income'), size: sizeMicros(usd), usd: usdMicros(usd) }
+  return { event, rows, isTaker: false }
+}
+
+function blank({ second, hash }: Place, type: string) {
+  return {
+    proxyWallet: WALLET,
+    timestamp: second,
+    conditionId: '',
+    type,
+    size: 0,
+    usdcSize: 0,
+    transactionHash: hash,
+    price: 0,
+    asset: '',
+    side: '',
+    outcomeIndex: 999,
+  }
+}
+
+function nothing({ second, hash }: Place, kind: WalletEvent['kind']): WalletEvent {
+  return {
+    kind,
+    timeMs: timeMs(second * 1_000),
+    txHash: hash,
+    market: nativeMarketId(''),
+    token: null,
+    size: sizeMicros(0),
+    price: priceMicros(0),
+    usd: usdMicros(0),
+    fee: usdMicros(0),
+    role: null,
+    converted: [],
+  }
+}
+
+function marketName(random: Random): string {
+  return `0xc${random.below(100)}`.padEnd(6, '0')
+}
+
+function hex(random: Random, digits: number): string {
+  let text = ''
+  while (text.length < digits) text += random.below(16).toString(16)
+  return text
+}
+
+export interface StubAsk {
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/** What to answer in place of the truth; a number is a status with an HTML body, a text is that body with 200. */
+export type StubFault = (ask: StubAsk, truth: unknown) => unknown
+
+/** The host. In this process it is a JsonHost; `listen` makes it one on loopback. */
+export class WalletStub {
+  past: StubPast
+  asks: StubAsk[] = []
+  /** The rows that a page of `limit` rows may have at most. */
+  pageRows: (limit: number) => number = (limit) => limit
+  activityOffsetMax = 10_000
+  tradesOffsetEnd = 3_000
+  isStartExclusive = false
+  /** Rows newer than this second are not indexed yet. */
+  indexedToS = Number.MAX_SAFE_INTEGER
+  /** Called before each answer of a second's rows: transactions change places. */
+  shuffle: Random | null = null
+  fault: StubFault = (_, truth) => truth
+  /** Answers by path beyond those that follow from the past. */
+  others: (ask: StubAsk) => unknown = () => 404
+
+  constructor(past: StubPast) {
+    this.past = past
+  }
+
+  answer(ask: StubAsk): unknown {
+    this.asks.push(ask)
+    const { path, query } = ask
+    if (path === '/activity') return this.fault(ask, this.#activity(query))
+    if (path === '/trades') return this.fault(ask, this.#trades(query))
+    return this.fault(ask, this.others(ask))
+  }
+
+  getJson(path: string, query: Query = {}): Promise<unknown> {
+    const texts = Object.entries(query).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ])
+    const answer = this.answer({ path, query: new URLSearchParams(texts) })
+    if (typeof answer === 'number') {
+      return Promise.reject(new FetchError('status', `status ${answer}`, { status: answer }))
+    }
+    if (typeof answer === 'string') return Promise.reject(new FetchError('body', 'not JSON'))
+    return Promise.resolve(answer)
+  }
+
+  async listen(): Promise<{ url: string; stop: () => Promise<void> }> {
+    const server = createServer((request, response) => {
+      const url = new URL(request.url ?? '/', 'http://stub')
+      const answer = this.answer({ path: url.pathname, query: url.searchParams })
+      if (typeof answer === 'number') response.writeHead(answer).end('<html>no</html>')
+      else response.writeHead(200).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const stop = async () => {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    }
+    return { url: `http://127.0.0.1:${port}`, stop }
+  }
+
+  #activity(query: URLSearchParams): unknown {
+    const offset = Number(query.get('offset') ?? 0)
+    const limit = Number(query.get('limit') ?? 100)
+    if (limit > 500 || offset > this.activityOffsetMax) return 400
+    if (query.get('user') !== WALLET) return []
+    const found = this.#between(query, this.#ordered(this.past.rows))
+    if (query.get('sortDirection') !== 'ASC') found.reverse()
+    return found.slice(offset, offset + this.pageRows(limit))
+  }
+
+  #trades(query: URLSearchParams): unknown {
+    const offset = Number(query.get('offset') ?? 0)
+    const limit = Number(query.get('limit') ?? 100)
+    if (limit > 10_000 || offset >= this.tradesOffsetEnd) return 400
+    const isAll = query.get('takerOnly') === 'false'
+    const rows = this.past.rows.filter(
+      (row) => row.type === 'TRADE' && (isAll || this.past.takers.has(row)),
+    )
+    const found = this.#between(query, rows).reverse()
+    return found.slice(offset, offset + this.pageRows(limit))
+  }
+
+  #between(query: URLSearchParams, rows: readonly StubRow[]): StubRow[] {
+    const start = Number(query.get('start') ?? 0) + (this.isStartExclusive ? 1 : 0)
+    const end = Math.min(Number(query.get('end') ?? Number.MAX_SAFE_INTEGER), this.indexedToS)
+    return rows.filter(({ timestamp }) => timestamp >= start && timestamp <= end)
+  }
+
+  /** Transactions of a second in an order of this moment; rows of a transaction stay in theirs. */
+  #ordered(rows: readonly StubRow[]): readonly StubRow[] {
+    const random = this.shuffle
+    if (random === null) return rows
+    const places = new Map<string, number>()
+    const placeOf = (row: StubRow) => {
+      const place = places.get(row.transactionHash) ?? random.next()
+      places.set(row.transactionHash, place)
+      return place
+    }
+    return [...rows].sort(
+      (one, other) => one.timestamp - other.timestamp || placeOf(one) - placeOf(other),
+    )
+  }
+}

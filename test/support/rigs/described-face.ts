@@ -1,0 +1,105 @@
+// A running face with its routes and its specification document: what the conformance run, the oracle,
+// the fuzz run and the generated client have in common. Its world has something to find on every
+// route; its clock stands still, so that two answers to one question are equal.
+
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
+import { api } from '../../../http/api.ts'
+import { openapi } from '../../../http/documents/openapi.ts'
+import type { JsonObject } from '../../../http/documents/schemas-of.ts'
+import type { Route } from '../../../http/request/route.ts'
+import { createServer } from '../../../http/server.ts'
+import { FakeEngine, type FakeMarket } from '../fakes/fake-engine.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
+import { level, NAMES, NOON } from '../worlds/builders.ts'
+
+/** A face and what it says of itself. */
+export interface DescribedFace {
+  readonly engine: FakeEngine
+  readonly port: number
+  readonly origin: string
+  /** Those of the running server, made a second time. */
+  readonly routes: readonly Route[]
+  readonly document: JsonObject
+  stop(): Promise<void>
+}
+
+/** Has so many requests that no test can use them up. */
+export const ACCOUNT = 'richsecret51c7'
+/** Has none: all that counts is refused. */
+export const POOR_ACCOUNT = 'poorsecret51c7'
+
+/** Starts it. Accounts' keys are `<name>-key`, their tokens `<name>-token`. */
+export async function openDescribedFace(): Promise<DescribedFace> {
+  const clock = new ManualClock(NOON)
+  const engine = new FakeEngine(clock)
+  engine.accounts.make(ACCOUNT, {
+    tier: 'enterprise',
+    requestsPerMinute: 2_147_483_647,
+    socketsMax: 9,
+  })
+  engine.accounts.make(POOR_ACCOUNT, { requestsPerMinute: 0 })
+  engine.accounts.addressLimit = 2_147_483_647
+  engine.webhooks.countMax = 2_147_483_647
+  const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
+  const parts = { engine, clock, isMetricsPublic: false, webhookPolicy }
+  const server = await createServer({
+    ...parts,
+    metrics: engine.metrics,
+    publisher: engine.publisher,
+    log: silentLog,
+    host: '127.0.0.1',
+    port: 0,
+    corsOrigins: ['*'],
+    trustedProxies: [],
+  })
+  populate(engine, clock.nowMs())
+  const routes = api({ ...parts, metrics: new Metrics() })
+  return {
+    engine,
+    port: server.port,
+    origin: `http://127.0.0.1:${server.port}`,
+    routes,
+    document: openapi(routes, { version: engine.version, names: NAMES }),
+    stop: () => server.stop(),
+  }
+}
+
+/** Markets with books, trades, past prices and snapshots, an event, a game, a pair of twins. */
+function populate(engine: FakeEngine, nowMs: TimeMs): void {
+  const first: FakeMarket[] = []
+  for (const venue of ['a', 'b'] as const) {
+    for (let index = 0; index < 12; index += 1) {
+      const market = engine.add(`${venue}${index}`, {
+        venue,
+        volume24h: usdMicros((index + 1) * 1_000_000),
+        status: index % 5 === 4 ? 'closed' : 'open',
+      })
+      if (index > 2) continue
+      if (index === 0) first.push(market)
+      market.replace(
+        [level(0.4, 100), level(0.39, 50)],
+        [level(0.42, 80), level(0.45, 10)],
+        'first',
+      )
+      market.reprice(410_000)
+      market.keepBook()
+      for (let count = 0; count < 30; count += 1) {
+        market.trade({
+          timeMs: timeMs(nowMs - 60_000 * (1 + (count >> 1))),
+          side: count % 3 === 0 ? 'sell' : 'buy',
+        })
+      }
+    }
+  }
+  engine.addEvent('a0')
+  const [one, other] = first
+  if (one === undefined || other === undefined) return
+  engine.matches.put(one, other)
+  engine.sports.put(
+    { sport: 'nfl', date: engine.sports.today(), game: 'nfl-den-hou-2026-11-20' },
+    one,
+    other,
+  )
+}

@@ -1,0 +1,86 @@
+// A server on port 0 over a fake engine, and the requests that tests make of it. Every JSON answer
+// is checked for the rate headers here, so that no test can forget them.
+
+import assert from 'node:assert/strict'
+import { type Clock, systemClock } from '../../../engine/clock.ts'
+import type { VenueNames } from '../../../engine/ids.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import type { CallPolicy } from '../../../engine/webhooks/post.ts'
+import { createServer, type Server } from '../../../http/server.ts'
+import { FakeEngine } from '../fakes/fake-engine.ts'
+
+/** A running face. `await using` is not in Node 20, so tests call `stop` in `after`. */
+export interface Face {
+  readonly engine: FakeEngine
+  readonly server: Server
+  readonly port: number
+  readonly origin: string
+  get(path: string, init?: RequestInit): Promise<Got>
+  stop(): Promise<void>
+}
+
+/** An answer, read to its end. */
+export interface Got {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed body; null when there is none. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** As it is outside of trials. */
+export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
+
+/** Starts a face with an account `ann` (pro, plenty of requests). */
+export async function openFace(
+  set: {
+    clock?: Clock
+    names?: VenueNames
+    isMetricsPublic?: boolean
+    webhookPolicy?: CallPolicy
+    corsOrigins?: readonly string[]
+    trustedProxies?: readonly string[]
+    /** What the engine tells before anybody can listen. */
+    before?: (engine: FakeEngine) => void
+  } = {},
+): Promise<Face> {
+  const clock = set.clock ?? systemClock
+  const engine = new FakeEngine(clock, set.names)
+  engine.accounts.make('ann', { tier: 'pro', requestsPerMinute: 100_000, socketsMax: 50 })
+  set.before?.(engine)
+  const server = await createServer({
+    engine,
+    publisher: engine.publisher,
+    clock,
+    log: silentLog,
+    metrics: engine.metrics,
+    host: '127.0.0.1',
+    port: 0,
+    corsOrigins: set.corsOrigins ?? ['*'],
+    trustedProxies: set.trustedProxies ?? [],
+    isMetricsPublic: set.isMetricsPublic ?? false,
+    webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
+  })
+  const origin = `http://127.0.0.1:${server.port}`
+  return {
+    engine,
+    server,
+    port: server.port,
+    origin,
+    get: (path, init) => request(origin + path, { headers: { 'x-api-key': 'ann-key' }, ...init }),
+    stop: () => server.stop(),
+  }
+}
+
+async function request(url: string, init: RequestInit): Promise<Got> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  for (const name of ['limit', 'remaining', 'reset']) {
+    const value = response.headers.get(`x-ratelimit-${name}`)
+    assert.match(value ?? 'absent', /^\d+$/, `x-ratelimit-${name} of ${response.status} ${url}`)
+  }
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  const body = isJson && text !== '' ? JSON.parse(text) : {}
+  assert.ok(!text.includes('NaN') && !text.includes('undefined'), text)
+  return { status: response.status, headers: response.headers, text, body }
+}

@@ -1,0 +1,103 @@
+// The engine in this process, on simulated venues in another, with a witness beside its publisher:
+// what was truly told, to be held against what reached the users. Not for: engines that are killed
+// (rig.ts starts those as processes).
+
+import { dirname, join } from 'node:path'
+import { systemClock } from '../../../engine/clock.ts'
+import { loadConfig } from '../../../engine/config.ts'
+import { createEngine, type Engine } from '../../../engine/engine.ts'
+import type { Update } from '../../../engine/events.ts'
+import { openLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import type { Watcher } from '../../../engine/publisher.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { openSource } from '../../../engine/venues/source.ts'
+import { openVenues } from '../../../engine/venues/venues.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import type { TrueTrade } from '../twins/client-ledger.ts'
+import type { Rig } from './rig.ts'
+
+/** What its login tokens are signed with. */
+export const jwtSecret = 'x'.repeat(32)
+
+/** Everything that the publisher handed out. */
+export class Witness implements Watcher {
+  readonly name = 'witness'
+  readonly trades: TrueTrade[] = []
+  readonly counts = { book: 0, bookReplaced: 0, price: 0, trade: 0, gap: 0, other: 0 }
+
+  onUpdate(update: Update): void {
+    const { kind } = update
+    if (kind === 'book' || kind === 'bookReplaced' || kind === 'price' || kind === 'gap') {
+      this.counts[kind] += 1
+    } else if (update.kind === 'trade') {
+      this.counts.trade += 1
+      const { market, offset, seq, trade } = update
+      this.trades.push({
+        market: market.id.toLowerCase(),
+        id: trade.nativeId.toLowerCase(),
+        offset,
+        seq,
+        atMs: trade.timeMs,
+      })
+    } else this.counts.other += 1
+  }
+}
+
+export interface WatchedEngine {
+  readonly engine: Engine
+  readonly witness: Witness
+  readonly apiKey: string
+  readonly metrics: Metrics
+}
+
+/**
+ * Starts an engine on a rig's venues; its local account has no limits. `prepare` fills the storage
+ * before the owners read it.
+ */
+export async function startWatchedEngine(
+  rig: Rig,
+  prepare: (storage: Storage) => Promise<void> = async () => undefined,
+): Promise<WatchedEngine> {
+  const first = Number(new URL(rig.gamma).port)
+  const at = (step: number) => `127.0.0.1:${first + step}`
+  const config = loadConfig({
+    VENUES: 'live',
+    PORT: '0',
+    DATA_DIR: rig.dataDir,
+    LOG_LEVEL: 'warn',
+    POLYMARKET_GAMMA_URL: rig.gamma,
+    POLYMARKET_CLOB_URL: `http://${at(1)}`,
+    POLYMARKET_DATA_URL: `http://${at(2)}`,
+    POLYMARKET_MARKET_WS_URL: `ws://${at(1)}/ws/market`,
+    POLYMARKET_RTDS_WS_URL: `ws://${at(3)}`,
+    KALSHI_REST_URL: `http://${at(10)}/trade-api/v2`,
+    KALSHI_WS_URL: `ws://${at(10)}/trade-api/ws/v2`,
+    KALSHI_KEY_ID: 'sim',
+    KALSHI_PRIVATE_KEY_FILE: join(dirname(rig.dataDir), 'sim-kalshi.pem'),
+  })
+  const [clock, metrics, log] = [systemClock, new Metrics(), openLog(config.logLevel)]
+  const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
+  await prepare(storage)
+  const { addresses } = await openSource(config, {
+    clock,
+    onLost: () => undefined,
+    worldFolder: null,
+  })
+  const engine = createEngine(
+    { ...config, jwtSecret, secretsKey: jwtSecret },
+    {
+      ...{ clock, log, metrics, storage },
+      random: seededRandom('watched engine'),
+      venues: (parts) => openVenues(parts, addresses),
+      epoch: Math.random().toString(36).slice(2, 10),
+      version: '0',
+    },
+  )
+  const witness = new Witness()
+  engine.publisher.watch(witness)
+  const apiKey = await engine.accounts.openLocalAccount(null)
+  await engine.start()
+  return { engine, witness, apiKey, metrics }
+}

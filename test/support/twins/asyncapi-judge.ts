@@ -1,0 +1,58 @@
+// Holds messages against the AsyncAPI document: validators are made by ajv (JSON Schema 2020-12,
+// strict) from the document's text alone, and admit no property that it does not name.
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
+
+const BASE = 'asyncapi://schemas/'
+
+export class AsyncapiJudge {
+  /** By the document's name of the message: `updateMessage`, `subscribeCommand`. */
+  readonly #validators = new Map<string, ValidateFunction>()
+  readonly names: readonly string[]
+
+  constructor(document: JsonObject) {
+    const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true })
+    const components = objectOf(document.components)
+    for (const [name, schema] of Object.entries(objectOf(components.schemas))) {
+      ajv.addSchema(objectOf(closed(schema)), `${BASE}${name}`)
+    }
+    for (const [name, message] of Object.entries(objectOf(components.messages))) {
+      const payload = objectOf(closed(objectOf(message).payload ?? {}))
+      this.#validators.set(name, ajv.compile(payload))
+    }
+    this.names = [...this.#validators.keys()]
+  }
+
+  /** What is wrong with a message of this name, in a sentence; null: nothing. */
+  problem(name: string, message: unknown): string | null {
+    const validate = this.#validators.get(name)
+    if (validate === undefined) return `${name} is not in the document`
+    if (validate(message)) return null
+    const wrong = (validate.errors ?? []).map(({ instancePath, message: why, params }) => {
+      return `${instancePath} ${why} ${JSON.stringify(params)}`
+    })
+    return `${name}: ${wrong.join('; ')} in ${JSON.stringify(message).slice(0, 300)}`
+  }
+}
+
+function closed(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((part: Json) => closed(part))
+  if (!isObject(schema)) return schema
+  const out: Record<string, Json> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$ref') out.$ref = String(value).replace(/^.*\//, BASE)
+    else out[keyword] = closed(value)
+  }
+  const isClosable = out.properties !== undefined && out.additionalProperties === undefined
+  return isClosable && out.type === 'object' ? { ...out, additionalProperties: false } : out
+}
+
+export function objectOf(value: Json | undefined): JsonObject {
+  if (!isObject(value)) throw new Error(`${JSON.stringify(value)} is no object`)
+  return value
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

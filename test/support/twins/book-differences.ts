@@ -1,0 +1,73 @@
+// What two books differ in, and which of the differences the venue's protocol of 2025 explains: fills
+// are not announced as changes, they show only in the next whole book.
+// Not for: deciding which book is right; the venue's is.
+
+import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
+import type { PriceMicros } from '../../../engine/units.ts'
+import { NaiveBook } from './naive-book.ts'
+
+export interface Sides {
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+}
+
+export interface LevelDifference {
+  readonly side: BookSide
+  readonly price: PriceMicros
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * 'fill': less at a level that was, or now is, the best of its side or better: taken from the top.
+ * 'rest': more at the new best level, which the other side held before: what a taker's order left.
+ * 'ahead': a change that is announced a moment later says just this: the book was made after it.
+ * 'unexplained': none of these; a message is missing from the recording.
+ */
+export type Explanation = 'fill' | 'rest' | 'ahead' | 'unexplained'
+
+export const EXPLANATIONS = ['fill', 'rest', 'ahead', 'unexplained'] as const
+
+export function differencesOf(before: Sides, after: Sides): LevelDifference[] {
+  const [ours, theirs] = [bookOf(before), bookOf(after)]
+  const differences: LevelDifference[] = []
+  for (const side of ['bid', 'ask'] as const) {
+    const prices = new Set([...ours.levels(side), ...theirs.levels(side)].map(({ price }) => price))
+    for (const price of prices) {
+      const [was, is] = [ours.sizeAt(side, price), theirs.sizeAt(side, price)]
+      if (was !== is) differences.push({ side, price, before: was, after: is })
+    }
+  }
+  return differences
+}
+
+/** `soon` are the changes announced in the moment after the book, in their order. */
+export function explain(
+  difference: LevelDifference,
+  books: { readonly before: Sides; readonly after: Sides },
+  soon: readonly LevelChange[],
+): Explanation {
+  const { side, price, before, after } = difference
+  const was = bestOf(books.before)
+  const is = bestOf(books.after)
+  /** Larger is better for its own side. */
+  const rank = (value: number): number => (side === 'bid' ? value : -value)
+  const other = side === 'bid' ? 'ask' : 'bid'
+  if (after < before && rank(price) >= Math.min(rank(was[side]), rank(is[side]))) return 'fill'
+  if (after > before && price === is[side] && rank(price) >= rank(was[other])) return 'rest'
+  const told = soon.find((change) => change.side === side && change.price === price)
+  return told?.size === after ? 'ahead' : 'unexplained'
+}
+
+function bestOf({ bids, asks }: Sides): Record<BookSide, number> {
+  return {
+    bid: Math.max(...bids.map(({ price }) => price), Number.NEGATIVE_INFINITY),
+    ask: Math.min(...asks.map(({ price }) => price), Number.POSITIVE_INFINITY),
+  }
+}
+
+function bookOf({ bids, asks }: Sides): NaiveBook {
+  const book = new NaiveBook()
+  book.replace(bids, asks)
+  return book
+}

@@ -1,0 +1,33 @@
+// The judge of books while they move: what it must see, and what it must not hold against a client.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { BookView } from '../../../http/client/connect.ts'
+import { BookMemory, type BookMoment } from './book-memory.ts'
+
+const moment = (seq: number, size: number): BookMoment => {
+  return { epoch: 'k', seq, bids: [{ price: 0.4, size }], asks: [] }
+}
+const view = (seq: number, size: number): BookView => ({
+  ...{ marketId: 'm', offset: seq, isStale: false, isInSync: true, timestampMs: 0, receivedMs: 0 },
+  ...{ spread: null, midPrice: null, ...moment(seq, size) },
+})
+
+test('[CONTINUITY2] the judge sees a book that differs from the client’s at its seq, and waits where it may still come', () => {
+  const memory = new BookMemory()
+  const verdict = (seq: number, size: number) => memory.compare('m', moment(seq, size))
+  assert.equal(verdict(3, 1), 'open')
+  memory.note(view(3, 1), false)
+  memory.note(view(4, 2), true)
+  assert.deepEqual([verdict(3, 1), verdict(4, 2)], ['equal', 'equal'])
+  assert.deepEqual([verdict(3, 9), verdict(4, 9), verdict(5, 1)], ['different', 'open', 'open'])
+  assert.equal(memory.compare('m', { ...moment(4, 2), epoch: 'other' }), 'open')
+  // After a venue's gap the same seq has another book.
+  memory.note(view(4, 9), false)
+  assert.deepEqual([verdict(4, 2), verdict(4, 9)], ['equal', 'equal'])
+  memory.note(view(5, 3), true)
+  assert.equal(verdict(4, 8), 'different')
+  // Cut off, and given a snapshot later on.
+  memory.note(view(8, 3), false)
+  assert.deepEqual([verdict(5, 7), verdict(6, 7)], ['unknown', 'unknown'])
+})

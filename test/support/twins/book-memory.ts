@@ -1,0 +1,71 @@
+// What a client's book was at each of its last seqs, so that a book which REST shows while everything
+// moves can be held against the client's own of the same seq, wherever the client is by then.
+
+import type { BookView } from '../../../http/client/connect.ts'
+
+/** A book of a moment. */
+export interface BookMoment {
+  readonly epoch: string
+  readonly seq: number
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+}
+
+interface Level {
+  readonly price: number
+  readonly size: number
+}
+
+interface State {
+  readonly epoch: string
+  readonly seq: number
+  readonly isUpdate: boolean
+  readonly text: string
+}
+
+/**
+ * `equal`: the client had this book. `different`: it had another one at this seq, and the next update
+ * was applied to that. `open`: it has not come so far, or may be given another book at this seq still
+ * (a venue's gap uses no seq up). `unknown`: it was somewhere else (cut off, or too long ago).
+ */
+export type Verdict = 'equal' | 'different' | 'open' | 'unknown'
+
+/** States of a market that are kept. */
+const STATES_MAX = 48
+
+export class BookMemory {
+  readonly #states = new Map<string, State[]>()
+
+  /** The client has just applied a snapshot or an update. */
+  note(view: BookView, isUpdate: boolean): void {
+    const states = this.#states.get(view.marketId) ?? []
+    this.#states.set(view.marketId, states)
+    states.push({ epoch: view.epoch, seq: view.seq, isUpdate, text: textOf(view) })
+    if (states.length > STATES_MAX) states.shift()
+  }
+
+  compare(marketId: string, moment: BookMoment): Verdict {
+    const { epoch, seq } = moment
+    const text = textOf(moment)
+    const states = this.#states.get(marketId) ?? []
+    const isThere = (state: State | undefined): boolean =>
+      state?.epoch === epoch && state.seq === seq
+    if (states.some((state) => isThere(state) && state.text === text)) return 'equal'
+    const isPassed = states.some(
+      (state, index) => isThere(states[index - 1]) && state.isUpdate && state.seq === seq + 1,
+    )
+    if (isPassed) return 'different'
+    const newest = states.at(-1)
+    if (newest !== undefined && newest.epoch === epoch && newest.seq > seq) return 'unknown'
+    return 'open'
+  }
+}
+
+/** Both sides in millionths, best first. */
+export function textOf({ bids, asks }: Pick<BookMoment, 'bids' | 'asks'>): string {
+  return JSON.stringify([bids, asks].map((side) => side.map(micros)))
+}
+
+function micros({ price, size }: Level): readonly [number, number] {
+  return [Math.round(price * 1e6), Math.round(size * 1e6)]
+}

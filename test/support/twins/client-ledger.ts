@@ -1,0 +1,164 @@
+// What one user of the client was handed, written down and judged: every trade once, every book's seq
+// without a hole that was not told. Knows the protocol's counting and nothing of how the client works.
+
+import type { Channel, GapEvent, StreamEvent } from '../../../http/client/connect.ts'
+
+/** A trade that truly was. */
+export interface TrueTrade {
+  readonly market: string
+  readonly id: string
+  /** Its place in the run that told it; null where only the venue was asked. */
+  readonly offset: number | null
+  readonly seq: number | null
+  readonly atMs: number
+}
+
+interface FollowedSeq {
+  epoch: string
+  seq: number
+  /** Told: nothing counts before the next snapshot. */
+  isGapOpen: boolean
+}
+
+/** The first `synced` of a channel: from here on everything is owed to the user. */
+interface Start {
+  readonly offset: number
+  readonly atMs: number
+}
+
+const FAULTS_MAX = 20
+
+export class ClientLedger {
+  readonly name: string
+  /** What must never happen. */
+  readonly faults: string[] = []
+  readonly starts = new Map<Channel, Start>()
+  readonly gaps = new Map<string, number>()
+  readonly counts = { connections: 0, resumes: 0, replayed: 0, updates: 0, snapshots: 0, trades: 0 }
+  readonly #books = new Map<string, FollowedSeq>()
+  /** Ids by market, each handed once. */
+  readonly #trades = new Map<string, Set<string>>()
+  readonly #tradeGaps: GapEvent[] = []
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  take(event: StreamEvent): void {
+    switch (event.type) {
+      case 'connected':
+        this.counts.connections += 1
+        return
+      case 'synced':
+        if (this.starts.has(event.channel)) return
+        this.starts.set(event.channel, { offset: event.offset, atMs: Date.now() })
+        return
+      case 'resumed':
+        this.counts.resumes += 1
+        this.counts.replayed += event.replayed
+        return
+      case 'trade':
+        return this.#takeTrade(event.market_id, event.data.id)
+      case 'snapshot':
+        return this.#takeSnapshot(event)
+      case 'update':
+        return this.#takeUpdate(event)
+      case 'gap':
+        return this.#takeGap(event)
+      case 'fault':
+        return this.#fault(`the client could not read something: ${event.reason}`)
+      case 'error':
+        return event.code === 'RATE_LIMITED' ? undefined : this.#fault(JSON.stringify(event))
+      case 'state':
+        return event.state === 'closed' ? this.#fault(`given up: ${event.reason}`) : undefined
+    }
+  }
+
+  /** The true trades that this user was owed and not handed, and those that a gap had announced. */
+  compare(truth: readonly TrueTrade[], isOurs: (market: string) => boolean) {
+    const start = this.starts.get('trades')
+    const found = {
+      due: 0,
+      handed: 0,
+      missing: [] as string[],
+      announced: 0,
+      extra: [] as string[],
+    }
+    const known = new Set<string>()
+    for (const trade of truth) {
+      if (!isOurs(trade.market)) continue
+      known.add(`${trade.market} ${trade.id}`)
+      const isHanded = this.#trades.get(trade.market)?.has(trade.id) === true
+      if (start === undefined) continue
+      const isDue = trade.offset === null ? trade.atMs > start.atMs : trade.offset > start.offset
+      if (!isDue) continue
+      found.due += 1
+      if (isHanded) found.handed += 1
+      else if (this.#tradeGaps.some((gap) => covers(gap, trade))) found.announced += 1
+      else found.missing.push(`${this.name}: ${trade.market} ${trade.id}`)
+    }
+    for (const [market, ids] of this.#trades) {
+      for (const id of ids) {
+        if (!known.has(`${market} ${id}`)) found.extra.push(`${this.name}: ${market} ${id}`)
+      }
+    }
+    return found
+  }
+
+  #fault(text: string): void {
+    if (this.faults.length < FAULTS_MAX) this.faults.push(`${this.name}: ${text}`)
+  }
+
+  #takeTrade(marketId: string, tradeId: string): void {
+    this.counts.trades += 1
+    const [market, id] = [marketId.toLowerCase(), tradeId.toLowerCase()]
+    const ids = this.#trades.get(market) ?? new Set<string>()
+    this.#trades.set(market, ids)
+    if (ids.has(id)) this.#fault(`trade ${market} ${id} was handed twice`)
+    ids.add(id)
+  }
+
+  #takeSnapshot(event: StreamEvent & { type: 'snapshot' }): void {
+    this.counts.snapshots += 1
+    const { market_id: market, epoch, seq } = event
+    const book = this.#books.get(market)
+    if (book !== undefined && !book.isGapOpen && (book.epoch !== epoch || book.seq !== seq)) {
+      this.#fault(`${market}: snapshot ${epoch} ${seq} after ${book.epoch} ${book.seq}, untold`)
+    }
+    this.#books.set(market, { epoch, seq, isGapOpen: false })
+  }
+
+  #takeUpdate(event: StreamEvent & { type: 'update' }): void {
+    this.counts.updates += 1
+    const { market_id: market, epoch, seq } = event
+    const book = this.#books.get(market)
+    if (book === undefined) return this.#fault(`${market}: update ${seq} before any snapshot`)
+    if (book.isGapOpen) this.#fault(`${market}: update ${seq} within a gap`)
+    else if (book.epoch !== epoch || seq !== book.seq + 1) {
+      this.#fault(`${market}: update ${epoch} ${seq} after ${book.epoch} ${book.seq}, untold`)
+    }
+    this.#books.set(market, { epoch, seq, isGapOpen: false })
+  }
+
+  #takeGap(gap: GapEvent): void {
+    const name = `${gap.channel} ${gap.cause}`
+    this.gaps.set(name, (this.gaps.get(name) ?? 0) + 1)
+    if (gap.channel === 'trades') this.#tradeGaps.push(gap)
+    if (gap.channel !== 'orderbook') return
+    for (const [market, book] of this.#books) {
+      if (gap.market_id === null || gap.market_id === market) book.isGapOpen = true
+    }
+  }
+}
+
+/** Whether a gap that was told speaks of this trade. */
+function covers(gap: GapEvent, trade: TrueTrade): boolean {
+  const { market_id: market, platform } = gap
+  if (market !== null && market.toLowerCase() !== trade.market) return false
+  if (platform !== null && !trade.market.startsWith(`${platform}_`)) return false
+  if (gap.from_seq !== null && gap.to_seq !== null && trade.seq !== null) {
+    return trade.seq >= gap.from_seq && trade.seq <= gap.to_seq
+  }
+  const isAfter = gap.from_ms === null || trade.atMs >= gap.from_ms
+  return isAfter && (gap.to_ms === null || trade.atMs <= gap.to_ms)
+}

@@ -1,0 +1,146 @@
+// Holds answers against the specification document: is this status documented for this operation, has
+// the body its schema and nothing that the schema does not name, are the headers there? Validators are
+// made by ajv (JSON Schema 2020-12, strict) from the document's text alone, so that what a client would
+// read is what is judged.
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
+
+/** What is judged: an answer, and the operation that gave it. */
+export interface Judged {
+  readonly method: string
+  /** As in the document's `paths`. */
+  readonly pattern: string
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  readonly isHead?: boolean
+}
+
+interface DocumentedResponse {
+  readonly headers: readonly string[]
+  readonly mediaType: string | null
+  readonly validate: ValidateFunction | null
+}
+
+/** So that references resolve from within any of them. */
+const BASE = 'document://schemas/'
+const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+
+/** Judges by one document. Throws when the document's schemas are not valid in themselves. */
+export class DocumentJudge {
+  readonly #responses = new Map<string, Map<number, DocumentedResponse>>()
+
+  constructor(document: JsonObject) {
+    const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true })
+    const schemas = objectOf(objectOf(document.components).schemas)
+    for (const [name, schema] of Object.entries(schemas)) {
+      ajv.addSchema(objectOf(open(schema)), `${BASE}open/${name}`)
+      ajv.addSchema(objectOf(closed(schema)), `${BASE}closed/${name}`)
+    }
+    for (const [pattern, path] of Object.entries(objectOf(document.paths))) {
+      for (const [method, operation] of Object.entries(objectOf(path))) {
+        const responses = new Map<number, DocumentedResponse>()
+        for (const [status, response] of Object.entries(objectOf(objectOf(operation).responses))) {
+          responses.set(Number(status), documented(objectOf(response), ajv))
+        }
+        this.#responses.set(`${method.toUpperCase()} ${pattern}`, responses)
+      }
+    }
+  }
+
+  /** The documented statuses of an operation; throws when it is not documented. */
+  statuses(method: string, pattern: string): readonly number[] {
+    return [...this.#of(method, pattern).keys()]
+  }
+
+  /** What is wrong, in a sentence; null: nothing. */
+  problem(judged: Judged): string | null {
+    const { method, pattern, status } = judged
+    const response = this.#of(method, pattern).get(status)
+    if (response === undefined) return `status ${status} is not documented`
+    return headerProblem(judged, response) ?? bodyProblem(judged, response)
+  }
+
+  #of(method: string, pattern: string): ReadonlyMap<number, DocumentedResponse> {
+    const responses = this.#responses.get(`${method} ${pattern}`)
+    if (responses === undefined) throw new Error(`${method} ${pattern} is not in the document`)
+    return responses
+  }
+}
+
+function documented(response: JsonObject, ajv: Ajv2020): DocumentedResponse {
+  const headers = Object.keys(objectOf(response.headers)).map((name) => name.toLowerCase())
+  const [content] = Object.entries(objectOf(response.content))
+  if (content === undefined) return { headers, mediaType: null, validate: null }
+  const schema = objectOf(closed(objectOf(content[1]).schema ?? {}))
+  return { headers, mediaType: content[0], validate: ajv.compile(schema) }
+}
+
+/** The rate headers, those that a status must have, and none of ours that is not documented. */
+function headerProblem({ status, headers }: Judged, response: DocumentedResponse): string | null {
+  if (status === 101) return null
+  for (const name of RATE) {
+    if (!/^\d+$/.test(headers.get(name) ?? '')) return `${name} is ${headers.get(name)}`
+  }
+  if (status === 429 || status === 503) {
+    const wait = headers.get('retry-after') ?? ''
+    if (!/^[1-9]\d*$/.test(wait)) return `retry-after is ${wait}`
+  }
+  if (status === 405 && !/^[A-Z]+(, [A-Z]+)*$/.test(headers.get('allow') ?? '')) return 'no Allow'
+  if (headers.get('x-content-type-options') !== 'nosniff') return 'the type may be sniffed'
+  for (const name of headers.keys()) {
+    const isOurs = name.startsWith('x-') && name !== 'x-content-type-options'
+    if (isOurs && !response.headers.includes(name)) return `the header ${name} is not documented`
+  }
+  return null
+}
+
+function bodyProblem(judged: Judged, { mediaType, validate }: DocumentedResponse): string | null {
+  const { headers, body, isHead = false } = judged
+  if (mediaType === null || validate === null)
+    return body === '' ? null : 'a body where none belongs'
+  const type = headers.get('content-type') ?? ''
+  const isOfType = new RegExp(`^${mediaType.replace('*', '[a-z]+')}(?:;|$)`).test(type)
+  if (!isOfType) return `the type is ${type}, not ${mediaType}`
+  if (isHead) return body === '' ? null : 'HEAD with a body'
+  const value: unknown = mediaType === 'application/json' ? JSON.parse(body) : body
+  if (validate(value)) return null
+  const [error] = validate.errors ?? []
+  const extra = JSON.stringify(error?.params)
+  return `${error?.instancePath} ${error?.message} ${extra}: ${body.slice(0, 300)}`
+}
+
+/** References lead to the open variants: for parts of a composition, which see only their own. */
+function open(schema: Json): Json {
+  return rewritten(schema, 'open')
+}
+
+/** Objects admit no property that is not named; references lead to closed variants. */
+function closed(schema: Json): Json {
+  return rewritten(schema, 'closed')
+}
+
+function rewritten(schema: Json, variant: 'open' | 'closed'): Json {
+  if (Array.isArray(schema)) return schema.map((part: Json) => rewritten(part, variant))
+  if (!isObject(schema)) return schema
+  const out: Record<string, Json> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$ref') out.$ref = String(value).replace(/^.*\//, `${BASE}${variant}/`)
+    else out[keyword] = rewritten(value, keyword === 'allOf' ? 'open' : variant)
+  }
+  if (variant === 'open') return out
+  if (schema.allOf !== undefined) out.unevaluatedProperties = false
+  else if (isObject(schema.properties) && schema.type === 'object') {
+    out.additionalProperties ??= false
+  }
+  return out
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,83 @@
+// Judges the answer to any request: no 5xx, documented status and valid body where a route answered,
+// one of the plain refusals elsewhere, no secret said again, nothing of the request in a header.
+
+import { Router } from '../../../http/request/router.ts'
+import type { RawAnswer } from '../clients/raw-http.ts'
+import { ACCOUNT, type DescribedFace } from '../rigs/described-face.ts'
+import { type FuzzRequest, MARK, PASSWORD } from '../worlds/fuzz-requests.ts'
+import { DocumentJudge } from './document-judge.ts'
+
+/** The library's own refusals of what is no HTTP. */
+const LIBRARY_STATUSES: readonly number[] = [400, 431, 505]
+
+/** By the document and the routes of a face. */
+export class FuzzJudge {
+  readonly #judge: DocumentJudge
+  readonly #router: Router
+
+  constructor(face: DescribedFace) {
+    this.#judge = new DocumentJudge(face.document)
+    this.#router = new Router(face.routes)
+  }
+
+  /** What is wrong, in a sentence; null: nothing. */
+  problem(request: FuzzRequest, answer: RawAnswer | null): string | null {
+    if (answer === null) return request.isBroken ? null : 'closed without an answer'
+    const { status, headers } = answer
+    if (status >= 500) return LIBRARY_STATUSES.includes(status) ? null : `${status}`
+    const said = this.#secret(request, answer)
+    if (said !== null) return said
+    if (!headers.has('x-ratelimit-limit')) {
+      if (status === 101 || (request.isBroken && LIBRARY_STATUSES.includes(status))) return null
+      return `${status} without our headers`
+    }
+    return this.#shape(request, answer)
+  }
+
+  /** Credentials and passwords nowhere; nothing of the request in headers. */
+  #secret(request: FuzzRequest, { status, head, body }: RawAnswer): string | null {
+    // Names of parameters are said again, percent-encoded.
+    const others = head.replace(/^x-unknown-parameters: [\w.!~*'()%",+ -]{1,900}$/im, '')
+    if (others.includes(MARK) || /^(x-injected|set-cookie):/im.test(others))
+      return 'the request is in a header'
+    const isSession = status < 300 && request.target.startsWith('/v1/auth/')
+    const all = `${head}\n${body}`
+    for (const secret of [`${ACCOUNT}-key`, PASSWORD, ...(isSession ? [] : [`${ACCOUNT}-token`])]) {
+      if (all.includes(secret)) return `${secret} is said again: ${body.slice(0, 200)}`
+    }
+    return null
+  }
+
+  /** As the route documents it; elsewhere, a plain refusal. */
+  #shape({ method, target, isBroken }: FuzzRequest, answer: RawAnswer): string | null {
+    const { status, body } = answer
+    const match = this.#router.match(method, target.split('?')[0] ?? '')
+    if (match.kind === 'route') {
+      const { pattern, method: own } = match.route
+      const problem = this.#judge.problem({
+        ...answer,
+        method: own,
+        pattern,
+        isHead: method === 'HEAD',
+      })
+      // A broken line may have been read as another request than ours; then a refusal will do.
+      return problem !== null && isBroken && isRefusal(answer) ? null : problem
+    }
+    // A refusal of HEAD has no body to be looked at.
+    const isRefused = isRefusal(answer) || (method === 'HEAD' && status === 400)
+    if (isBroken && isRefused) return null
+    if (match.kind === 'options') return status === 204 && body === '' ? null : `OPTIONS ${status}`
+    const wanted = { missing: 404, wrongMethod: 405, malformed: 400 }[match.kind]
+    if (status !== wanted) return `${status} instead of ${wanted}`
+    return method === 'HEAD' || isRefusal(answer) ? null : `not a refusal: ${body.slice(0, 200)}`
+  }
+}
+
+/** `{"detail": string}` and no more. */
+function isRefusal({ status, body }: RawAnswer): boolean {
+  if (status < 400 || !body.startsWith('{')) return false
+  const value: unknown = JSON.parse(body)
+  if (typeof value !== 'object' || value === null) return false
+  const detail: unknown = Reflect.get(value, 'detail')
+  return Object.keys(value).join() === 'detail' && (typeof detail === 'string' || status === 422)
+}

@@ -1,0 +1,49 @@
+// A judge that a reader can check by eye: two subjects are as alike as their titles and answers share words. For
+// tests of whoever looks for pairs, whatever the real judge thinks.
+
+import type { Judge, PairScore } from '../../../engine/matching/compare/judge.ts'
+import type { MatchMarket } from '../../../engine/matching/read/subject.ts'
+
+type Words = ReadonlySet<string>
+
+/** Equal words score 100. */
+export const wordJudge: Judge<Words> = {
+  readMarket: ({ title, subtitle }) => wordsOf(`${title} ${subtitle}`),
+  readEvent: ({ title }) => wordsOf(title),
+  scoreMarkets: score,
+  scoreEvents: score,
+}
+
+function score(a: Words, b: Words): PairScore {
+  const shared = [...a].filter((word) => b.has(word)).length
+  const value = Math.round((100 * shared) / Math.max(1, new Set([...a, ...b]).size))
+  return judgement(value)
+}
+
+/** A judgement of a score. */
+export function judgement(value: number, set: Partial<PairScore> = {}): PairScore {
+  return {
+    score: value,
+    relation: value >= 80 ? 'identical' : 'overlap',
+    inverted: false,
+    outcomeMap: value >= 80 ? [0, 1] : null,
+    vetoes: [],
+    reasons: [],
+    explanation: `They share ${value} % of their words.`,
+    ...set,
+  }
+}
+
+function wordsOf(text: string): Words {
+  return new Set(text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
+}
+
+/** A market as little as a test says of it. */
+export function subject(set: Partial<MatchMarket> & Pick<MatchMarket, 'venue'>): MatchMarket {
+  return {
+    ...{ key: set.title ?? '', title: '', subtitle: '', outcomes: [], rules: '', handle: '' },
+    ...{ eventKey: null, eventTitle: '', eventSubtitle: '', series: null, category: null },
+    ...{ tags: [], startMs: null, closeMs: null, strike: null, betType: '', line: null },
+    ...set,
+  }
+}

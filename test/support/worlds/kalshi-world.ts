@@ -1,0 +1,281 @@
+// A world of venue b moved by hand, with plain defaults: what a test sets is what matters to it.
+// Not for the moving world (world.ts) or for clients (kalshi-client.ts).
+
+import type { BookSide, Level, LevelChange, TradeSide } from '../../../engine/events.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import {
+  type PriceMicros,
+  priceMicros,
+  SIZE_ZERO,
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import type {
+  SimEvent,
+  SimListing,
+  SimMarket,
+  SimStatus,
+  SimTrade,
+  World,
+  WorldChange,
+} from '../../../engine/venues/simulator/model.ts'
+import type { ManualClock } from '../fakes/manual-clock.ts'
+
+const DAY_MS = 86_400_000
+export const cents = (value: number): PriceMicros => priceMicros(Math.round(value * 10_000))
+export const contracts = (value: number): SizeMicros => sizeMicros(Math.round(value * 100) * 10_000)
+
+/** A book kept as two maps. */
+class StubBook {
+  readonly sides = {
+    bid: new Map<PriceMicros, SizeMicros>(),
+    ask: new Map<PriceMicros, SizeMicros>(),
+  }
+
+  get bids(): readonly Level[] {
+    return [...this.sides.bid]
+      .map(([price, size]) => ({ price, size }))
+      .sort((left, right) => right.price - left.price)
+  }
+  get asks(): readonly Level[] {
+    return [...this.sides.ask]
+      .map(([price, size]) => ({ price, size }))
+      .sort((left, right) => left.price - right.price)
+  }
+  get bestBid(): PriceMicros | null {
+    return this.bids[0]?.price ?? null
+  }
+  get bestAsk(): PriceMicros | null {
+    return this.asks[0]?.price ?? null
+  }
+  sizeAt(side: BookSide, price: PriceMicros): SizeMicros {
+    return this.sides[side].get(price) ?? SIZE_ZERO
+  }
+}
+
+export class StubMarket implements SimMarket {
+  readonly listing: SimListing
+  readonly event: SimEvent
+  readonly book = new StubBook()
+  readonly trades: SimTrade[] = []
+  status: SimStatus = 'open'
+  tickMicros = cents(1)
+  lastTrade: SimTrade | null = null
+  readonly volumeTotal = usdMicros(5_000_000_000)
+  readonly volume24h = usdMicros(1_000_000_000)
+  readonly volumeTotalContracts = contracts(12_345.5)
+  readonly volume24hContracts = contracts(345.25)
+  readonly openInterest = contracts(4_000)
+  readonly updatedMs: TimeMs
+
+  constructor(listing: SimListing, event: SimEvent) {
+    this.listing = listing
+    this.event = event
+    this.updatedMs = listing.openMs
+  }
+
+  /** Wanders a little, so that candles differ. */
+  fairPrice(atMs: TimeMs): PriceMicros {
+    return cents(50 + Math.round(20 * Math.sin(atMs / 7_200_000)))
+  }
+}
+
+/** A world that does only what a test tells it to. */
+export class StubWorld implements World {
+  readonly seed = 1
+  readonly startedMs: TimeMs
+  readonly #clock: ManualClock
+  readonly #events: SimEvent[] = []
+  readonly #markets: StubMarket[] = []
+  readonly #trades: SimTrade[] = []
+  readonly #listeners = new Set<(change: WorldChange) => void>()
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+    this.startedMs = clock.nowMs()
+  }
+
+  tradesFromMs(): TimeMs {
+    return this.startedMs
+  }
+
+  nowMs(): TimeMs {
+    return this.#clock.nowMs()
+  }
+  events(venue: VenueKey): readonly SimEvent[] {
+    return venue === 'b' ? this.#events : []
+  }
+  markets(venue: VenueKey): readonly SimMarket[] {
+    return venue === 'b' ? this.#markets : []
+  }
+  market(_venue: VenueKey, nativeId: string): StubMarket | null {
+    return this.#markets.find((market) => market.listing.nativeId === nativeId) ?? null
+  }
+  marketOfToken(): null {
+    return null
+  }
+  event(_venue: VenueKey, nativeId: string): SimEvent | null {
+    return this.#events.find((event) => event.nativeId === nativeId) ?? null
+  }
+  trades(): readonly SimTrade[] {
+    return this.#trades
+  }
+  teams(): ReturnType<World['teams']> {
+    const teams = new Map<string, ReturnType<World['teams']>[number]>()
+    for (const { game } of this.#events) {
+      if (game === null) continue
+      for (const team of [game.away, game.home]) {
+        teams.set(`${game.league}/${team.kalshiCode}`, { league: game.league, team })
+      }
+    }
+    return [...teams.values()]
+  }
+  onChange(listener: (change: WorldChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+  step(): void {}
+
+  /** How many listen. */
+  get listenerCount(): number {
+    return this.#listeners.size
+  }
+
+  /** Adds an event. */
+  addEvent(nativeId: string, fields: Partial<SimEvent> = {}): SimEvent {
+    const nowMs = this.nowMs()
+    const event: SimEvent = {
+      venue: 'b',
+      number: this.#events.length,
+      nativeId,
+      series: nativeId.split('-')[0] ?? nativeId,
+      seriesTitle: 'Test series',
+      title: `Title of ${nativeId}`,
+      subtitle: 'Before 2027',
+      description: '',
+      category: 'Politics',
+      tags: ['US Elections'],
+      topic: 'politics',
+      isMutuallyExclusive: true,
+      createdMs: timeMs(nowMs - 5 * DAY_MS),
+      endMs: timeMs(nowMs + 5 * DAY_MS),
+      game: null,
+      markets: [],
+      ...fields,
+    }
+    this.#events.push(event)
+    return event
+  }
+
+  /** Adds a market to an event, silently. */
+  addMarket(event: SimEvent, suffix: string, fields: Partial<SimListing> = {}): StubMarket {
+    const market = new StubMarket(
+      {
+        ...listingOf(`${event.nativeId}-${suffix}`, this.#markets.length, this.nowMs()),
+        ...fields,
+      },
+      event,
+    )
+    event.markets.push(market)
+    this.#markets.push(market)
+    return market
+  }
+
+  /** Sets levels of a book: [side, cents, contracts], and tells of it. */
+  setLevels(market: StubMarket, levels: readonly (readonly [BookSide, number, number])[]): void {
+    const { changes, previousSizes } = apply(market, levels)
+    this.tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
+  }
+
+  /** Prints a trade and takes what it took from the book. */
+  print(
+    market: StubMarket,
+    fields: { outcomeIndex?: 0 | 1; side?: TradeSide; cents?: number; contracts?: number },
+    levels: readonly (readonly [BookSide, number, number])[] = [],
+  ): SimTrade {
+    const wallet = { address: '0x1', name: '', pseudonym: '' }
+    const number = String(this.#trades.length).padStart(12, '0')
+    const trade: SimTrade = {
+      id: `00000000-0000-4000-8000-${number}`,
+      txHash: '0x2',
+      market,
+      outcomeIndex: fields.outcomeIndex ?? 0,
+      side: fields.side ?? 'buy',
+      price: cents(fields.cents ?? 50),
+      size: contracts(fields.contracts ?? 10),
+      atMs: this.nowMs(),
+      taker: wallet,
+      makers: [],
+    }
+    market.trades.push(trade)
+    market.lastTrade = trade
+    this.#trades.push(trade)
+    const { changes, previousSizes } = apply(market, levels)
+    this.tell({ kind: 'trade', market, trade, changes, previousSizes, atMs: trade.atMs })
+    return trade
+  }
+
+  /** Moves a market on and tells of it. */
+  move(
+    market: StubMarket,
+    kind: 'created' | 'opened' | 'closed' | 'determined' | 'resolved',
+  ): void {
+    if (kind !== 'created') market.status = kind === 'opened' ? 'open' : kind
+    this.tell({ kind, market, atMs: this.nowMs() })
+  }
+
+  tell(change: WorldChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function apply(
+  market: StubMarket,
+  levels: readonly (readonly [BookSide, number, number])[],
+): { changes: LevelChange[]; previousSizes: SizeMicros[] } {
+  const changes: LevelChange[] = []
+  const previousSizes: SizeMicros[] = []
+  for (const [side, priceCents, count] of levels) {
+    const price = cents(priceCents)
+    const size = contracts(count)
+    previousSizes.push(market.book.sizeAt(side, price))
+    changes.push({ side, price, size })
+    if (size === 0) market.book.sides[side].delete(price)
+    else market.book.sides[side].set(price, size)
+  }
+  return { changes, previousSizes }
+}
+
+function listingOf(nativeId: string, index: number, nowMs: TimeMs): SimListing {
+  const at = (days: number): TimeMs => timeMs(nowMs + days * DAY_MS)
+  return {
+    venue: 'b',
+    index,
+    number: index,
+    nativeId,
+    uuid: `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`,
+    slug: nativeId.toLowerCase(),
+    tokens: [`${nativeId}:yes`, `${nativeId}:no`],
+    outcomes: ['Yes', 'No'],
+    question: `Will ${nativeId} happen?`,
+    shortTitle: 'It happens',
+    noShortTitle: 'It does not',
+    rules: 'If it happens, then the market resolves to Yes.',
+    rulesSecondary: '',
+    strike: null,
+    sportsMarketType: null,
+    line: null,
+    createdMs: at(-5),
+    openMs: at(-4),
+    closeMs: at(3),
+    determineMs: at(3.5),
+    resolveMs: at(4),
+    payout: priceMicros(1_000_000),
+    questionKey: nativeId,
+    pair: null,
+    activity: 1,
+  }
+}

@@ -1,0 +1,73 @@
+// The simulated world as subjects of matching, with what the world itself knows: which pairs were planted and how
+// each trap differs. Rendered in the venues' own words, read by the same readers as dumps.
+
+import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
+import type { VenueSubjects } from '../../../engine/matching/offline/match-corpus.ts'
+import type { MatchEvent, MatchMarket } from '../../../engine/matching/read/subject.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { Calendar } from '../../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../../engine/venues/simulator/faults.ts'
+import { renderEvent } from '../../../engine/venues/simulator/kalshi/events.ts'
+import { renderMarket } from '../../../engine/venues/simulator/kalshi/render.ts'
+import type { SimPairKind } from '../../../engine/venues/simulator/model.ts'
+import { eventRow } from '../../../engine/venues/simulator/polymarket/events.ts'
+import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.ts'
+import { SimulatedWorld } from '../../../engine/venues/simulator/world.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
+
+export interface MatchingWorld {
+  readonly a: VenueSubjects
+  readonly b: VenueSubjects
+  /** Venue a's id → its listing at venue b, and how that differs. */
+  readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
+  /**
+   * Either venue's id → which recurring question it asks. A trap with another date lets venue b ask what venue a
+   * asks a cycle later: such a pair is one question that nobody planted, and other questions are none.
+   */
+  readonly recurring: ReadonlyMap<string, string>
+}
+
+/** A world of so many markets a venue. */
+export function matchingWorld(set: { seed: number; marketsPerVenue: number }): MatchingWorld {
+  const nowMs = timeMs(Date.UTC(2026, 10, 20, 17))
+  const clock = new ManualClock(nowMs)
+  const world = new SimulatedWorld({
+    seed: set.seed,
+    messagesPerSecond: 1,
+    plan: new Calendar(set),
+    faults: new Faults([], seededRandom(1)),
+    clock,
+    random: seededRandom('world'),
+  })
+  const sides = { a: emptySide(), b: emptySide() }
+  const planted = new Map<string, { other: string; kind: SimPairKind }>()
+  const recurring = new Map<string, string>()
+  for (const event of world.events('a')) {
+    const parent = eventRow(event, { nowMs, hasTags: true })
+    for (const market of event.markets) {
+      const row = gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })
+      addDumpRow('a', { ...row, event: parent }, sides.a)
+      const { nativeId, pair } = market.listing
+      recurring.set(nativeId, recurringOf(market.listing.questionKey))
+      if (pair !== null && world.market('b', pair.otherNativeId) !== null) {
+        planted.set(nativeId, { other: pair.otherNativeId, kind: pair.kind })
+      }
+    }
+  }
+  for (const event of world.events('b')) {
+    const markets = event.markets.map((market) => {
+      recurring.set(market.listing.nativeId, recurringOf(market.listing.questionKey))
+      return renderMarket(market, { nowMs, metadataMs: nowMs })
+    })
+    addDumpRow('b', renderEvent(event, { updatedMs: nowMs, markets }), sides.b)
+  }
+  return { ...sides, planted, recurring }
+}
+
+/** "updown/BTC/20:12345:up" is asked anew each cycle. */
+const recurringOf = (questionKey: string): string => questionKey.split(':')[0] ?? ''
+
+function emptySide(): { markets: MatchMarket[]; events: MatchEvent[] } {
+  return { markets: [], events: [] }
+}

@@ -1,0 +1,286 @@
+// What a route cannot say of itself: values that mean something in the world of described-face.ts, and
+// how to reach the statuses that need a certain state. A new route needs a row here only when the
+// samples by name do not do, or when it documents a status that no general request reaches: the
+// conformance run fails and says which.
+
+import { EngineError } from '../../../engine/errors.ts'
+import type { AccountId } from '../../../engine/ids.ts'
+import { EVENT_TYPES } from '../../../engine/webhooks/webhook.ts'
+import { readClientFiles } from '../../../http/assets/client-files.ts'
+import { readDashboard } from '../../../http/assets/dashboard-files.ts'
+import { readPage } from '../../../http/documents/docs-page.ts'
+import type { Route } from '../../../http/request/route.ts'
+import type { FakeEngine } from '../fakes/fake-engine.ts'
+import { fakeAddress, randomWallet } from '../fakes/fake-wallets.ts'
+import { ACCOUNT } from '../rigs/described-face.ts'
+
+/** Whose credential a request carries. */
+export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
+
+/** A request of a route; what is left out is as a good one has it. */
+export interface Ask {
+  readonly method?: string
+  /** Values of path parameters, not encoded. */
+  readonly path?: Readonly<Record<string, string>>
+  /** All of the query, not encoded. */
+  readonly query?: readonly (readonly [name: string, value: string])[]
+  /** Instead of `query`, as it is sent. */
+  readonly rawQuery?: string
+  readonly credential?: Credential
+  readonly headers?: readonly (readonly [name: string, value: string])[]
+  readonly body?: Buffer | string
+}
+
+export interface Seed {
+  /** Valid path parameters; made anew for each request. */
+  readonly path?: (engine: FakeEngine) => Promise<Readonly<Record<string, string>>>
+  /** Valid values of query parameters, where the samples by name do not do. */
+  readonly query?: Readonly<Record<string, string>>
+  /** A valid body; made anew for each request. */
+  readonly body?: () => Readonly<Record<string, unknown>>
+  /** Requests that reach a status. */
+  readonly reach?: Readonly<Record<number, Ask>>
+  /** Statuses that only a request from another address reaches; the handler is called directly. */
+  readonly reachFrom?: Readonly<Record<number, string>>
+  /** Owner and method that refuse with UNAVAILABLE, and the request that then is answered 503. */
+  readonly unavailable?: {
+    readonly owner: (engine: FakeEngine) => object
+    readonly method: string
+    readonly ask?: Ask
+  }
+}
+
+/** Valid values by parameter name. */
+export const SAMPLES: Readonly<Record<string, string>> = {
+  address: `0x${'a1'.repeat(20)}`,
+  at_time: '1795175999',
+  condition_id: 'a0',
+  cursor: '1795175940000',
+  date: '2026-11-20',
+  delivery_id: 'dlv_1',
+  depth: '2',
+  end_time: '1795176000',
+  end_ts: '1795176000',
+  event_slug: 'event-a0',
+  limit: '3',
+  market_id: 'venue_a_a0',
+  market_ids: 'venue_a_a0,venue_b_b0,venue_a_none',
+  offset: '0',
+  outcome: 'yes',
+  search: 'happen',
+  start_time: '1795100000',
+  start_ts: '1795100000',
+  ticker: 'b0',
+  token_id: '7131',
+  wallet: `0x${'A1'.repeat(20)}`,
+  webhook_id: 'wh_1',
+}
+
+const HANDSHAKE = [
+  ['Connection', 'Upgrade'],
+  ['Upgrade', 'websocket'],
+  ['Sec-WebSocket-Version', '13'],
+  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+] as const
+const SEARCH: Ask = { query: [['search', 'happen']] }
+const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
+const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0') ?? engine
+const whales = (method: 'history' | 'historyOfMarket') => ({
+  owner: (engine: FakeEngine) => engine.whaleLog,
+  method,
+})
+const venueTrades = { owner: (engine: FakeEngine) => engine.catalog, method: 'venueTrades' }
+
+const accountsOf = (method: keyof FakeEngine['accounts']) => ({
+  owner: (engine: FakeEngine) => engine.accounts,
+  method,
+})
+
+const noWebhook = { 404: { path: { webhook_id: 'wh_none' } } }
+
+let signUps = 0
+
+/** A webhook of the account whose requests these are, with a delivery. */
+async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
+  const account = ownAccount(engine)
+  const known = engine.webhooks.list(account)[0]
+  const { webhook } = known === undefined ? await makeWebhook(engine, account) : { webhook: known }
+  const { number } = engine.webhooks.deliver(webhook.id)
+  return { webhook_id: webhook.id, delivery_id: `dlv_${number}` }
+}
+
+function makeWebhook(engine: FakeEngine, account: AccountId) {
+  const filters = {
+    ...{ marketIds: null, venue: null, wallets: null, minUsd: null, minChange: null },
+    ...{ side: null, eventSlugs: null, categories: null },
+  }
+  const request = { url: 'https://example.com/', eventTypes: EVENT_TYPES, filters }
+  return engine.webhooks.create(account, { ...request, description: null, secret: null })
+}
+
+function ownAccount(engine: FakeEngine): AccountId {
+  const [account] = [...engine.accounts.accounts.values()].filter(
+    ({ caller }) => caller.email === `${ACCOUNT}@example.com`,
+  )
+  if (account === undefined) throw new Error('the account is gone')
+  return account.caller.accountId
+}
+
+/** The wallet of the sample address, with more rows than a page has. */
+async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
+  const { wallets, catalog, clock } = engine
+  const asked = { proxy: fakeAddress('a1'), eventCount: 400, nowMs: clock.nowMs() }
+  const markets = [...catalog.markets('a')]
+  if (wallets.count === 0) {
+    wallets.known.push(randomWallet(asked, markets, { eoa: fakeAddress('e0'), handle: 'ann' }))
+  }
+  return { address: asked.proxy }
+}
+
+/** Of a route of one wallet. */
+const wallet: Seed = {
+  path: knownWallet,
+  unavailable: { owner: (engine) => engine.wallets, method: 'open' },
+}
+
+/** By method and pattern. */
+export const SEEDS: Readonly<Record<string, Seed>> = {
+  'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
+  'GET /docs/{asset}': {
+    path: async () => ({ asset: [...readPage().files.keys()].at(-1) ?? '' }),
+  },
+  'GET /dashboard/{asset}': {
+    path: async () => ({ asset: [...readDashboard(readClientFiles()).files.keys()].at(-1) ?? '' }),
+  },
+  'GET /client/{file}': {
+    path: async () => ({ file: 'connect.js' }),
+    query: { v: readClientFiles().get('connect.js')?.hash ?? '' },
+  },
+  'GET /v1/markets': { unavailable: searching, reach: { 400: turned('start_ts', 'end_ts') } },
+  'GET /v1/markets/search': { unavailable: searching },
+  'GET /v1/venue_a/markets': { unavailable: searching, query: { market_slug: 'slug-a0' } },
+  'GET /v1/venue_b/markets': { unavailable: searching, query: { event_ticker: 'event-b0' } },
+  'GET /v1/venue_a/trades': { unavailable: venueTrades },
+  'GET /v1/venue_b/trades': { unavailable: venueTrades },
+  'GET /v1/whales': { unavailable: { ...whales('history'), ask: { query: [] } } },
+  'GET /v1/whales/trades': { unavailable: { ...whales('history'), ask: { query: [] } } },
+  'GET /v1/markets/{market_id}/whales': { unavailable: whales('historyOfMarket') },
+  'GET /v1/wallets/{address}': {
+    ...wallet,
+    reach: { 404: { path: { address: `0x${'00'.repeat(20)}` } } },
+  },
+  'GET /v1/wallets/{address}/trades': wallet,
+  'GET /v1/wallets/{address}/positions': { ...wallet, query: { min_balance: '0' } },
+  'GET /v1/wallets/{address}/pnl': wallet,
+  'GET /v1/wallets/{address}/activity': { ...wallet, query: { type: 'SPLIT' } },
+  'GET /v1/events/{slug}': { path: async () => ({ slug: 'event-a0' }) },
+  'GET /v1/matching-markets/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
+  'GET /v1/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
+  'GET /v1/markets/{market_id}/price': {
+    unavailable: {
+      owner: (engine) => engine.pastPrices,
+      method: 'at',
+      ask: { query: [['at_time', '1700000000']] },
+    },
+  },
+  'GET /v1/markets/{market_id}/trades': {
+    query: { slug: 'slug-a0' },
+    reach: { 400: turned('start_time', 'end_time') },
+    unavailable: { owner: market, method: 'trades' },
+  },
+  'GET /v1/markets/{market_id}/candles': { unavailable: { owner: market, method: 'bars' } },
+  'GET /v1/markets/{market_id}/orderbook/history': {
+    unavailable: { owner: market, method: 'snapshots' },
+  },
+  'GET /v1/ws': {
+    reach: { 101: { headers: HANDSHAKE }, 401: { credential: 'none', headers: HANDSHAKE } },
+  },
+  'POST /v1/auth/signup': {
+    body: () => ({ email: `new${++signUps}@example.com`, password: 'a long password' }),
+    reach: {
+      400: { body: `{"email":"${ACCOUNT}@example.com","password":"a long password"}` },
+      429: { body: '{"email":"hasty@example.com","password":"a long password"}' },
+    },
+    unavailable: accountsOf('signUp'),
+  },
+  'POST /v1/auth/login': {
+    body: () => ({ email: `${ACCOUNT}@example.com`, password: 'a long password' }),
+    reach: {
+      401: { body: `{"email":"${ACCOUNT}@example.com","password":"wrong"}` },
+      429: { body: '{"email":"hasty@example.com","password":"wrong"}' },
+    },
+    unavailable: accountsOf('logIn'),
+  },
+  'POST /v1/auth/logout': { unavailable: accountsOf('logOut') },
+  'POST /v1/auth/password': {
+    body: () => ({ current_password: 'a long password', new_password: 'another password' }),
+    unavailable: accountsOf('changePassword'),
+  },
+  'DELETE /v1/auth/me': {
+    body: () => ({ password: 'a long password' }),
+    unavailable: accountsOf('deleteAccount'),
+  },
+  'POST /v1/webhooks': {
+    body: () => ({
+      url: 'https://example.com/hooks',
+      event_types: ['whale', 'price.changed'],
+      filters: { market_ids: ['venue_a_a0'], min_change: 0.02 },
+      secret: `whsec_${'a1b2'.repeat(8)}`,
+      description: 'a bot',
+    }),
+  },
+  'GET /v1/webhooks/{webhook_id}': { path: ownWebhook, reach: noWebhook },
+  'PATCH /v1/webhooks/{webhook_id}': {
+    path: ownWebhook,
+    body: () => ({ active: false }),
+    reach: noWebhook,
+  },
+  'DELETE /v1/webhooks/{webhook_id}': { path: ownWebhook, reach: noWebhook },
+  'POST /v1/webhooks/{webhook_id}/rotate-secret': {
+    path: ownWebhook,
+    body: () => ({}),
+    reach: noWebhook,
+  },
+  'POST /v1/webhooks/{webhook_id}/test': { path: ownWebhook, reach: noWebhook },
+  'GET /v1/webhooks/{webhook_id}/deliveries': {
+    path: ownWebhook,
+    query: { cursor: '3' },
+    reach: noWebhook,
+  },
+  'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': { path: ownWebhook },
+  'POST /v1/keys': { body: () => ({ label: 'bot', scopes: ['read', 'webhooks'] }) },
+  'DELETE /v1/keys/{key_id}': {
+    path: async (engine) => {
+      const { view } = await engine.accounts.createKey(ownAccount(engine), 'to be revoked')
+      return { key_id: view.id }
+    },
+  },
+}
+
+function turned(start: string, end: string): Ask {
+  return {
+    query: [
+      ['search', 'happen'],
+      [start, '1795176000'],
+      [end, '1795100000'],
+    ],
+  }
+}
+
+/** The row of a route. */
+export function seedOf({ method, pattern }: Route): Seed {
+  return SEEDS[`${method} ${pattern}`] ?? {}
+}
+
+/** Makes an owner's method refuse until the returned function is called. */
+export function refusing(owner: object, method: string): () => void {
+  const own = Object.getOwnPropertyDescriptor(owner, method)
+  const value = () => {
+    throw new EngineError('UNAVAILABLE', 'the test has made this unavailable')
+  }
+  Object.defineProperty(owner, method, { configurable: true, value })
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(owner, method)
+    else Object.defineProperty(owner, method, own)
+  }
+}

@@ -1,0 +1,118 @@
+// Invented listings for tests of the world's motion, with plain defaults: what a test sets is what
+// matters to it. Not for tests of the calendar's words, which use the real one.
+
+import type { VenueKey } from '../../../engine/ids.ts'
+import { PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
+import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
+import type { SimListing } from '../../../engine/venues/simulator/model.ts'
+import type { Plan } from '../../../engine/venues/simulator/world.ts'
+
+export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
+const DAY_MS = 86_400_000
+
+export interface MarketSketch {
+  readonly venue?: VenueKey
+  readonly prior?: number
+  readonly moverKey?: string
+  readonly isInverted?: boolean
+  readonly listing?: Partial<SimListing>
+}
+
+/** One market, open for ten days around noon. */
+export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMarket {
+  const venue = sketch.venue ?? (index % 2 === 0 ? 'a' : 'b')
+  const nativeId = venue === 'a' ? `0x${String(index).padStart(64, '0')}` : `KXTEST-${index}`
+  return {
+    listing: { ...listingOf(venue, index, nativeId), ...sketch.listing },
+    prior: sketch.prior ?? 0.1 + 0.8 * ((index * 0.37) % 1),
+    moverKey: sketch.moverKey ?? `mover ${index}`,
+    isInverted: sketch.isInverted ?? false,
+  }
+}
+
+/** An event for each market. */
+export function planEvent(market: PlannedMarket): PlannedEvent {
+  const { listing } = market
+  return {
+    event: {
+      venue: listing.venue,
+      number: listing.index,
+      nativeId: `event ${listing.nativeId}`,
+      series: 'TEST',
+      seriesTitle: 'Tests',
+      title: listing.question,
+      subtitle: '',
+      description: '',
+      category: 'Politics',
+      tags: [],
+      topic: 'politics',
+      isMutuallyExclusive: false,
+      createdMs: listing.createdMs,
+      endMs: listing.closeMs,
+      game: null,
+    },
+    markets: [market],
+  }
+}
+
+/** A calendar of exactly these markets; `later` ones appear at their `createdMs`. */
+export function planOf(
+  markets: readonly PlannedMarket[],
+  later: readonly PlannedMarket[] = [],
+): Plan {
+  return {
+    eventsAt: () => markets.map(planEvent),
+    createdBetween: (fromMs: TimeMs, toMs: TimeMs) =>
+      later
+        .filter(({ listing }) => listing.createdMs > fromMs && listing.createdMs <= toMs)
+        .map(planEvent),
+    eventNumbered: (venue, number) =>
+      [...markets, ...later]
+        .map(planEvent)
+        .find(({ event }) => event.venue === venue && event.number === number) ?? null,
+    teams: () => [],
+  }
+}
+
+/** `count` markets, in turn at venue a and venue b, of uneven activity. */
+export function planMany(count: number): PlannedMarket[] {
+  const markets: PlannedMarket[] = []
+  for (let index = 0; index < count; index += 1) {
+    markets.push(planMarket(index, { listing: { activity: 4 / (1 + (index % 10)) } }))
+  }
+  return markets
+}
+
+function listingOf(venue: VenueKey, index: number, nativeId: string): SimListing {
+  const at = (days: number): TimeMs => timeMs(NOON + days * DAY_MS)
+  return {
+    venue,
+    index,
+    number: 1_000 + index,
+    nativeId,
+    uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    slug: `test-${index}`,
+    tokens:
+      venue === 'a'
+        ? [`1${String(2 * index).padStart(76, '0')}`, `1${String(2 * index + 1).padStart(76, '0')}`]
+        : [`${nativeId}:yes`, `${nativeId}:no`],
+    outcomes: ['Yes', 'No'],
+    question: `Will test ${index} pass?`,
+    shortTitle: '',
+    noShortTitle: '',
+    rules: '',
+    rulesSecondary: '',
+    strike: null,
+    sportsMarketType: null,
+    line: null,
+    createdMs: at(-5.1),
+    openMs: at(-5),
+    closeMs: at(5),
+    determineMs: at(5.01),
+    resolveMs: at(5.05),
+    payout: PRICE_ONE,
+    questionKey: `question ${index}`,
+    pair: null,
+    activity: 1,
+  }
+}

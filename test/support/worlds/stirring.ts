@@ -1,0 +1,35 @@
+// What the stream's tests do to their markets and clients: random changes of every kind, and waiting
+// until a client has everything that was sent to it.
+
+import type { Random } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros } from '../../../engine/units.ts'
+import type { Message, StreamClient } from '../clients/stream-client.ts'
+import type { FakeMarket } from '../fakes/fake-engine.ts'
+import type { ManualClock } from '../fakes/manual-clock.ts'
+import { level } from './builders.ts'
+
+/** The client's messages once its commands and all that was due to it have come. */
+export async function settled(
+  clock: ManualClock,
+  client: StreamClient,
+): Promise<readonly Message[]> {
+  clock.advance(1_000)
+  await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
+  return client.messages
+}
+
+/** A change of a random market. */
+export function stirMarkets(markets: readonly FakeMarket[], random: Random): void {
+  const chosen = random.pick(markets)
+  const roll = random.next()
+  if (roll < 0.02) chosen.replace([level(0.3, random.below(9) + 1)], [level(0.7, 5)], 'venue_gap')
+  else if (roll < 0.2) chosen.trade()
+  else if (roll < 0.3) chosen.reprice(10_000 * (1 + random.below(98)))
+  else {
+    chosen.change({
+      side: random.pick(['bid', 'ask']),
+      price: priceMicros(10_000 * (1 + random.below(98))),
+      size: sizeMicros(random.below(4) * 1_000_000),
+    })
+  }
+}

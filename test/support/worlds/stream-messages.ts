@@ -1,0 +1,169 @@
+// Random messages of the stream of every kind, with the extremes that break encoders: numbers around
+// 2^31, 2^32 and 2^53, empty and long lists, texts with quotes, controls and other scripts.
+
+import type { Level, MarketPrice, Trade } from '../../../engine/events.ts'
+import { type Bar, barOf, CANDLE_MS, joined } from '../../../engine/market/candle.ts'
+import type { Random } from '../../../engine/random.ts'
+import {
+  priceMicros,
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import { INTERVALS } from '../../../http/ws/channels.ts'
+import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
+import type { FakeMarket } from '../fakes/fake-market.ts'
+
+const WHOLE = [
+  0,
+  1,
+  127,
+  128,
+  255,
+  256,
+  65_535,
+  65_536,
+  2 ** 31 - 1,
+  2 ** 31,
+  2 ** 32 - 1,
+  2 ** 32,
+  2 ** 40 + 1,
+  Number.MAX_SAFE_INTEGER,
+]
+const TEXTS = [
+  '',
+  'x',
+  'He said "no" \\ \n\u0000\u001f',
+  'Größe € 日本 🐙',
+  '__proto__',
+  'y'.repeat(300),
+]
+
+export interface Written {
+  readonly name: string
+  write(encoder: Encoder): Frame
+}
+
+/** One message of each kind, about one of the markets. */
+export function randomMessages(random: Random, markets: readonly FakeMarket[]): Written[] {
+  const market = random.pick(markets)
+  const { ref } = market
+  const whole = () => random.pick(WHOLE)
+  const time = (): TimeMs => timeMs(whole())
+  const price = () => priceMicros(random.pick([0, 1, 10_000, 333_333, 500_000, 999_999, 1_000_000]))
+  const size = (): SizeMicros => sizeMicros(whole())
+  const text = () => random.pick(TEXTS)
+  const maybe = <Value>(value: Value): Value | null => (random.next() < 0.3 ? null : value)
+  const levels = (): Level[] =>
+    Array.from({ length: random.pick([0, 1, 2, 15, 16, 40]) }, () => ({
+      price: price(),
+      size: size(),
+    }))
+  const stamped = () => ({
+    market: ref,
+    offset: whole(),
+    seq: whole(),
+    venueTimeMs: time(),
+    receivedAtMs: time(),
+  })
+  const trade = (): Trade => ({
+    nativeId: text(),
+    timeMs: time(),
+    ordinal: whole(),
+    price: price(),
+    size: size(),
+    side: random.pick(['buy', 'sell']),
+    outcomeIndex: random.below(3),
+    usd: usdMicros(whole()),
+    maker: maybe(text()),
+    taker: maybe(text()),
+    txHash: maybe(text()),
+  })
+  const quote = (): MarketPrice => ({
+    price: price(),
+    source: random.pick(['midpoint', 'last_trade', 'none']),
+    bid: maybe(price()),
+    ask: maybe(price()),
+    observedAtMs: time(),
+  })
+  const bar = (): Bar => joined(barOf('minute', trade()), barOf('minute', trade()))
+  const book = {
+    ...stamped(),
+    venueTimeMs: maybe(time()),
+    receivedAtMs: maybe(time()),
+    bids: levels(),
+    asks: levels(),
+    isStale: random.next() < 0.5,
+    checksum: random.pick([0, 2 ** 31, 2 ** 32 - 1]),
+  }
+  const sides = [...levels(), ...levels()].map((level) => ({
+    ...level,
+    side: random.pick(['bid', 'ask'] as const),
+  }))
+  const interval = random.pick(INTERVALS)
+  const whale = {
+    ...trade(),
+    outcome: maybe(text()),
+    question: text(),
+    slug: text(),
+    eventSlug: maybe(text()),
+    category: maybe(text()),
+    wallet: maybe(text()),
+    fills: whole(),
+  }
+  const facts = {
+    ...market.summary,
+    question: text(),
+    closeAtMs: maybe(timeMs(random.below(2 ** 32) * 1000)),
+    settlementPrice: maybe(price()),
+  }
+  const event = random.pick(['opened', 'closed', 'resolved', 'changed', 'matched'] as const)
+  const twin = maybe(random.pick(markets).ref)
+  const stamps = stamped()
+  const epoch = maybe(text()) ?? undefined
+  const updates = {
+    book: { kind: 'book', ...stamps, changes: sides, checksum: maybe(2 ** 31) } as const,
+    trade: { kind: 'trade', ...stamps, trade: trade() } as const,
+    whale: { kind: 'whale', ...stamps, whale } as const,
+    life: { kind: 'lifecycle', ...stamps, event, facts, twin } as const,
+    price: { kind: 'price', ...stamps, price: quote() } as const,
+  }
+  const candle = { market: ref, interval, lengthMs: CANDLE_MS[interval], bar: bar(), nowMs: time() }
+  const depth = { market: ref, levels: random.pick([5, 10, 20]), book, stamp: book }
+  const state = quote()
+  const gap = {
+    channel: 'trades',
+    fromMs: maybe(time()),
+    toMs: time(),
+    count: maybe(whole()),
+  } as const
+  const where = random.pick([{ marketId: ref.id }, { platform: ref.platform }])
+  const status = {
+    platform: text(),
+    state: 'stale',
+    lagMs: maybe(whole()),
+    delayMs: whole(),
+    completeToMs: maybe(time()),
+  } as const
+  const offsets = maybe({ orderbook: whole(), trades: whole(), whales: 0, lifecycle: whole() })
+  const beat = { timestampMs: time(), counter: whole(), offsets }
+  const reply = { type: 'synced', id: maybe(random.pick([text(), whole(), 0.5, -1])), n: [whole()] }
+  return [
+    { name: 'update', write: (encoder) => encoder.bookUpdate(updates.book) },
+    { name: 'snapshot', write: (encoder) => encoder.snapshot(market, book) },
+    { name: 'resync', write: (encoder) => encoder.resync('depth', ref, 'venue_gap') },
+    { name: 'trade', write: (encoder) => encoder.trade(updates.trade, epoch) },
+    { name: 'whale', write: (encoder) => encoder.whale(updates.whale, epoch) },
+    { name: 'lifecycle', write: (encoder) => encoder.lifecycle(updates.life, epoch) },
+    { name: 'price', write: (encoder) => encoder.priceUpdate(updates.price) },
+    { name: 'price state', write: (encoder) => encoder.priceState(ref, state, stamps) },
+    { name: 'depth', write: (encoder) => encoder.depth(depth) },
+    { name: 'candle', write: (encoder) => encoder.candle({ ...candle, stamp: stamps }) },
+    { name: 'gap', write: (encoder) => encoder.gap({ ...gap, where }) },
+    { name: 'status', write: (encoder) => encoder.status(status) },
+    { name: 'heartbeat', write: (encoder) => encoder.heartbeat(beat) },
+    { name: 'reply', write: (encoder) => encoder.reply(reply) },
+  ]
+}

@@ -1,0 +1,341 @@
+// A small hand-made World whose every change a test orders itself: for tests of the simulated
+// venues' servers. Not for tests of how a world moves (world.ts has its own).
+
+import { createHash } from 'node:crypto'
+import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import {
+  PRICE_ONE,
+  type PriceMicros,
+  priceMicros,
+  SIZE_ZERO,
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  USD_ZERO,
+} from '../../../engine/units.ts'
+import type {
+  SimBook,
+  SimEvent,
+  SimListing,
+  SimMarket,
+  SimStatus,
+  SimTeam,
+  SimTrade,
+  World,
+  WorldChange,
+} from '../../../engine/venues/simulator/model.ts'
+import type { ManualClock } from '../fakes/manual-clock.ts'
+
+const DAY_MS = 86_400_000
+
+/** Dollars and contracts in, micros out: `price(0.41)`. */
+export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))
+export const size = (contracts: number): SizeMicros => sizeMicros(Math.round(contracts * 1e6))
+
+/** A book in two maps, sorted when looked at. */
+export class StubBook implements SimBook {
+  readonly #sides = {
+    bid: new Map<PriceMicros, SizeMicros>(),
+    ask: new Map<PriceMicros, SizeMicros>(),
+  }
+
+  get bids(): readonly Level[] {
+    return this.#levels('bid').sort((one, other) => other.price - one.price)
+  }
+
+  get asks(): readonly Level[] {
+    return this.#levels('ask').sort((one, other) => one.price - other.price)
+  }
+
+  get bestBid(): PriceMicros | null {
+    return this.bids[0]?.price ?? null
+  }
+
+  get bestAsk(): PriceMicros | null {
+    return this.asks[0]?.price ?? null
+  }
+
+  sizeAt(side: BookSide, at: PriceMicros): SizeMicros {
+    return this.#sides[side].get(at) ?? SIZE_ZERO
+  }
+
+  apply(change: LevelChange): SizeMicros {
+    const previous = this.sizeAt(change.side, change.price)
+    if (change.size === 0) this.#sides[change.side].delete(change.price)
+    else this.#sides[change.side].set(change.price, change.size)
+    return previous
+  }
+
+  #levels(side: BookSide): Level[] {
+    return [...this.#sides[side]].map(([at, amount]) => ({ price: at, size: amount }))
+  }
+}
+
+export interface StubMarket extends SimMarket {
+  readonly book: StubBook
+  readonly trades: SimTrade[]
+  updatedMs: TimeMs
+}
+
+/** The world; nothing in it moves by itself. */
+export class StubWorld implements World {
+  readonly seed = 1
+  readonly startedMs: TimeMs
+  readonly #clock: ManualClock
+  readonly #markets: StubMarket[] = []
+  readonly #events: SimEvent[] = []
+  readonly #trades: SimTrade[] = []
+  readonly #listeners = new Set<(change: WorldChange) => void>()
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+    this.startedMs = clock.nowMs()
+  }
+
+  nowMs(): TimeMs {
+    return this.#clock.nowMs()
+  }
+
+  events(venue: VenueKey): readonly SimEvent[] {
+    return venue === 'a' ? this.#events : []
+  }
+
+  markets(venue: VenueKey): readonly StubMarket[] {
+    return venue === 'a' ? this.#markets : []
+  }
+
+  market(venue: VenueKey, nativeId: string): StubMarket | null {
+    return this.markets(venue).find((each) => each.listing.nativeId === nativeId) ?? null
+  }
+
+  marketOfToken(token: string): { market: StubMarket; outcomeIndex: 0 | 1 } | null {
+    for (const market of this.#markets) {
+      if (market.listing.tokens[0] === token) return { market, outcomeIndex: 0 }
+      if (market.listing.tokens[1] === token) return { market, outcomeIndex: 1 }
+    }
+    return null
+  }
+
+  event(venue: VenueKey, nativeId: string): SimEvent | null {
+    return this.events(venue).find((each) => each.nativeId === nativeId) ?? null
+  }
+
+  tradesFromMs(): TimeMs {
+    return this.startedMs
+  }
+
+  trades(venue: VenueKey): readonly SimTrade[] {
+    return venue === 'a' ? this.#trades : []
+  }
+
+  teams(): readonly { readonly league: string; readonly team: SimTeam }[] {
+    return [
+      { league: 'nfl', team: BEARS },
+      { league: 'nfl', team: LIONS },
+    ]
+  }
+
+  onChange(listener: (change: WorldChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size
+  }
+
+  step(): void {}
+
+  /** An event with `count` open markets, each with a small two-sided book. */
+  addEvent(
+    count: number,
+    fields: Partial<SimEvent> = {},
+    listing: Partial<SimListing> = {},
+  ): SimEvent {
+    const number = 500 + this.#events.length
+    const event: SimEvent = { ...eventOf(number, this.startedMs), ...fields, markets: [] }
+    this.#events.push(event)
+    for (let position = 0; position < count; position += 1) this.#addMarket(event, listing)
+    return event
+  }
+
+  /** Changes levels of a market's book and tells it as one change. */
+  setLevels(market: StubMarket, ...levels: readonly [BookSide, number, number][]): void {
+    const changes = levels.map(([side, at, amount]) => ({
+      side,
+      price: price(at),
+      size: size(amount),
+    }))
+    const previousSizes = changes.map((change) => market.book.apply(change))
+    market.updatedMs = this.nowMs()
+    this.#tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
+  }
+
+  /** A taker's fill against the best level of a market's book. */
+  trade(market: StubMarket, fields: Partial<SimTrade> & { contracts?: number } = {}): SimTrade {
+    const { contracts = 5, ...rest } = fields
+    const number = this.#trades.length
+    const best = market.book.asks[0]
+    const trade: SimTrade = {
+      id: `trade ${number}`,
+      txHash: `0x${createHash('sha256').update(`tx ${number}`).digest('hex').slice(0, 63)}1`,
+      market,
+      outcomeIndex: 0,
+      side: 'buy',
+      price: best?.price ?? price(0.5),
+      size: size(contracts),
+      atMs: this.nowMs(),
+      taker: walletOf(number * 10),
+      makers: [
+        { wallet: walletOf(number * 10 + 1), size: size(contracts - 1) },
+        { wallet: walletOf(number * 10 + 2), size: size(1) },
+      ],
+      ...rest,
+    }
+    market.trades.push(trade)
+    this.#trades.push(trade)
+    market.lastTrade = trade
+    market.updatedMs = this.nowMs()
+    const left = sizeMicros((best?.size ?? 0) - trade.size)
+    const changes =
+      best === undefined ? [] : [{ side: 'ask' as const, price: best.price, size: left }]
+    const previousSizes = changes.map((change) => market.book.apply(change))
+    this.#tell({ kind: 'trade', market, trade, changes, previousSizes, atMs: this.nowMs() })
+    return trade
+  }
+
+  changeTick(market: StubMarket, newTick: number): void {
+    const oldTick = market.tickMicros
+    market.tickMicros = price(newTick)
+    this.#tell({ kind: 'tick', market, oldTick, newTick: market.tickMicros, atMs: this.nowMs() })
+  }
+
+  setStatus(
+    market: StubMarket,
+    status: SimStatus,
+    kind: 'opened' | 'closed' | 'determined' | 'resolved',
+  ): void {
+    market.status = status
+    this.#tell({ kind, market, atMs: this.nowMs() })
+  }
+
+  #addMarket(event: SimEvent, fields: Partial<SimListing>): void {
+    const index = this.#markets.length
+    const book = new StubBook()
+    const at = this.startedMs
+    const market: StubMarket = {
+      listing: { ...listingOf(index, at), ...fields },
+      event,
+      status: 'open',
+      tickMicros: price(0.01),
+      lastTrade: null,
+      volumeTotal: USD_ZERO,
+      volume24h: USD_ZERO,
+      volumeTotalContracts: SIZE_ZERO,
+      volume24hContracts: SIZE_ZERO,
+      openInterest: size(12.5),
+      updatedMs: at,
+      book,
+      fairPrice: () => price(0.4),
+      trades: [],
+    }
+    for (const [side, each, amount] of START_LEVELS) {
+      book.apply({ side, price: price(each), size: size(amount) })
+    }
+    event.markets.push(market)
+    this.#markets.push(market)
+  }
+
+  #tell(change: WorldChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+/** The stub's market at a position. */
+export function marketAt(world: StubWorld, index: number): StubMarket {
+  const market = world.markets('a')[index]
+  if (market === undefined) throw new RangeError(`no market ${index}`)
+  return market
+}
+
+export const BEARS: SimTeam = {
+  name: 'Chicago Bears',
+  place: 'Chicago',
+  nickname: 'Bears',
+  polymarketCode: 'chi',
+  kalshiCode: 'CHI',
+}
+export const LIONS: SimTeam = {
+  name: 'Detroit Lions',
+  place: 'Detroit',
+  nickname: 'Lions',
+  polymarketCode: 'det',
+  kalshiCode: 'DET',
+}
+
+const START_LEVELS = [
+  ['bid', 0.4, 100],
+  ['bid', 0.39, 50.5],
+  ['ask', 0.42, 80],
+  ['ask', 0.45, 10],
+] as const
+
+function eventOf(number: number, at: TimeMs): Omit<SimEvent, 'markets'> {
+  return {
+    venue: 'a',
+    number,
+    nativeId: `event-${number}`,
+    series: 'series-one',
+    seriesTitle: 'Series One',
+    title: `Event ${number}`,
+    subtitle: '',
+    description: 'What decides.',
+    category: 'Crypto',
+    tags: ['Crypto', 'Bitcoin'],
+    topic: 'crypto',
+    isMutuallyExclusive: false,
+    createdMs: timeMs(at - 10 * DAY_MS),
+    endMs: timeMs(at + 5 * DAY_MS),
+    game: null,
+  }
+}
+
+function listingOf(index: number, at: TimeMs): SimListing {
+  return {
+    venue: 'a',
+    index,
+    number: 9_000 + index,
+    nativeId: `0x${createHash('sha256').update(`condition ${index}`).digest('hex')}`,
+    uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    slug: `market-${index}`,
+    tokens: [
+      `7${String(2 * index).padStart(76, '0')}`,
+      `7${String(2 * index + 1).padStart(76, '0')}`,
+    ],
+    outcomes: ['Yes', 'No'],
+    question: `Will "${index}" happen?`,
+    shortTitle: `${index}`,
+    noShortTitle: '',
+    rules: 'It happens when it happens.',
+    rulesSecondary: '',
+    strike: null,
+    sportsMarketType: null,
+    line: null,
+    createdMs: timeMs(at - 10 * DAY_MS),
+    openMs: timeMs(at - 9 * DAY_MS),
+    closeMs: timeMs(at + 5 * DAY_MS),
+    determineMs: timeMs(at + 5 * DAY_MS),
+    resolveMs: timeMs(at + 5 * DAY_MS),
+    payout: PRICE_ONE,
+    questionKey: `question ${index}`,
+    pair: null,
+    activity: 1,
+  }
+}
+
+function walletOf(number: number): SimTrade['taker'] {
+  const digits = createHash('sha256').update(`wallet ${number}`).digest('hex').slice(0, 40)
+  return { address: `0x${digits}`, name: `name ${number}`, pseudonym: `Pseudonym ${number}` }
+}

@@ -1,0 +1,228 @@
+// Random histories of a wallet, by seed: markets alone and in groups, fills, splits, merges, redemptions,
+// conversions, income; sizes from a micro to millions of contracts; payouts of 1, 0 and parts; events after a
+// resolution. `isComplete`: nothing is ever given away that was not held, and all of every market is known.
+
+import { nativeMarketId, type OutcomeId, outcomeId } from '../../../engine/ids.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
+
+export interface WalletHistory {
+  /** In order. */
+  readonly events: readonly WalletEvent[]
+  readonly markets: readonly WalletMarket[]
+  readonly isComplete: boolean
+}
+
+const START_MS = Date.UTC(2026, 2, 29, 21)
+
+export interface HistoryShape {
+  readonly isComplete: boolean
+  readonly eventCount: number
+  readonly groupCount: number
+}
+
+export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory {
+  const random = seededRandom('wallet history', seed)
+  const { isComplete, eventCount, groupCount } = shape ?? {
+    isComplete: random.below(2) === 0,
+    eventCount: 1 + random.below(60),
+    groupCount: 1 + random.below(3),
+  }
+  const endMs = START_MS + eventCount * 8_000_000
+  const markets = Array.from({ length: groupCount }, (_, group) =>
+    groupOf(random, { name: `0x${seed.toString(16)}a${group}`, endMs, isComplete }),
+  ).flat()
+  const writer = new Writer(random, { markets, isComplete })
+  let atMs = START_MS
+  for (let index = 0; index < eventCount; index += 1) {
+    atMs +=
+      [0, 1_000, 1_000 * random.below(600), 1_000 * random.below(16_000)][random.below(4)] ?? 0
+    writer.write(atMs)
+  }
+  return { events: writer.events, markets, isComplete }
+}
+
+/** One market alone, or two to five of which one group is made. */
+function groupOf(
+  random: Random,
+  { name, endMs, isComplete }: { name: string; endMs: number; isComplete: boolean },
+): WalletMarket[] {
+  const count = random.below(2) === 0 ? 1 : 2 + random.below(4)
+  const ids = Array.from({ length: count }, (_, index) => nativeMarketId(`${name}b${index}`))
+  const isGroupKnown = isComplete || random.below(4) > 0
+  return ids.map((nativeId, index) => {
+    const isResolved = random.below(3) > 0
+    const payouts = [0, MICROS, MICROS / 2, 0, MICROS, random.below(MICROS + 1)]
+    const isUnknown = !isComplete && random.below(6) === 0
+    const tokens = [1, 2].map((side) => outcomeId(`${BigInt(nativeId) * 1_000n}${index}${side}`))
+    return {
+      ...{ nativeId, question: `Will ${nativeId} be?`, slug: nativeId, eventSlug: name },
+      labels: ['Yes', 'No'],
+      tokens: isUnknown ? [] : tokens,
+      payout: isResolved ? priceMicros(random.pick(payouts)) : null,
+      resolvedAtMs: isResolved
+        ? timeMs(START_MS + Math.floor(random.next() * (endMs - START_MS)) + random.below(1_000))
+        : null,
+      group: count > 1 && isGroupKnown ? ids : null,
+    }
+  })
+}
+
+class Writer {
+  readonly events: WalletEvent[] = []
+  readonly #random: Random
+  readonly #markets: readonly WalletMarket[]
+  readonly #isComplete: boolean
+  /** True balances by token. */
+  readonly #held = new Map<OutcomeId, number>()
+
+  constructor(
+    random: Random,
+    { markets, isComplete }: { markets: readonly WalletMarket[]; isComplete: boolean },
+  ) {
+    this.#random = random
+    this.#markets = markets
+    this.#isComplete = isComplete
+  }
+
+  write(atMs: number): void {
+    const market = this.#random.pick(this.#markets)
+    const kinds = [
+      'buy',
+      'buy',
+      'buy',
+      'sell',
+      'sell',
+      'split',
+      'merge',
+      'redeem',
+      'conversion',
+    ] as const
+    const kind = this.#random.below(30) === 0 ? 'income' : this.#random.pick(kinds)
+    if (kind === 'buy' || kind === 'sell') this.#fill(kind, { market, atMs })
+    else if (kind === 'split') this.#split(market, atMs)
+    else if (kind === 'merge') this.#merge(market, atMs)
+    else if (kind === 'redeem') this.#redeem(market, atMs)
+    else if (kind === 'conversion') this.#convert(market, atMs)
+    else this.#push(atMs, { kind, size: sizeMicros(17), usd: usdMicros(17) })
+  }
+
+  #fill(kind: 'buy' | 'sell', { market, atMs }: { market: WalletMarket; atMs: number }): void {
+    const side = this.#random.below(2)
+    const token = market.tokens[side] ?? outcomeId(`9${BigInt(market.nativeId)}${side}`)
+    const size = kind === 'buy' ? this.#size() : this.#part(this.#balance(token))
+    if (size === 0) return
+    const price = this.#random.below(MICROS + 1)
+    const usd = Number((BigInt(size) * BigInt(price) + 500_000n) / 1_000_000n)
+    this.#move(token, kind === 'buy' ? size : -size)
+    this.#push(atMs, {
+      ...{ kind, token, market: market.nativeId, size: sizeMicros(size), usd: usdMicros(usd) },
+      price: priceMicros(price),
+      fee: usdMicros(this.#random.below(3) === 0 ? this.#random.below(900_000) : 0),
+      role: this.#random.pick([null, 'maker', 'taker']),
+    })
+  }
+
+  #split({ tokens, nativeId }: WalletMarket, atMs: number): void {
+    const size = this.#size()
+    for (const token of tokens) this.#move(token, size)
+    this.#push(atMs, {
+      kind: 'split',
+      market: nativeId,
+      size: sizeMicros(size),
+      usd: usdMicros(size),
+    })
+  }
+
+  #merge({ tokens, nativeId }: WalletMarket, atMs: number): void {
+    const size = this.#part(Math.min(...tokens.map((token) => this.#balance(token)), 1e12))
+    if (size === 0) return
+    for (const token of tokens) this.#move(token, -size)
+    this.#push(atMs, {
+      kind: 'merge',
+      market: nativeId,
+      size: sizeMicros(size),
+      usd: usdMicros(size),
+    })
+  }
+
+  #redeem(market: WalletMarket, atMs: number): void {
+    const { payout, resolvedAtMs, nativeId, tokens } = market
+    const isResolved = payout !== null && resolvedAtMs !== null && resolvedAtMs <= atMs
+    if (!isResolved && this.#isComplete) return
+    const balances = tokens.map((token) => this.#balance(token))
+    for (const token of tokens) this.#held.set(token, 0)
+    const usd = balances.reduce((sum, balance, index) => {
+      const pays = index === 0 ? (payout ?? 0) : MICROS - (payout ?? 0)
+      return sum + Number((BigInt(balance) * BigInt(pays)) / 1_000_000n)
+    }, 0)
+    const told = this.#isComplete || this.#random.below(3) > 0 ? usd : this.#size()
+    this.#push(atMs, {
+      kind: 'redeem',
+      market: nativeId,
+      size: sizeMicros(told),
+      usd: usdMicros(told),
+    })
+  }
+
+  #convert({ group }: WalletMarket, atMs: number): void {
+    if (group === null) return
+    const members = this.#markets.filter(({ nativeId }) => group.includes(nativeId))
+    const holding = members.filter(
+      ({ tokens: [, no] }) => no !== undefined && this.#balance(no) > 0,
+    )
+    const among = this.#isComplete ? holding : members
+    const given = among.filter(() => this.#random.below(4) > 0)
+    if (given.length === 0) return
+    const balances = given.map(({ tokens: [, no] }) => (no === undefined ? 0 : this.#balance(no)))
+    const size = this.#part(Math.min(...balances))
+    if (size === 0) return
+    for (const member of members) {
+      const [yes, no] = member.tokens
+      if (yes === undefined || no === undefined) continue
+      if (given.includes(member)) this.#move(no, -size)
+      else this.#move(yes, size)
+    }
+    const [first] = given
+    if (first === undefined) return
+    this.#push(atMs, {
+      ...{ kind: 'conversion', market: first.nativeId, size: sizeMicros(size) },
+      usd: usdMicros((given.length - 1) * size),
+      converted: given.map(({ nativeId }) => nativeId),
+    })
+  }
+
+  #push(atMs: number, event: Partial<WalletEvent> & Pick<WalletEvent, 'kind' | 'size' | 'usd'>) {
+    this.events.push({
+      timeMs: timeMs(atMs),
+      txHash: `0x${String(this.#random.below(1_000_000)).padStart(64, '0')}`,
+      market: nativeMarketId(''),
+      token: null,
+      price: priceMicros(0),
+      fee: usdMicros(0),
+      role: null,
+      converted: [],
+      ...event,
+    })
+  }
+
+  #balance(token: OutcomeId): number {
+    return this.#held.get(token) ?? 0
+  }
+
+  #move(token: OutcomeId, size: number): void {
+    this.#held.set(token, Math.max(this.#balance(token) + size, 0))
+  }
+
+  #size(): number {
+    return 1 + Math.floor(10 ** (this.#random.next() * 12.5))
+  }
+
+  /** Some of what is held, often all; where histories may be incomplete at times more. */
+  #part(held: number): number {
+    if (!this.#isComplete && this.#random.below(5) === 0) return held + this.#size()
+    const share = this.#random.below(3) === 0 ? 1 : this.#random.next()
+    return Math.ceil(held * share)
+  }
+}

@@ -1,0 +1,285 @@
+// Wallets of an invented venue, and their owner over them: a test writes what wallets did and moves the clock, the
+// venue tells it as late as it is told to, and fails on request. Everything is in memory.
+
+import type { WalletView } from '../../../actors/wallets/views.ts'
+import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
+import { FetchError } from '../../../engine/fetch.ts'
+import {
+  type NativeMarketId,
+  nativeMarketId,
+  outcomeId,
+  type WalletAddress,
+} from '../../../engine/ids.ts'
+import type { MarketListing } from '../../../engine/market/market.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import {
+  HOUR_MS,
+  priceMicros,
+  roundUsd,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  USD_ZERO,
+  usdMicros,
+} from '../../../engine/units.ts'
+import type {
+  VenuePosition,
+  VenueWallets,
+  WalletEvent,
+  WalletProfile,
+  WalletReach,
+} from '../../../engine/wallet.ts'
+import { walletsInPlace } from '../../../engine/wallets/thread.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { FakeMarket } from '../fakes/fake-market.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
+import { openMemoryStorage } from '../twins/memory.ts'
+import { NAMES, recordingPublisher } from './builders.ts'
+import { addressOf } from './stored-wallets.ts'
+
+/** As the venue says: what is older than a minute is told for good. */
+const SETTLED_MS = 60_000
+
+export class InventedWallets implements VenueWallets {
+  readonly #clock: ManualClock
+  readonly profiles = new Map<WalletAddress, WalletProfile>()
+  /** What each wallet did, in order. */
+  readonly events = new Map<WalletAddress, WalletEvent[]>()
+  /** The venue's own count; null: it does not say. */
+  held: readonly VenuePosition[] | null = null
+  readonly followed = new Set<WalletAddress>()
+  /** Rows younger than this are not told yet. */
+  lateMs = 0
+  isDown = false
+  /** Fails after so many events of a reading. */
+  failsAfter = Number.POSITIVE_INFINITY
+  withholds = false
+  /** The last minute of each reading is not sure. */
+  isUnsure = false
+  /** Readings and profiles wait for it. */
+  gate: Promise<void> = Promise.resolve()
+  /** Readings of single wallets, and profiles, wait for these as well. */
+  readonly gates = new Map<WalletAddress, Promise<void>>()
+  profileGate: Promise<void> = Promise.resolve()
+  /** When the venue's own count is asked for. */
+  onPositions: () => void = () => undefined
+  pageEvents = 100
+  readonly readFrom: number[] = []
+  profileCount = 0
+  /** By each market in them. */
+  readonly groups = new Map<NativeMarketId, readonly NativeMarketId[]>()
+  /** Markets whose group was asked for, in order. */
+  readonly groupAsked: NativeMarketId[] = []
+  tellsGroups = true
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+  }
+
+  async profile(address: WalletAddress): Promise<WalletProfile | null> {
+    this.profileCount += 1
+    await this.gate
+    await this.profileGate
+    if (this.isDown) throw new FetchError('network', 'the venue is down')
+    return this.profiles.get(address) ?? null
+  }
+
+  async history(
+    asked: {
+      readonly address: WalletAddress
+      readonly fromMs: TimeMs
+      readonly lastMs?: TimeMs | null
+    },
+    onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
+    signal: AbortSignal,
+  ): Promise<WalletReach> {
+    this.readFrom.push(asked.fromMs)
+    await this.gate
+    await this.gates.get(asked.address)
+    signal.throwIfAborted()
+    if (this.isDown) throw new FetchError('network', 'the venue is down')
+    const nowMs = this.#clock.nowMs()
+    const all = this.told(asked.address)
+    const lastMs = asked.lastMs ?? null
+    if (lastMs !== null && !all.some((event) => event.timeMs === lastMs)) {
+      const settledToMs = timeMs(asked.fromMs)
+      return { settledToMs, isComplete: true, isTailWhole: false, isLastTold: false }
+    }
+    const told = all.filter((event) => event.timeMs >= asked.fromMs)
+    let count = 0
+    for (const page of pagesOf(told, this.pageEvents)) {
+      if (count >= this.failsAfter) throw new FetchError('network', 'the venue broke off')
+      await onEvents(page)
+      signal.throwIfAborted()
+      count += page.length
+    }
+    const settledToMs = timeMs(Math.floor((nowMs - SETTLED_MS) / 1_000) * 1_000)
+    return {
+      settledToMs,
+      isComplete: !this.withholds,
+      isTailWhole: !this.isUnsure,
+      isLastTold: true,
+    }
+  }
+
+  /** What the venue tells of a wallet now. */
+  told(address: WalletAddress): readonly WalletEvent[] {
+    const untilMs = this.#clock.nowMs() - this.lateMs
+    return (this.events.get(address) ?? []).filter((event) => event.timeMs <= untilMs)
+  }
+
+  async positions(): Promise<readonly VenuePosition[]> {
+    this.onPositions()
+    if (this.held === null) throw new FetchError('status', 'no positions today')
+    return this.held
+  }
+
+  async group(market: NativeMarketId): Promise<readonly NativeMarketId[] | null> {
+    this.groupAsked.push(market)
+    if (!this.tellsGroups) throw new FetchError('status', 'no groups today')
+    return this.groups.get(market) ?? null
+  }
+
+  follow(address: WalletAddress): void {
+    this.followed.add(address)
+  }
+
+  unfollow(address: WalletAddress): void {
+    this.followed.delete(address)
+  }
+}
+
+/** Pieces of whole seconds with so many events or a few more. */
+function* pagesOf(events: readonly WalletEvent[], count: number): Iterable<WalletEvent[]> {
+  let page: WalletEvent[] = []
+  for (const event of events) {
+    if (page.length >= count && page.at(-1)?.timeMs !== event.timeMs) {
+      yield page
+      page = []
+    }
+    page.push(event)
+  }
+  if (page.length > 0) yield page
+}
+
+/** The owner of wallets over an invented venue. */
+export class WalletWorld {
+  readonly clock: ManualClock
+  readonly storage: Storage
+  readonly venue: InventedWallets
+  readonly markets = new Map<NativeMarketId, FakeMarket>()
+  /** Told when it is asked for markets that the catalogue does not know. */
+  readonly fetched: NativeMarketId[] = []
+  readonly fetchable = new Map<NativeMarketId, MarketListing>()
+  readonly #set: Partial<WalletsParts>
+  wallets: Wallets
+
+  constructor(
+    set: Omit<Partial<WalletsParts>, 'storage'> & {
+      readonly startMs?: number
+      readonly storage?: Storage
+    } = {},
+  ) {
+    const { startMs, storage, ...parts } = set
+    this.clock = new ManualClock(startMs)
+    this.storage = storage ?? openMemoryStorage()
+    this.venue = new InventedWallets(this.clock)
+    this.#set = parts
+    this.wallets = this.#open()
+  }
+
+  #open(): Wallets {
+    const wallets = new Wallets({
+      ...{ storage: this.storage, port: walletsInPlace(), clock: this.clock, log: silentLog },
+      metrics: new Metrics(),
+      view: (id) => this.markets.get(id) ?? null,
+      market: (number) =>
+        [...this.markets.values()].find(({ ref }) => ref.number === number) ?? null,
+      marketsOfEvent: (event) =>
+        [...this.markets.values()].filter((market) => market.summary.event === event),
+      ...this.#set,
+    })
+    wallets.start()
+    const fetchMarkets = async (ids: readonly NativeMarketId[]) => {
+      this.fetched.push(...ids)
+      return { markets: ids.flatMap((id) => this.fetchable.get(id) ?? []), events: [] }
+    }
+    const never = async () => undefined
+    const catalog = { crawl: never, refresh: never, fetchMarkets }
+    wallets.attach({ wallets: this.venue, catalog })
+    return wallets
+  }
+
+  /** A new process over what this one left on disk. */
+  async restart(): Promise<void> {
+    await this.wallets.stop()
+    this.wallets = this.#open()
+  }
+
+  list(listing: MarketListing): FakeMarket {
+    const { clock } = this
+    const world = { clock, publisher: recordingPublisher().publisher, catalog: { names: NAMES } }
+    const market = new FakeMarket(world, listing, this.markets.size + 1)
+    this.markets.set(listing.nativeId, market)
+    this.wallets.onListed(market)
+    return market
+  }
+
+  /** A wallet that the venue knows, with what it did. */
+  wallet(number: number, events: readonly WalletEvent[] = []): WalletAddress {
+    const proxy = addressOf(number)
+    const name = `wallet ${number}`
+    const profile = { proxy, eoa: null, handle: name, pseudonym: null, image: null }
+    this.venue.profiles.set(proxy, profile)
+    this.venue.events.set(proxy, [...events])
+    return proxy
+  }
+
+  open(address: WalletAddress, signal = new AbortController().signal) {
+    return this.wallets.open(address, signal)
+  }
+
+  /** The stream tells a fill. */
+  stream(wallet: WalletAddress, fill: WalletEvent): void {
+    const atMs = this.clock.nowMs()
+    const times = { venueTimeMs: fill.timeMs, receivedAtMs: atMs }
+    this.wallets.noteFill({ kind: 'walletFill', venue: 'a', ...times, wallet, fill })
+  }
+}
+
+/** A fill in market `m`, of its first outcome unless told otherwise. */
+export function fillAt(
+  atMs: number,
+  set: Partial<WalletEvent> & { readonly name?: string; readonly outcome?: 'yes' | 'no' } = {},
+): WalletEvent {
+  const { name = 'm', outcome = 'yes', ...changes } = set
+  const size = changes.size ?? sizeMicros(10_000_000)
+  const price = changes.price ?? priceMicros(400_000)
+  return {
+    ...{ kind: 'buy', timeMs: timeMs(Math.floor(atMs / 1_000) * 1_000), txHash: `0x${atMs}` },
+    ...{ market: nativeMarketId(name), token: outcomeId(`${name}-${outcome}`), size, price },
+    usd: roundUsd((size * price) / 1e12) ?? USD_ZERO,
+    ...{ fee: usdMicros(0), role: 'taker', converted: [] },
+    ...changes,
+  }
+}
+
+/** Fills of the last hours, one an hour. */
+export function hourlyFills(world: WalletWorld, count: number): WalletEvent[] {
+  const nowMs = world.clock.nowMs()
+  return Array.from({ length: count }, (_, index) => fillAt(nowMs - (count - index) * HOUR_MS))
+}
+
+/** The view of a wallet that there is. */
+export function sure(view: WalletView | null): WalletView {
+  if (view === null) throw new TypeError('nobody')
+  return view
+}
+
+export const tradesOf = (view: WalletView | null): number => sure(view).totals.trades
+
+/** Lets everything happen that needs no time; some turns of the loop. */
+export async function settled(turns = 20): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}

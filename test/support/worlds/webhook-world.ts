@@ -1,0 +1,244 @@
+// Webhooks of some accounts, on tables that can crash, with a manual clock and a caller that reaches
+// nobody. Time passes from one due delivery to the next, so that outcomes are noted at their moment.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
+import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import type { TradeUpdate } from '../../../engine/events.ts'
+import { type AccountId, accountId } from '../../../engine/ids.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { WebhookBodies } from '../../../engine/webhooks/bodies.ts'
+import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
+import type { Delivery, WebhookFilters, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
+import type { MarketSummary } from '../../../storage/contract/storage.ts'
+import { CrashingOutbox } from '../fakes/crashing-outbox.ts'
+import { FakeCaller } from '../fakes/fake-caller.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
+import { MemoryWebhooks } from '../twins/memory-webhooks.ts'
+import { marketRef } from './builders.ts'
+
+export const ALICE = accountId('acc_alice')
+export const BOB = accountId('acc_bob')
+export const NO_FILTERS: WebhookFilters = {
+  marketIds: null,
+  venue: null,
+  wallets: null,
+  minUsd: null,
+  minChange: null,
+  side: null,
+  eventSlugs: null,
+  categories: null,
+}
+
+export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
+  url: 'https://example.com/hook',
+  eventTypes: ['trade.created'],
+  filters: NO_FILTERS,
+  description: null,
+  secret: null,
+  ...set,
+})
+
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+/** Bodies that name what they are of, and count how often they were written. */
+export class CountingBodies implements WebhookBodies {
+  count = 0
+  #body(type: string, data: unknown): Uint8Array {
+    this.count += 1
+    return bytes({ type, data, count: this.count })
+  }
+  tradeCreated: WebhookBodies['tradeCreated'] = ({ market, trade }) =>
+    this.#body('trade.created', { market: market.id, id: trade.nativeId })
+  whaleAlert: WebhookBodies['whaleAlert'] = ({ market, whale }) =>
+    this.#body('whale.alert', { market: market.id, id: whale.nativeId })
+  priceChanged: WebhookBodies['priceChanged'] = ({ market, price }, base) =>
+    this.#body('price.changed', { market: market.id, price: price.price, base })
+  marketResolved: WebhookBodies['marketResolved'] = ({ market }) =>
+    this.#body('market.resolved', { market: market.id })
+  matchCreated: WebhookBodies['matchCreated'] = ({ market, twin }) =>
+    this.#body('match.created', { one: market.id, other: twin?.id })
+  test: WebhookBodies['test'] = ({ webhook }) => this.#body('webhook.test', { webhook })
+}
+
+export class WebhookWorld {
+  readonly clock: ManualClock
+  readonly caller: FakeCaller
+  readonly box = new SecretBox('a key for tests')
+  readonly table: MemoryWebhooks
+  outbox: CrashingOutbox
+  bodies = new CountingBodies()
+  metrics = new Metrics()
+  webhooks: Webhooks
+  /** Whether what is written is committed at once; otherwise `commit` does it. */
+  isCommitting = true
+  /** Whether the disk is full: what is written is not committed, and said so. */
+  isDiskFull = false
+  readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
+  /** Accounts that are disabled or gone. */
+  readonly silentAccounts = new Set<AccountId>()
+  readonly #waiting: { resolve: () => void }[] = []
+  readonly #seed: string | number
+  readonly #bounds: { pendingMax?: number; pendingTotalMax?: number }
+  #tradeCount = 0
+
+  constructor(
+    set: {
+      seed?: string | number
+      pendingMax?: number
+      pendingTotalMax?: number
+      clock?: ManualClock
+      outbox?: CrashingOutbox
+    } = {},
+  ) {
+    this.clock = set.clock ?? new ManualClock()
+    this.caller = new FakeCaller(this.clock)
+    this.table = new MemoryWebhooks()
+    this.outbox = set.outbox ?? new CrashingOutbox()
+    this.#seed = set.seed ?? 'webhooks'
+    const { pendingMax, pendingTotalMax } = set
+    this.#bounds = {
+      ...(pendingMax === undefined ? {} : { pendingMax }),
+      ...(pendingTotalMax === undefined ? {} : { pendingTotalMax }),
+    }
+    this.webhooks = this.#open()
+  }
+
+  #open(): Webhooks {
+    const { clock, caller, box, table, outbox, bodies } = this
+    this.metrics = new Metrics()
+    const opened = new Webhooks({
+      storage: { webhooks: table, outbox, committed: () => this.#committed(outbox) },
+      ...{ clock, caller, box, bodies, log: silentLog, metrics: this.metrics },
+      random: seededRandom(this.#seed, clock.monotonicMs()),
+      market: (number) => this.summaries.get(number) ?? null,
+      isAccountActive: (account) => !this.silentAccounts.has(account),
+      ...this.#bounds,
+    })
+    opened.start()
+    return opened
+  }
+
+  #committed(outbox: CrashingOutbox): Promise<void> {
+    if (this.isDiskFull) return Promise.reject(new EngineError('INTERNAL', 'the disk is full'))
+    return new Promise((resolve) => {
+      const settled = () => {
+        outbox.commit()
+        resolve()
+      }
+      if (this.isCommitting) settled()
+      else this.#waiting.push({ resolve: settled })
+    })
+  }
+
+  commit(): void {
+    for (const { resolve } of this.#waiting.splice(0)) resolve()
+  }
+
+  /** The process dies, and a new one begins on what is left: with or without the last writes. */
+  async crash(isLossy = !this.isCommitting): Promise<void> {
+    if (!isLossy) this.outbox.commit()
+    // Aborts stand for sockets that end with their process.
+    const outbox = this.outbox.crash()
+    this.webhooks.stop()
+    this.#waiting.splice(0)
+    await settle()
+    this.outbox = outbox
+    this.webhooks = this.#open()
+    await settle()
+  }
+
+  /** Time passes, from due delivery to due delivery. */
+  async pass(ms: number): Promise<void> {
+    const endMs = this.clock.monotonicMs() + ms
+    await settle()
+    for (let leftMs = ms; leftMs > 0; leftMs = endMs - this.clock.monotonicMs()) {
+      this.clock.advance(Math.max(1, Math.min(leftMs, this.#nextDueInMs())))
+      await settle()
+    }
+  }
+
+  #nextDueInMs(): number {
+    const nowMs = this.clock.nowMs()
+    let dueMs = Number.POSITIVE_INFINITY
+    for (const { number } of this.table.all()) {
+      for (const lane of ['first', 'retry'] as const) {
+        for (const entry of this.outbox.due({ webhook: number, lane, after: null, limit: 64 })) {
+          if (entry.dueAtMs > nowMs) dueMs = Math.min(dueMs, entry.dueAtMs)
+        }
+      }
+    }
+    // Posts that take their time end in between.
+    return this.caller.openCount > 0 ? Math.min(dueMs - nowMs, 1_000) : dueMs - nowMs
+  }
+
+  /** A webhook of Alice's, unless it is told of another account. */
+  async create(
+    set: Partial<WebhookRequest> = {},
+    account: AccountId = ALICE,
+  ): Promise<WebhookView> {
+    return (await this.webhooks.create(account, request(set))).webhook
+  }
+
+  /** A trade is told, as the publisher does. */
+  trade(set: Partial<TradeUpdate['trade']> & { ageMs?: number; market?: string } = {}): string {
+    this.#tradeCount += 1
+    const { ageMs = 0, market = 'm', ...trade } = set
+    const update = tradeUpdate({
+      market: marketRef(market, 1),
+      nativeId: `t${this.#tradeCount}`,
+      atMs: this.clock.nowMs() - ageMs,
+      ...trade,
+    })
+    this.webhooks.watcher.onUpdate(update)
+    return update.trade.nativeId
+  }
+
+  numberOf(id: string): WebhookNumber {
+    for (const webhook of this.table.all()) if (webhook.id === id) return webhook.number
+    throw new Error(`no webhook ${id}`)
+  }
+
+  /** Every delivery of a webhook that is still there, oldest first. */
+  deliveries(id: string): readonly Delivery[] {
+    const query = { status: null, before: null, limit: 1_000_000 }
+    return this.outbox.list({ webhook: this.numberOf(id), ...query }).toReversed()
+  }
+
+  /** `created = delivered + exhausted + dropped + pending`, and pending ones are those of the table. */
+  counts(id: string) {
+    const { counts } = this.outbox.state(this.numberOf(id))
+    return counts
+  }
+}
+
+/** What was promised and is ready is done. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await nextTurn()
+}
+
+/** A buy of 20 dollars unless told otherwise. */
+export function tradeUpdate({
+  market,
+  atMs,
+  ...set
+}: { market: TradeUpdate['market']; atMs: number } & Partial<TradeUpdate['trade']>): TradeUpdate {
+  const time = timeMs(atMs)
+  return {
+    kind: 'trade',
+    market,
+    ...{ offset: 1, seq: 1, venueTimeMs: time, receivedAtMs: time },
+    trade: {
+      ...{ nativeId: 't', timeMs: time, ordinal: 0, side: 'buy', outcomeIndex: 0 },
+      price: priceMicros(400_000),
+      size: sizeMicros(50_000_000),
+      usd: usdMicros(20_000_000),
+      ...{ maker: null, taker: '0xTaker', txHash: null },
+      ...set,
+    },
+  }
+}

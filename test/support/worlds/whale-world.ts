@@ -1,0 +1,178 @@
+// Fills that reach the owner of whales as they do in the engine: stored, stamped, told. The world can
+// be started again on what its storage kept, and a naive twin says what rows the stored fills make.
+
+import { System } from '../../../actors/system.ts'
+import { Whales } from '../../../actors/whales/whales.ts'
+import type { WhaleUpdate } from '../../../engine/events.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { Publisher } from '../../../engine/publisher.ts'
+import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
+import type { Storage, StoredTrade } from '../../../storage/contract/storage.ts'
+import type { StoredWhale, WhaleRow } from '../../../storage/contract/whales.ts'
+import type { ManualClock } from '../fakes/manual-clock.ts'
+import { listing, marketRef, NOON } from './builders.ts'
+import { marketSummary } from './stored.ts'
+
+/** A fill as a venue gives it; what is not said is a buy of Yes at 0.5 now, by itself. */
+export interface WorldFill {
+  readonly id: string
+  readonly usd: number
+  readonly market?: number
+  readonly tx?: string | null
+  readonly taker?: string | null
+  readonly outcomeIndex?: number
+  readonly side?: 'buy' | 'sell'
+  readonly priceMicros?: number
+  readonly maker?: string | null
+  readonly atMs?: number
+}
+
+export class WhaleWorld {
+  readonly storage: Storage
+  readonly clock: ManualClock
+  readonly publisher: Publisher
+  readonly whales: Whales
+  readonly metrics = new Metrics()
+  readonly told: WhaleUpdate[] = []
+  /** Rows that the stream was not told of, as they were stored. */
+  readonly untold: StoredWhale[] = []
+  readonly run: number
+  readonly forgotten = new Set<number>()
+  isHeld = false
+
+  constructor(parts: { storage: Storage; clock: ManualClock; groupsMax?: number }) {
+    const { storage, clock } = parts
+    this.storage = storage
+    this.clock = clock
+    const run = storage.runs.begin(`epoch-${storage.runs.all().length}`, clock.nowMs())
+    this.run = run.number
+    const shared = { log: silentLog, metrics: this.metrics }
+    this.publisher = new Publisher({ epoch: run.epoch, ...shared })
+    const system = new System({ clock, ...shared, mustHold: () => this.isHeld })
+    const { publisher, metrics } = this
+    this.whales = new Whales({
+      ...{ system, publisher, storage, clock, metrics, run: run.number },
+      market: (number) => (this.forgotten.has(number) ? null : viewOf(number)),
+      onRow: (_, whale) => this.untold.push(whale),
+      ...(parts.groupsMax === undefined ? {} : { groupsMax: parts.groupsMax }),
+    })
+    publisher.watch({
+      name: 'recorder',
+      onUpdate: (update) => {
+        if (update.kind === 'whale') this.told.push(update)
+      },
+    })
+    this.whales.start()
+  }
+
+  /** Stores a fill and tells it; a known one is left out. */
+  deliver(fill: WorldFill): void {
+    this.#take(fill, true)
+  }
+
+  /** Stores a fill as a part of a history. */
+  load(fill: WorldFill): void {
+    this.#take(fill, false)
+  }
+
+  #take(fill: WorldFill, isLive: boolean): void {
+    const market = viewOf(fill.market ?? 1).ref
+    if (this.storage.trades.has(market.number, fill.id)) return
+    const stamp = isLive ? this.publisher.stamp('trades', market.number) : null
+    const receivedAtMs = this.clock.nowMs()
+    const placed = { receivedAtMs, run: stamp === null ? null : this.run }
+    const at = { offset: stamp?.offset ?? null, seq: stamp?.seq ?? null }
+    const trade = this.storage.trades.put(market, { ...tradeOf(fill), ...placed, ...at })
+    if (stamp === null) return this.whales.noteHistory(market, trade)
+    const times = { venueTimeMs: trade.timeMs, receivedAtMs }
+    this.publisher.publish({ kind: 'trade', market, ...stamp, ...times, trade })
+  }
+
+  rows(): readonly WhaleRow[] {
+    return rowsOf(this.storage)
+  }
+
+  forget(market: number): void {
+    this.forgotten.add(market)
+    this.publisher.forget(market)
+  }
+}
+
+export function rowsOf(storage: Storage): readonly WhaleRow[] {
+  const [fromMs, toMs] = [timeMs(0), timeMs(NOON * 2)]
+  return storage.whales.range({ fromMs, toMs, after: null, order: 'asc', limit: 100_000 })
+}
+
+function viewOf(number: number): {
+  ref: MarketRef
+  summary: ReturnType<typeof marketSummary>
+} {
+  return { ref: marketRef(`m${number}`, number), summary: marketSummary(listing(`m${number}`)) }
+}
+
+function tradeOf(
+  fill: WorldFill,
+): Omit<StoredTrade, 'ordinal' | 'receivedAtMs' | 'run' | 'offset' | 'seq'> {
+  const price = priceMicros(fill.priceMicros ?? 500_000)
+  const size = sizeMicros(Math.round((fill.usd * 1e12) / price))
+  return {
+    nativeId: fill.id,
+    timeMs: timeMs(fill.atMs ?? NOON),
+    price,
+    size,
+    side: fill.side ?? 'buy',
+    outcomeIndex: fill.outcomeIndex ?? 0,
+    usd: notionalMicros({ price, size }),
+    maker: fill.maker ?? null,
+    taker: fill.taker ?? (fill.tx === undefined ? null : 'taker'),
+    txHash: fill.tx ?? null,
+  }
+}
+
+/** What rows the stored fills make: all of them in one heap, no memory, no time. */
+export function naiveRows(storage: Storage, markets: readonly number[]) {
+  const [fromMs, toMs] = [timeMs(0), timeMs(NOON * 2)]
+  const rows: unknown[] = []
+  for (const market of markets) {
+    const query = { market, fromMs, toMs, after: null, order: 'asc', limit: 100_000 } as const
+    const groups = new Map<string, StoredTrade[]>()
+    for (const trade of storage.trades.range(query)) {
+      const { txHash, taker, outcomeIndex, side, nativeId } = trade
+      const isAlone = txHash === null || taker === null
+      const key = isAlone ? `alone ${nativeId}` : [txHash, taker, outcomeIndex, side].join()
+      groups.set(key, [...(groups.get(key) ?? []), trade])
+    }
+    for (const fills of groups.values()) {
+      const usd = fills.reduce((sum, fill) => sum + fill.usd, 0)
+      if (usd < 1_000_000_000) continue
+      const place = ({ run, offset }: StoredTrade) => (run ?? 1e6) * 1e9 + (offset ?? 0)
+      const first = fills.toSorted((one, other) => place(one) - place(other))[0]
+      const size = fills.reduce((sum, fill) => sum + fill.size, 0)
+      const value = fills.reduce((sum, one) => sum + BigInt(one.price) * BigInt(one.size), 0n)
+      const whole = value / BigInt(size)
+      const isUp = 2n * (value - whole * BigInt(size)) >= BigInt(size)
+      const price = Number(whole) + (isUp ? 1 : 0)
+      rows.push({
+        ...{ market, id: first?.nativeId, timeMs: first?.timeMs, usd, size, price },
+        ...{ fills: fills.length, isTold: usd >= 5_000_000_000 },
+      })
+    }
+  }
+  return rows.sort(byText)
+}
+
+/** The rows of the table in the twin's words. */
+export function foundRows(storage: Storage) {
+  return rowsOf(storage)
+    .map(({ market, whale }) => {
+      const { nativeId: id, timeMs: at, usd, size, price, fills, offset } = whale
+      return { market, id, timeMs: at, usd, size, price, fills, isTold: offset !== null }
+    })
+    .sort(byText)
+}
+
+function byText(one: unknown, other: unknown): number {
+  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
+}
