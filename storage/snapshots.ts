@@ -1,5 +1,5 @@
 // The table of book snapshots: one row a market and moment. They are many and short-lived: they go
-// after two days, whatever the retention of the rest. Not for: their bytes (snapshot-record.ts).
+// after two days, whatever the retention of the rest. Not for: their bytes (storage/records/snapshot.ts).
 // Upholds STORE25.
 
 import type { MarketNumber } from '../engine/market/market.ts'

@@ -1,5 +1,5 @@
 // Accounts as the face asks of them: who is asking, what they may, signing up and in. All accounts and
-// keys are in the directory (account-directory.ts); quotas count per account over all its keys and
+// keys are in the directory (actors/accounts/directory.ts); quotas count per account over all its keys and
 // tokens. Passwords are hashed elsewhere (engine/passwords/). Upholds ACC6 to ACC12, ACC20 to ACC23,
 // LOGIN3, LOGIN5, LOGIN11.
 

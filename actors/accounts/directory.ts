@@ -1,6 +1,6 @@
 // All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is
 // on the platter; who depends on an account hears of it in the turn of the change, before it is
-// answered. Not for: passwords, tokens, quotas (accounts.ts), words for an operator (account-admin.ts).
+// answered. Not for: passwords, tokens, quotas (accounts.ts), words for an operator (actors/accounts/admin.ts).
 // Upholds ACC9, ACC10, ACC14 to ACC18.
 
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 // The history of a market's book: which of its states are kept, and when. At most one every ten
 // seconds, none that equals the one before it; the last state before a quiet time is kept too, since a
-// change waits until it is due. Not for: whether the book can be trusted (market-book.ts), which the
+// change waits until it is due. Not for: whether the book can be trusted (actors/market/book.ts), which the
 // owner asks first, or how long rows are kept (storage/retention.ts). Upholds MKT16.
 
 import { crc32 } from 'node:zlib'

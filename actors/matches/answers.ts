@@ -1,5 +1,5 @@
 // What became of a person's word: whoever said it waits until the thread has looked at both markets, and is told how
-// the pair stands then. Not for: keeping words (match-verdicts.ts), nor carrying them out (matcher.ts). Bounded by
+// the pair stands then. Not for: keeping words (actors/matches/verdicts.ts), nor carrying them out (matcher.ts). Bounded by
 // WAITING_MAX and ANSWER_MS. Upholds MATCHER14.
 
 import type { Clock } from '../../engine/clock.ts'

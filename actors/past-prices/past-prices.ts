@@ -4,7 +4,7 @@
 // request a minute and not one a second. An empty answer is no proof that nothing happened: it is
 // believed for a minute, then twice as long each time, and replaces nothing that is kept.
 // Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many
-// are asked at once (past-asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
+// are asked at once (actors/past-prices/asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'

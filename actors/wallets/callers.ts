@@ -1,6 +1,6 @@
 // Who an address is, for whoever asks: a wallet in memory, one on disk, or one that the venue is asked about; an owner's
 // address leads to its wallet, and the wallet is told its owner. Not for: reading what a wallet did (wallets.ts), nor
-// how many are asked about at once (wallet-profiles.ts). Upholds WALLETS2, WALLETS25.
+// how many are asked about at once (actors/wallets/profiles.ts). Upholds WALLETS2, WALLETS25.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,7 +1,7 @@
 // Readings of followed wallets soon after the stream told fills of them, so that whoever asks seldom has to wait for
 // one: what comes within a second is gathered, and as long as the venue does not tell the fills it is asked again, more
 // and more seldom. Only of wallets that somebody asked for lately, and so many at once; others are read when they are
-// asked for. Not for: how a wallet is read (wallet-readings.ts). Upholds WALLETS21.
+// asked for. Not for: how a wallet is read (actors/wallets/readings.ts). Upholds WALLETS21.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'

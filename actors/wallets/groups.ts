@@ -1,5 +1,5 @@
 // The groups of markets that a wallet converted, asked for before its conversions are taken into the account: each
-// divides what it cost over the whole of its group. Not for: where groups are kept (wallet-markets.ts), nor how a
+// divides what it cost over the whole of its group. Not for: where groups are kept (actors/wallets/markets.ts), nor how a
 // conversion is divided (engine/wallets/account.ts). Upholds WALLETS19.
 
 import type { Clock } from '../../engine/clock.ts'

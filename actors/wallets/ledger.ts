@@ -1,6 +1,6 @@
 // The ledger of one wallet: its settled events on disk, in blocks of one size, so that the place of an event tells its
 // block; behind them the events that are not settled, in memory. Events are in the order of the rules, and what is on
-// disk is never changed. Not for: reading from the venue (wallet-reading.ts). Upholds WALLETS6, WALLETS7.
+// disk is never changed. Not for: reading from the venue (actors/wallets/reading.ts). Upholds WALLETS6, WALLETS7.
 //
 //   place    0 … 511   512 … 1023   1024 … 1100   1101 … 1103
 //            block 0   block 1      block 2       unsettled

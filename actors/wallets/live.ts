@@ -1,6 +1,6 @@
 // Fills of followed wallets as the stream told them, kept until readings have told them again: the stream is quick
 // and knows no fees, the venue's history is late and knows them. What is in both counts once.
-// Not for: whom to follow (wallet-follows.ts). Upholds WALLETS4, WALLETS5.
+// Not for: whom to follow (actors/wallets/follows.ts). Upholds WALLETS4, WALLETS5.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFillsMax } from '../../engine/limits.ts'

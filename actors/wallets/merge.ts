@@ -1,7 +1,7 @@
 // A wallet's ledger beside the venue's whole history, told again from the beginning: what the ledger lacks comes in at
 // its place, what the venue lacks stays, and an event that both have is as the venue tells it now, unless it tells less.
 // The result is written beside the ledger, some blocks at a time, and takes its place only when all of it is there.
-// Not for: when that is done (wallet-rereads.ts), nor what is done with the result (wallet.ts).
+// Not for: when that is done (actors/wallets/rereads.ts), nor what is done with the result (wallet.ts).
 // Upholds WALLETS22, WALLETS26.
 
 import type { Clock } from '../../engine/clock.ts'

@@ -1,7 +1,7 @@
 // What our own log of trades knows of wallets of which the venue tells nothing: a venue that forgot, or that never was
 // asked while it knew, does not make a trade unseen. The log has no index by wallet, so it is looked through from its
 // end, whales first, for all who ask meanwhile at once, in turns of the loop and up to a bound.
-// Not for: trades of wallets that the venue tells (wallet-reading.ts). Upholds WALLETS28.
+// Not for: trades of wallets that the venue tells (actors/wallets/reading.ts). Upholds WALLETS28.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'

@@ -1,6 +1,6 @@
 // The readings of all wallets: one at a time of each, shared by all who wait for it, and few at once, since live trades
 // and their back-fill share the venue's quota. A reading goes on when nobody waits for it any more.
-// Not for: what is read (wallet-reading.ts), nor whether it is time to (wallets.ts). Upholds WALLETS1, WALLETS11.
+// Not for: what is read (actors/wallets/reading.ts), nor whether it is time to (wallets.ts). Upholds WALLETS1, WALLETS11.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'

@@ -1,6 +1,6 @@
 // When all of a wallet's history is asked for again: because the venue's answers lack what is kept, at once and then more
 // and more seldom, and because its own count of positions differs, once a day. Nothing kept is lost by it.
-// Not for: what comes of it (wallet-merge.ts). Upholds WALLETS22, WALLETS26.
+// Not for: what comes of it (actors/wallets/merge.ts). Upholds WALLETS22, WALLETS26.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // A stored account taken into memory: a large one is read, checked and opened in turns of the loop of their own, each
-// some milliseconds of work. Not for: wallets without one (wallet-callers.ts). Upholds WALLETS13.
+// some milliseconds of work. Not for: wallets without one (actors/wallets/callers.ts). Upholds WALLETS13.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WalletAccount } from '../../engine/wallets/account.ts'

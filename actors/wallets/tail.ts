@@ -1,7 +1,7 @@
 // What a wallet did since its ledger ends: what the last reading told of it, and what was shown before and no reading
 // has told: live fills, and what the venue told once and does not tell any more. As long as there are such, what is
 // shown is not the venue's word alone. The tail is stored, so that a venue that forgets and a restart lose nothing of it.
-// Not for: what is settled (wallet-ledger.ts), nor when the venue is asked (wallets.ts).
+// Not for: what is settled (actors/wallets/ledger.ts), nor when the venue is asked (wallets.ts).
 // Upholds WALLETS4, WALLETS5, WALLETS20, WALLETS21, WALLETS26, WALLETS27.
 
 import type { WalletAddress } from '../../engine/ids.ts'

@@ -1,7 +1,7 @@
 // One wallet that somebody asked for: its ledger, its running account over the settled events, and a copy of that with
 // the unsettled ones taken in, which is what is shown. Read from the venue by one reading at a time; between readings
 // live fills are taken in at once, and the next reading replaces them.
-// Not for: when it is read, or how long it stays in memory (wallets.ts); what users see of it (wallet-look.ts).
+// Not for: when it is read, or how long it stays in memory (wallets.ts); what users see of it (actors/wallets/look.ts).
 // Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 // The attempts under way of all webhooks, and the bound on them: begins one, measures it, and says what
 // came of it. A bound of its own keeps endpoints that only fail from taking every place.
-// Not for: which delivery is sent (deliveries.ts), or what an outcome means (delivery-attempt.ts).
+// Not for: which delivery is sent (deliveries.ts), or what an outcome means (actors/webhooks/attempt.ts).
 // Upholds DELIVER1, DELIVER2, DELIVER8, DELIVER13.
 
 import type { Clock } from '../../engine/clock.ts'

@@ -1,7 +1,7 @@
 // Sends what the outbox holds: each webhook in its turn, at most so many at once, each delivery only
 // when it is committed, and marked only when it was sent, so that a crash repeats and never loses.
 // Everything waits in the outbox; memory holds a window of it. An attempt is bounded in time by the
-// Caller. Not for: what an event is (webhook-events.ts), or who has which webhook (webhooks.ts).
+// Caller. Not for: what an event is (actors/webhooks/events.ts), or who has which webhook (webhooks.ts).
 // Upholds DELIVER1 to DELIVER19.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'

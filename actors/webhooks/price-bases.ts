@@ -1,6 +1,6 @@
 // The price that a webhook was last told of each market: what price.changed is measured against. Kept
 // by market number, a page of 1,024 markets at a time: 4 bytes a market near those that it hears of.
-// What is on disk is the outbox's. Not for: when a price is told (webhook-events.ts).
+// What is on disk is the outbox's. Not for: when a price is told (actors/webhooks/events.ts).
 // Upholds HOOKEVENT5.
 
 import type { MarketNumber } from '../../engine/market/market.ts'

@@ -1,6 +1,6 @@
 // Whose turn it is among the webhooks that have something to send: those that succeed and those that
 // fail alternate, and within each each webhook has its turn, so that one with many events waits behind
-// every other after each of them. Not for: what it sends (delivery-queue.ts). Upholds DELIVER8.
+// every other after each of them. Not for: what it sends (actors/webhooks/queue.ts). Upholds DELIVER8.
 
 import type { DeliveryQueue } from './queue.ts'
 

@@ -1,6 +1,6 @@
 // The next due deliveries of one lane of one webhook, in memory: a short window on the outbox, however
 // long the lane is. What it holds may be out of date (dropped, retried by hand): whoever takes an entry
-// reads the row. Not for: which lane goes first (delivery-queue.ts). Upholds DELIVER9.
+// reads the row. Not for: which lane goes first (actors/webhooks/queue.ts). Upholds DELIVER9.
 //
 //   in the table:   due, number  ├─────────────────────────────────────┤
 //   in the window:               ├───────┤ behind it: read when it is empty, unless it `isWhole`

@@ -1,6 +1,6 @@
 // The owner of whale rows: hears every trade, gathers the fills of a transaction for 150 ms from the
 // first, stores rows of 1,000 dollars and more, and tells those of 5,000 and more, each once. What it
-// forgot, or a crash cut off, it reads again from the table of trades (whale-regroup.ts): a row is a
+// forgot, or a crash cut off, it reads again from the table of trades (actors/whales/regroup.ts): a row is a
 // function of the stored fills, and its id is one of theirs.
 // Not for: the sums (engine/whale.ts). Upholds WHALE1 to WHALE7.
 

@@ -1,7 +1,7 @@
 // The subscribers of one side of the end-to-end bench, in a process of its own: bare sockets that count what comes.
 // Each message is timed at one of the ten, the next one at the next, by the place that its frame bears in its time, so
 // that the planned moment is known to the microsecond. The first subscriber of ours keeps its books.
-// Not for: sending (end-to-end-venue.ts).
+// Not for: sending (bench/end-to-end/venue.ts).
 
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -7,7 +7,7 @@ export type SideName = (typeof SIDES)[number]
 
 /** Frame `from + n` is due at `startMs + n * 1000 / perSecond`, whatever happened before. */
 export interface SendPlan {
-  /** By sharedMs (fan-out-messages.ts). */
+  /** By sharedMs (bench/fan-out/messages.ts). */
   readonly startMs: number
   readonly perSecond: number
   readonly from: number

@@ -1,4 +1,4 @@
-// The types of what rest-load.ts uses of the package autocannon, which brings none.
+// The types of what bench/rest/load.ts uses of the package autocannon, which brings none.
 
 declare module 'autocannon' {
   export interface Options {

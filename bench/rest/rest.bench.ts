@@ -1,7 +1,7 @@
 // What does a request cost the server, against a bare uWebSockets.js app that reads one header and answers a constant,
 // and against the same on fastify? Ours is the whole service in a process of its own, with keys, limits and headers,
 // over simulated venues that send 200 messages a second meanwhile; the limit writes the same headers and a body of
-// equal size; fastify looks keys and markets up, counts and writes finished texts (rest-server.ts). Autocannon presses
+// equal size; fastify looks keys and markets up, counts and writes finished texts (bench/rest/server.ts). Autocannon presses
 // from a process of its own with 16 connections, on one route of one server at a time, in turns: it is at its own end
 // before the servers are, and so they are compared by processor time a request. From ours what its venues cost is
 // taken off, as measured in a pause of each round, from the others their own (nearly nothing). Then all three are asked

@@ -1,6 +1,6 @@
 // The server of the scale bench, as a process of its own: the whole engine on a data folder that was filled before,
 // between two venues that list nothing and say nothing. It tells what it holds of memory, which only Linux can say.
-// Not for: requests (scale-requests.ts), or what is compared (scale.bench.ts).
+// Not for: requests (bench/scale/requests.ts), or what is compared (scale.bench.ts).
 
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'

@@ -78,7 +78,7 @@ function forgetWebhooks(storage: Storage, account: AccountId, reason: GoneReason
   }
 }
 
-/** An account as account-admin.ts answers it. */
+/** An account as actors/accounts/admin.ts answers it. */
 interface Row {
   readonly email: string
   readonly tier: string

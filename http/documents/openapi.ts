@@ -1,6 +1,6 @@
 // The routes as an OpenAPI 3.1 document: what it says is what validation and the wrapper do, since
 // both are read from the same routes. Not for: serving it (routes/documents.ts), schemas
-// (openapi-schemas.ts), statuses (openapi-answers.ts), names (openapi-names.ts).
+// (http/documents/schemas-of.ts), statuses (http/documents/answers.ts), names (http/documents/names.ts).
 // Upholds OPENAPI1 to OPENAPI5.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'

@@ -1,5 +1,5 @@
 // What all histories share: the range asked for, the cursor in an answer, and where our records begin.
-// Not for: how a page is read (history-scan.ts), or what a row looks like (render.ts, the routes).
+// Not for: how a page is read (http/pages/scan.ts), or what a row looks like (render.ts, the routes).
 // Upholds PAGE2, PAGE4, PAGE5, PAGE8.
 
 import type { HistoryQuery } from '../../actors/views.ts'

@@ -1,6 +1,6 @@
 // The answers asked for most, kept as finished text and given again until their market changes: the
 // present price and the whole book of a market, cut where their live figures go. Others are written
-// anew each time; a market's own record is kept where it is written (market-records.ts).
+// anew each time; a market's own record is kept where it is written (http/records/markets.ts).
 // Kept are some thousands of each; when full, those written longest ago go, and are written anew.
 // Upholds HOT1, HOT2.
 

@@ -1,6 +1,6 @@
 // What is kept for the markets asked for last, within bounds. When full, whatever was put first
 // goes and is made anew when it is asked for again; something larger than its share is not kept at
-// all. Not for: whether what is kept still holds (hot-answers.ts, market-records.ts). Upholds HOT2.
+// all. Not for: whether what is kept still holds (hot-answers.ts, http/records/markets.ts). Upholds HOT2.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 

@@ -17,7 +17,7 @@ export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
 /**
  * `public`: anybody. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the
- * upgrade, which comes to another door (ws/upgrade.ts); what comes to the route is none, and needs nothing.
+ * upgrade, which comes to another door (http/ws/session/upgrade.ts); what comes to the route is none, and needs nothing.
  */
 export type Access = 'public' | 'caller' | 'token' | 'upgrade'
 

@@ -1,4 +1,4 @@
-// The ledger of a wallet → our JSON: its fills as trades, the rest as activities. Not for: how pages are read (history-scan.ts) or what a fill does to the figures.
+// The ledger of a wallet → our JSON: its fills as trades, the rest as activities. Not for: how pages are read (http/pages/scan.ts) or what a fill does to the figures.
 // Upholds WALLETREST3, WALLETREST4, WALLETREST13.
 
 import { Type } from '@sinclair/typebox'

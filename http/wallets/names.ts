@@ -1,5 +1,5 @@
 // What a market of a wallet is called: by the catalogue, else by what was kept of it for the wallets that touched it.
-// Not for: how records look (wallet-events.ts, wallet-positions.ts). Upholds WALLETREST13.
+// Not for: how records look (wallet-events.ts, http/wallets/positions.ts). Upholds WALLETREST13.
 
 import type { MarketView } from '../../actors/views.ts'
 import type { OutcomeId } from '../../engine/ids.ts'

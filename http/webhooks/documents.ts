@@ -1,5 +1,5 @@
 // What the specification document says of the routes of webhooks, with bodies to copy. The venues'
-// names stand in them. Not for: what we post (openapi-webhooks.ts). Upholds HOOKROUTE8.
+// names stand in them. Not for: what we post (http/documents/webhooks.ts). Upholds HOOKROUTE8.
 
 import type { VenueNames } from '../../engine/ids.ts'
 import type { RouteDocument } from '../request/route.ts'

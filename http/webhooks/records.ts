@@ -1,5 +1,5 @@
 // Webhooks and their deliveries as our JSON records, and the ids by which a request names a delivery.
-// Not for: their schemas (webhook-schemas.ts), or what is posted (webhook-bodies.ts).
+// Not for: their schemas (http/webhooks/schemas.ts), or what is posted (http/webhooks/bodies.ts).
 // Upholds HOOKROUTE1, HOOKROUTE7.
 
 import type { Static } from '@sinclair/typebox'

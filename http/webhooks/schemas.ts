@@ -1,5 +1,5 @@
 // Shapes of webhooks: our records, the bodies that make and change one, and what we post. The bodies
-// depend on the venues' names. Not for: what a schema cannot say (webhook-requests.ts).
+// depend on the venues' names. Not for: what a schema cannot say (http/webhooks/requests.ts).
 // Upholds HOOKROUTE1, HOOKROUTE3, HOOKBODY1.
 
 import { type TSchema, Type } from '@sinclair/typebox'

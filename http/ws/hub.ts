@@ -1,7 +1,7 @@
 // Who gets an update. As a watcher of the publisher the hub gives each to the lanes that carry it: at
 // once where every change is told, to the windows where changes are conflated. It beats the heart,
 // sweeps the buffers, and gives sessions their turns.
-// Not for: what is in a message (encode-json.ts), how it reaches listeners (fan-out.ts), what a
+// Not for: what is in a message (http/ws/encode/json.ts), how it reaches listeners (fan-out.ts), what a
 // command does (tasks.ts). Upholds HUB1 to HUB8, FAN1.
 
 import type { Caller, EngineView, MarketView } from '../../actors/views.ts'

@@ -1,6 +1,6 @@
 // The shape of every message of the stream, in both directions: what the AsyncAPI document says, and
 // what the tests hold every captured message against. Not for: reading commands, which is more lenient
-// (protocol.ts), or writing messages (encode-json.ts, encode-msgpack.ts). Upholds ASYNC1, ASYNC2.
+// (protocol.ts), or writing messages (http/ws/encode/json.ts, http/ws/encode/msgpack.ts). Upholds ASYNC1, ASYNC2.
 
 import { type TProperties, Type } from '@sinclair/typebox'
 import type { FeedState, LifecycleUpdate } from '../../engine/events.ts'

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, it, test } from 'node:test'
 import { BENCHES } from '../../bench/benches.ts'
 import { type Bench, check, newTimes, record, timeInTurns, timesRow } from '../../bench/harness.ts'
@@ -15,8 +16,9 @@ const isLong = process.env.TEST_LONG === '1'
 const QUICK_MS_MAX = 4_000
 
 test('[BENCH1] each bench file is listed under its own name, and its header says what it asks and leaves out', () => {
-  const files = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX))
-  const names = files.map((file) => file.slice(0, -SUFFIX.length))
+  const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  const files = all.filter((file) => file.endsWith(SUFFIX))
+  const names = files.map((file) => basename(file, SUFFIX))
   assert.deepEqual(BENCHES.map(({ name }) => name).sort(), names.sort())
   for (const file of files) {
     const header = /^(?:\/\/.*\n)+/.exec(readFileSync(new URL(file, FOLDER), 'utf8'))?.[0] ?? ''

@@ -1,5 +1,5 @@
 // Venue a's rows, whole or reduced, as subjects of matching: Gamma markets and events as its REST and
-// recorded dumps have them. Not for: the catalogue (venues/polymarket/listing.ts).
+// recorded dumps have them. Not for: the catalogue (engine/venues/polymarket/catalog/listing.ts).
 
 import { isRecord } from '../../json-record.ts'
 import {

@@ -1,5 +1,5 @@
 // Venue b's rows, whole or reduced, as subjects of matching: events and markets as its REST and
-// recorded dumps have them. Not for: the catalogue (venues/kalshi/listing.ts).
+// recorded dumps have them. Not for: the catalogue (engine/venues/kalshi/catalog/listing.ts).
 
 import {
   flagOf,

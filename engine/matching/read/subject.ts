@@ -1,6 +1,6 @@
 // What matching looks at: a market or an event of either venue reduced to texts, codes and times.
 // Not for: what the texts mean (proposition.ts). Readers from the catalogue's listings stand here; from the
-// venues' JSON in read-gamma.ts and read-kalshi.ts, from labelled pairs in labelled-pair.ts.
+// venues' JSON in engine/matching/read/gamma.ts and engine/matching/read/kalshi.ts, from labelled pairs in labelled-pair.ts.
 
 import type { VenueKey } from '../../ids.ts'
 import type { EventListing, MarketListing } from '../../market/market.ts'

@@ -1,5 +1,5 @@
 // A game and what is bet on it, as one venue lists it: two sides, day, bet, line, and which side Yes means.
-// Read from a slug or a ticker and from titles by understand-fixture.ts. Not for: pairing (compare-fixture.ts).
+// Read from a slug or a ticker and from titles by engine/matching/understand/fixtures.ts. Not for: pairing (engine/matching/compare/fixtures.ts).
 // Upholds PROP5 to PROP11.
 
 import type { Arena } from './arenas.ts'

@@ -1,5 +1,5 @@
 // Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function looks at one conflict.
-// Not for: reading games (understand-fixture.ts). Upholds VETO1 to VETO5, VETO20, VETO22.
+// Not for: reading games (engine/matching/understand/fixtures.ts). Upholds VETO1 to VETO5, VETO20, VETO22.
 
 import { compareFixtures, type FixtureComparison, gameVerdict } from '../compare/fixtures.ts'
 import type { Fixture } from '../understand/fixture.ts'

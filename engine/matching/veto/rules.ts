@@ -1,5 +1,5 @@
 // Vetoes of rule texts: station, source, and terms that only one of the two has. Not for: what the questions say
-// (veto-text.ts). Upholds VETO14, VETO15, VETO21.
+// (engine/matching/veto/text.ts). Upholds VETO14, VETO15, VETO21.
 
 import { sourcesOf, stationsOf } from '../compare/rule-differences.ts'
 import { otherTerms } from '../compare/rule-terms.ts'

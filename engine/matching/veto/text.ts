@@ -1,5 +1,5 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict. Not for: rule texts (veto-rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20.
+// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20.
 
 import { shortForms } from '../compare/short-names.ts'
 import type { WhenComparison } from '../compare/when.ts'

@@ -1,5 +1,5 @@
 // The shape of the invented world, seen by both simulated venues: questions, their listings, books
-// and trades. world.ts makes it move; questions.ts and the style files invent its words; the two
+// and trades. world.ts makes it move; questions/ and the style files invent its words; the two
 // servers render it in their venue's wire protocol. Everything is quoted for the first outcome.
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'

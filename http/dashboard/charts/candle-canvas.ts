@@ -1,5 +1,5 @@
 // The drawing of candles and their volume on a canvas, with times in the viewer's zone and UTC where one points.
-// Not for: which candles there are (parts/market-bars.ts) or where they come from (candles.ts). Upholds DASH42.
+// Not for: which candles there are (http/dashboard/parts/market/bars.ts) or where they come from (candles.ts). Upholds DASH42.
 
 import {
   type AutoscaleInfo,

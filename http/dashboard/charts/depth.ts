@@ -1,5 +1,5 @@
 // The depth of a book as two stairs: how many contracts could be sold down to a price, and bought up to one. Drawn four
-// times a second at most, and only when the book has changed. Not for: single levels (parts/book-panel.ts).
+// times a second at most, and only when the book has changed. Not for: single levels (http/dashboard/parts/market/book-panel.ts).
 // Upholds DASH41.
 
 import { useEffect, useState } from 'preact/hooks'

@@ -1,5 +1,5 @@
 // What an encoder of the stream must be able to write: one method per message. JSON is
-// encode-json.ts; a second form writes the same fields and values. Every message is encoded once per
+// http/ws/encode/json.ts; a second form writes the same fields and values. Every message is encoded once per
 // form however many receive it. Upholds HUB1.
 
 import type { BookView, CatalogView, MarketView } from '../../../actors/views.ts'

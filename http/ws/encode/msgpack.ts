@@ -1,4 +1,4 @@
-// Messages of the stream as MessagePack: the same fields and values as encode-json.ts, as plain maps
+// Messages of the stream as MessagePack: the same fields and values as http/ws/encode/json.ts, as plain maps
 // that any decoder reads, integers of up to 64 bits as integers (engine/msgpack-writer.ts). What tells of
 // a market is written field by field; the rare rest as the object that the JSON form writes.
 // Upholds HUB1 to HUB4, WS15, WIRE6.

@@ -1,5 +1,5 @@
 // How late what comes is, and whose fault that is: a loop that stalls and venues that are late, by a clock that
-// a test holds in its hands. What a venue's actor does about it: venue-delay.test.ts.
+// a test holds in its hands. What a venue's actor does about it: venue.test.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -20,7 +20,8 @@ const BURST = 40
 
 test('[SUB6] nothing in the stream awaits: snapshot, subscription and sending are one turn', () => {
   const folder = new URL('../../../http/ws/', import.meta.url)
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = all.filter((name) => name.endsWith('.ts'))
   assert.ok(files.length > 20)
   for (const name of files) {
     const code = readFileSync(new URL(name, folder), 'utf8').replace(

@@ -1,6 +1,6 @@
 // The activity stream (RTDS): every fill of the venue and its participants over one unfiltered
 // socket. Fills of markets that nobody watches or knows go out like the rest.
-// Not for: identity (trades.ts), doubts (trade-check.ts). Upholds POLYFEED6 to POLYFEED8, WALLETREAD13.
+// Not for: identity (trades.ts), doubts (engine/venues/polymarket/trades/check.ts). Upholds POLYFEED6 to POLYFEED8, WALLETREAD13.
 
 import { pause, type StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'

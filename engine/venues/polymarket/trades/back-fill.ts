@@ -1,6 +1,6 @@
 // Trades of a time that the stream did not cover, from the Data API, emitted with the ids that the
 // stream gives. The API indexes late, so what ended just now is read again a little later.
-// Not for: how the range is read (trade-history.ts). Upholds POLYFEED9.
+// Not for: how the range is read (engine/venues/polymarket/trades/history.ts). Upholds POLYFEED9.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'

@@ -3,7 +3,7 @@
 // within a second that fills a page, and to see that nothing follows. One answer is one moment's truth: equal rows
 // in it are distinct, the same rows in the next answer are the same. What the venue withholds, repeats or mixes up
 // makes the reading incomplete, never silently shorter.
-// Not for: what a row means (wallet-rows.ts), roles (wallet-roles.ts).
+// Not for: what a row means (wallet-rows.ts), roles (engine/venues/polymarket/wallets/roles.ts).
 // Upholds WALLETREAD5, WALLETREAD7 to WALLETREAD10, WALLETREAD15 and WALLETREAD16.
 
 import { type Clock, pause } from '../../../clock.ts'
@@ -41,7 +41,7 @@ const ROUND_ROWS = 10
 const OFFSET_MAX = 10_000
 /**
  * The Data API shows a row some seconds after the chain has it; how late the last ones come is not documented. The
- * stream's check (trade-check.ts) waits about as long for a row: younger seconds may still gain some.
+ * stream's check (engine/venues/polymarket/trades/check.ts) waits about as long for a row: younger seconds may still gain some.
  */
 const INDEXED_AFTER_MS = MINUTE_MS
 /** An answer that does not fit its question is asked for again, after a pause, this often in all. */

@@ -1,6 +1,6 @@
 // One page of `/activity` of one wallet, oldest first, and what can be seen of it without reading its rows: how
 // many there were, whether they are in order, whether the same page came before. Not for: where the next page
-// begins (wallet-history.ts). Upholds WALLETREAD5.
+// begins (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD5.
 
 import { createHash } from 'node:crypto'
 import { FetchError, type HttpClient } from '../../../fetch.ts'

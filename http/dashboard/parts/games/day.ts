@@ -1,5 +1,5 @@
 // The games of a day as the page shows them: each with the pairs that both venues list, and what only one of them does;
-// and the day itself, as the calendar of the viewer has it. Not for: how a game looks (game-card.ts). Upholds DASH60, DASH61.
+// and the day itself, as the calendar of the viewer has it. Not for: how a game looks (http/dashboard/parts/games/card.ts). Upholds DASH60, DASH61.
 
 import type { Games, Market } from '../../records.ts'
 import type { MatchPair } from '../matches/pair.ts'

@@ -1,6 +1,6 @@
 // How far the prices of one question are apart at two venues, and what of that is left to who trades it: bought at the
 // one venue's best ask, sold at the other's best bid. Not for: laying both quotes on one side, and the gap of the
-// midpoints (view-prices.ts). Upholds DASH44.
+// midpoints (http/dashboard/parts/views/prices.ts). Upholds DASH44.
 
 import type { Quote } from '../views/prices.ts'
 

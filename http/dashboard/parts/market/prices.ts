@@ -1,5 +1,5 @@
 // Prices of many markets as they change, each a signal of its own, so that a change draws its own row and no other.
-// Not for: how they look (market-rows.ts). Upholds DASH37.
+// Not for: how they look (http/dashboard/parts/markets/rows.ts). Upholds DASH37.
 
 import { useEffect, useMemo } from 'preact/hooks'
 import type { PriceMessage } from '../../../client/messages.ts'

@@ -1,5 +1,5 @@
 // The same question at the other venue, found among the server's matches: how sure that is, and why. Not for: the live
-// prices of the two (market-twin-prices.ts). Upholds DASH44.
+// prices of the two (http/dashboard/parts/market/twin-prices.ts). Upholds DASH44.
 
 import { request } from '../../api.ts'
 import { html } from '../../html.ts'

@@ -1,5 +1,5 @@
 // What the list of markets is asked for, as it stands in the address: `#/markets?q=fed&venue=venue_a`. Whoever opens
-// such an address finds the same list. Not for: asking (market-finder.ts). Upholds DASH36.
+// such an address finds the same list. Not for: asking (http/dashboard/parts/markets/finder.ts). Upholds DASH36.
 
 import { setAddressHash } from '../../browser.ts'
 import type { MarketStatus } from '../../records.ts'

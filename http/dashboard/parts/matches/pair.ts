@@ -1,5 +1,5 @@
 // A match as the pages use it: both markets under fixed names, and the prices of both for one outcome.
-// Not for: how it looks (match-card.ts). Upholds DASH55, DASH58.
+// Not for: how it looks (http/dashboard/parts/matches/card.ts). Upholds DASH55, DASH58.
 
 import type { Market, MatchList } from '../../records.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../views/prices.ts'

@@ -1,5 +1,5 @@
 // The venues' configured names, as /health has them: asked once a tab, since they are those of the server's start.
-// Not for: how the venues are (feed-table.ts).
+// Not for: how the venues are (http/dashboard/parts/venues/table.ts).
 
 import { request } from '../../api.ts'
 import type { Health } from '../../records.ts'

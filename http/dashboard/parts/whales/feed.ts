@@ -1,5 +1,5 @@
 // Large trades for as long as the page is open: what the server has, then each new one as it happens. The list is asked
-// for once the stream is live, so that nothing falls between the two. Not for: merging (whale-rows.ts). Upholds DASH62.
+// for once the stream is live, so that nothing falls between the two. Not for: merging (http/dashboard/parts/whales/rows.ts). Upholds DASH62.
 
 import { useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'

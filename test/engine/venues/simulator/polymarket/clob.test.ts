@@ -1,5 +1,5 @@
 // The simulated CLOB REST over real sockets: books, prices, lists, history (SIMPM11 to 15).
-// Not for: the market channel (polymarket-market-ws.test.ts).
+// Not for: the market channel (market-ws.test.ts).
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
