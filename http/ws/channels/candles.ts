@@ -19,10 +19,10 @@ import {
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import { Conflation } from './conflation.ts'
-import type { FanOut } from './fan-out.ts'
-import { CANDLE_LANES, type CandleLane } from './lanes.ts'
-import type { Slices } from './slices.ts'
+import { Conflation } from '../fan-out/conflation.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import { CANDLE_LANES, type CandleLane } from '../fan-out/lanes.ts'
+import type { Slices } from '../fan-out/slices.ts'
 
 interface Parts {
   readonly catalog: CatalogView

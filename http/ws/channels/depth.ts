@@ -6,10 +6,10 @@ import type { CatalogView } from '../../../actors/views.ts'
 import type { BookLate, BookReplaced, BookUpdate, PriceUpdate } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { ResyncReason } from '../encode/encoder.ts'
-import { Conflation } from './conflation.ts'
-import type { FanOut } from './fan-out.ts'
-import { DEPTH_LANES, type Lane, PRICE_LANES } from './lanes.ts'
-import type { Slices } from './slices.ts'
+import { Conflation } from '../fan-out/conflation.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import { DEPTH_LANES, type Lane, PRICE_LANES } from '../fan-out/lanes.ts'
+import type { Slices } from '../fan-out/slices.ts'
 
 /** What must be known of the parts that conflate. */
 interface Parts {

@@ -5,7 +5,7 @@ import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { TradeUpdate } from '../../../engine/events.ts'
 import { replayLookedRows, replayReadRows } from '../../../engine/limits.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
-import type { LogEntry, MessageTable } from './message-log.ts'
+import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 
 type StoredTrade = ReturnType<TradeLogView['range']>[number]['trade']
 

@@ -4,7 +4,7 @@
 
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
 import { replayReadRows } from '../../../engine/limits.ts'
-import type { LogEntry, MessageTable } from './message-log.ts'
+import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 
 /** The table behind the channel of whales; a lost trade is told as such, never as a lost whale. */
 export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog']): MessageTable {

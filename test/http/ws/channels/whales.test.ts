@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WhaleLog } from '../../../../actors/whales/log.ts'
-import { whaleTable } from '../../../../http/ws/resume/whale-table.ts'
+import { whaleTable } from '../../../../http/ws/channels/whales.ts'
 import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../../support/twins/memory.ts'

@@ -6,11 +6,11 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { decode, Encoder, ExtData } from '@msgpack/msgpack'
 import { WebSocket } from 'ws'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { level } from '../../support/worlds/builders.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { level } from '../../../support/worlds/builders.ts'
 
 const COMMANDS = 600
 /** Between two commands: at most nine errors stand in a minute, and no second sees more than two commands. */

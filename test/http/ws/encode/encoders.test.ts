@@ -5,14 +5,14 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { decode } from '@msgpack/msgpack'
-import { seededRandom } from '../../../engine/random.ts'
-import type { Encoder } from '../../../http/ws/encode/encoder.ts'
-import { JsonEncoder } from '../../../http/ws/encode/json.ts'
-import { MsgpackEncoder } from '../../../http/ws/encode/msgpack.ts'
-import { decodeWire, numbersOf, plain } from '../../support/clients/stream-wire.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { randomMessages, type Written } from '../../support/worlds/stream-messages.ts'
+import { seededRandom } from '../../../../engine/random.ts'
+import type { Encoder } from '../../../../http/ws/encode/encoder.ts'
+import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
+import { MsgpackEncoder } from '../../../../http/ws/encode/msgpack.ts'
+import { decodeWire, numbersOf, plain } from '../../../support/clients/stream-wire.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { randomMessages, type Written } from '../../../support/worlds/stream-messages.ts'
 
 const engine = new FakeEngine(new ManualClock())
 const markets = [
@@ -124,7 +124,7 @@ test('[WIRE5] a reader in another language, after the specification alone, reads
       told.push(textOf(message))
     }
   }
-  const file = fileURLToPath(new URL('../../support/twins/msgpack-reader.py', import.meta.url))
+  const file = fileURLToPath(new URL('../../../support/twins/msgpack-reader.py', import.meta.url))
   const ran = spawnSync('python3', [file], {
     ...{ input: Buffer.concat(frames), maxBuffer: 256 * 1_048_576, encoding: 'utf8' },
   })

@@ -4,13 +4,13 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import { type Listening, ResumingClient } from '../../support/clients/resuming-client.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { level } from '../../support/worlds/builders.ts'
-import { stirMarkets } from '../../support/worlds/stirring.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { type Listening, ResumingClient } from '../../../support/clients/resuming-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { level } from '../../../support/worlds/builders.ts'
+import { stirMarkets } from '../../../support/worlds/stirring.ts'
 
 /** Every look costs a fifth of a millisecond, so that slices end although the clock stands still. */
 class TickingClock extends ManualClock {

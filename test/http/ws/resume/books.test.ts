@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { MarketView } from '../../../actors/views.ts'
-import { bookHistoryCount } from '../../../engine/limits.ts'
-import { seededRandom } from '../../../engine/random.ts'
-import { type Message, RebuiltBooks, StreamClient } from '../../support/clients/stream-client.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { bid, level } from '../../support/worlds/builders.ts'
+import type { MarketView } from '../../../../actors/views.ts'
+import { bookHistoryCount } from '../../../../engine/limits.ts'
+import { seededRandom } from '../../../../engine/random.ts'
+import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
 
 /** What was told before anybody could listen: the history does not reach it. */
 const EARLY = 5

@@ -3,17 +3,17 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { nativeEventId } from '../../../engine/ids.ts'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import { TIME_ZERO, usdMicros } from '../../../engine/units.ts'
-import { asyncapi } from '../../../http/documents/asyncapi.ts'
-import { type Message, RebuiltBooks, StreamClient } from '../../support/clients/stream-client.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { AsyncapiJudge } from '../../support/twins/asyncapi-judge.ts'
-import { bid } from '../../support/worlds/builders.ts'
-import { settled, stirMarkets } from '../../support/worlds/stirring.ts'
+import { nativeEventId } from '../../../../engine/ids.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { TIME_ZERO, usdMicros } from '../../../../engine/units.ts'
+import { asyncapi } from '../../../../http/documents/asyncapi.ts'
+import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { AsyncapiJudge } from '../../../support/twins/asyncapi-judge.ts'
+import { bid } from '../../../support/worlds/builders.ts'
+import { settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const CHANNELS = ['orderbook', 'depth', 'prices', 'trades', 'whales', 'lifecycle', 'candles']
 const clock = new ManualClock()

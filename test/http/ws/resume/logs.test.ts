@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { MarketView } from '../../../actors/views.ts'
-import { timeMs } from '../../../engine/units.ts'
-import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
-import type { FakeEngine, FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import type { MarketView } from '../../../../actors/views.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeEngine, FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 

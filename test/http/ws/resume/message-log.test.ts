@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { outstandingWritesMax } from '../../../../engine/limits.ts'
+import { tradeTable } from '../../../../http/ws/channels/trades.ts'
 import { MessageLog } from '../../../../http/ws/resume/message-log.ts'
-import { tradeTable } from '../../../../http/ws/resume/trade-table.ts'
 import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 

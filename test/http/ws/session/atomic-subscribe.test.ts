@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { openFace } from '../../support/rigs/face.ts'
-import { bid, level } from '../../support/worlds/builders.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { openFace } from '../../../support/rigs/face.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 1_000 : 120
@@ -19,7 +19,7 @@ const MARKETS = 100
 const BURST = 40
 
 test('[SUB6] nothing in the stream awaits: snapshot, subscription and sending are one turn', () => {
-  const folder = new URL('../../../http/ws/', import.meta.url)
+  const folder = new URL('../../../../http/ws/', import.meta.url)
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = all.filter((name) => name.endsWith('.ts'))
   assert.ok(files.length > 20)

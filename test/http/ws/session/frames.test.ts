@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encode } from '@msgpack/msgpack'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import { frame, OPCODES, RawStream } from '../../support/clients/raw-stream.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { frame, OPCODES, RawStream } from '../../../support/clients/raw-stream.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
 
 const PATH = '/v1/ws?api_key=ann-key'
 const PING = JSON.stringify({ action: 'ping', id: 7 })

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { RawReader } from '../../support/clients/raw-reader.ts'
-import { type Late, PlannedEnd, sharedMs } from '../../support/rigs/planned-run.ts'
+import { RawReader } from '../../../support/clients/raw-reader.ts'
+import { type Late, PlannedEnd, sharedMs } from '../../../support/rigs/planned-run.ts'
 
 type Neighbour = 'nobody' | 'dead' | 'slow'
 

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Random, seededRandom } from '../../../engine/random.ts'
-import { RawReader } from '../../support/clients/raw-reader.ts'
-import { RebuiltBooks, StreamClient } from '../../support/clients/stream-client.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { bid } from '../../support/worlds/builders.ts'
-import { settled, stirMarkets } from '../../support/worlds/stirring.ts'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { RawReader } from '../../../support/clients/raw-reader.ts'
+import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { bid } from '../../../support/worlds/builders.ts'
+import { settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 let face: Face

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { socketBufferBytesSoft } from '../../../engine/limits.ts'
-import { silentLog } from '../../../engine/process/log.ts'
-import { Hub } from '../../../http/ws/hub.ts'
-import { Session, type Socket } from '../../../http/ws/session/session.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { bid, level } from '../../support/worlds/builders.ts'
+import { socketBufferBytesSoft } from '../../../../engine/limits.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
+import { Hub } from '../../../../http/ws/hub.ts'
+import { Session, type Socket } from '../../../../http/ws/session/session.ts'
+import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
 
 /** A socket that reads nothing: all that is published stays in it. */
 interface Stuck {
