@@ -64,10 +64,10 @@ export class Codings {
     this.#runningMax = runningMax
   }
 
-  /** The answer as it is sent to who accepts this; one that is not `isCodable` as it is. */
+  /** An answer that `isCodable`, in the coding that the client likes best. */
   coded(answer: Answer, acceptEncoding: string): Answer | Promise<Answer> {
-    const { body, isFile = false, varies = false } = answer
-    if (!varies || body === null) return answer
+    const { body, isFile = false } = answer
+    if (body === null) return answer
     const coding = preferred(acceptEncoding, isFile ? FILE_CODINGS : JSON_CODINGS)
     if (coding === 'identity') return answer
     return isFile && typeof body !== 'string'

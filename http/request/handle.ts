@@ -145,6 +145,7 @@ class Exchange {
   /** HEAD or OPTIONS. */
   #isBodiless = false
   #isPrivate = false
+  #varies = false
   /** Of a request that is not answered at once: its head is gone then. */
   acceptEncoding = ''
   ifNoneMatch = ''
@@ -352,6 +353,7 @@ class Exchange {
       nowSeconds,
       allowedOrigin: this.#allowedOrigin,
       isHead: this.#isHead,
+      varies: this.#varies,
       closes: this.#closes || this.#owner.isDraining,
       isCorked: this.#isInHandler,
       unsent,
@@ -361,12 +363,12 @@ class Exchange {
   /** The answer in the coding that the client accepts, or that it has it already. */
   #asked(given: Answer): Answer | Promise<Answer> {
     const { etag, status } = given
-    const isVaried = !this.#isPrivate && isCodable(given)
-    if (!isVaried && etag === undefined) return given
+    this.#varies = !this.#isPrivate && isCodable(given)
+    if (!this.#varies && etag === undefined) return given
     const { acceptEncoding, ifNoneMatch } = this.#isInHandler ? this.#owner.parts.head : this
-    const answer = isVaried ? { ...given, varies: true } : given
-    const isKnown = etag !== undefined && status === 200 && knows(ifNoneMatch, etag)
-    return isKnown ? notModified(answer) : this.#owner.codings.coded(answer, acceptEncoding)
+    if (etag !== undefined && status === 200 && knows(ifNoneMatch, etag)) return notModified(given)
+    if (!this.#varies || acceptEncoding === '') return given
+    return this.#owner.codings.coded(given, acceptEncoding)
   }
 
   /**

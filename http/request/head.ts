@@ -45,6 +45,9 @@ export class RequestHead implements Credentials {
   #hosts = 0
   #lengths = 0
   #codings = 0
+  /** Nearly all requests name the same host, whose form is judged once. */
+  #knownHost = ''
+
   /** Reads all headers; `req` is not kept. */
   read(req: HttpRequest): void {
     this.key = ''
@@ -71,7 +74,7 @@ export class RequestHead implements Credentials {
       case 'host':
         this.#hosts += 1
         if (this.#hosts > 1) this.fault = 'a request has one Host'
-        else if (!HOST.test(value)) this.fault = 'Host is a name or an address, and a port'
+        else if (value !== this.#knownHost) this.#judgeHost(value)
         return
       case 'x-api-key':
         this.key ||= value
@@ -107,6 +110,11 @@ export class RequestHead implements Credentials {
       default:
         if (name.includes('forwarded') || PROXY_HEADERS.has(name)) this.isForwarded = true
     }
+  }
+
+  #judgeHost(value: string): void {
+    if (HOST.test(value)) this.#knownHost = value
+    else this.fault = 'Host is a name or an address, and a port'
   }
 }
 

@@ -27,8 +27,6 @@ export interface Answer {
   readonly caching?: string
   /** What the body is coded in; unless said, nothing. */
   readonly coding?: 'br' | 'gzip' | 'identity'
-  /** Others may be sent the same in another coding. */
-  readonly varies?: boolean
   /** The body is bytes that never change, of a file that many answers give; it counts by its bytes. */
   readonly isFile?: boolean
 }
@@ -40,6 +38,8 @@ export interface Frame {
   /** The `Access-Control-Allow-Origin` value; null: none. */
   readonly allowedOrigin: string | null
   readonly isHead: boolean
+  /** Other clients may be sent the same answer in another coding. */
+  readonly varies: boolean
   /** Close the connection afterwards (a body that we refused to read). */
   readonly closes: boolean
   /** Written within the library's own call of the handler, where all is corked already. */
@@ -92,7 +92,15 @@ export function jsonText(body: string, status = 200): Answer {
 
 /** The same, named, so that who has it already is told so. */
 export function namedJson(body: string, etag = etagOf(body)): Answer {
-  return { ...jsonText(body), etag }
+  // Spread from `jsonText`, the object took a twentieth of a request's time.
+  return {
+    status: 200,
+    body,
+    contentType: JSON_TYPE,
+    headers: NO_HEADERS,
+    retryAfterSeconds: null,
+    etag,
+  }
 }
 
 /** An answer from finished JSON as UTF-8, of which a copy is taken before `whenTaken`. */
@@ -236,7 +244,7 @@ function headText(answer: Answer, frame: Frame): string {
   if (etag !== undefined) text += `\r\nETag: ${etag}`
   if (answer.coding !== undefined) text += `\r\nContent-Encoding: ${answer.coding}`
   const isOfOrigin = frame.allowedOrigin !== null && frame.allowedOrigin !== '*'
-  if (answer.varies === true) text += `\r\nVary: Accept-Encoding${isOfOrigin ? ', Origin' : ''}`
+  if (frame.varies) text += `\r\nVary: Accept-Encoding${isOfOrigin ? ', Origin' : ''}`
   else if (isOfOrigin) text += '\r\nVary: Origin'
   if (frame.allowedOrigin !== null) text += `${ORIGIN_HEADERS}${headerValue(frame.allowedOrigin)}`
   for (const [name, value] of headers) text += `\r\n${name}: ${headerValue(value)}`

@@ -231,6 +231,7 @@ class Handshake {
       nowSeconds: toSeconds(clock.nowMs()),
       allowedOrigin: this.#origin,
       isHead: false,
+      varies: false,
       closes: this.#closes,
       isCorked: false,
       unsent: this.#parts.unsent,
