@@ -1,10 +1,10 @@
-// Runs the actors: gives each message to its owner's mailbox, lets owners take turns within a time
-// budget, and restarts an owner whose turn threw. On an idle engine a message is handled within
-// `tell` itself, in the same turn of the event loop as its bytes; behind a backlog it waits.
-// What waits is bounded by count in each mailbox, by weight over all of them (above it nothing more is
-// read), and by age: an owner whose perishable messages wait too long is told, whether or not turns run.
+// The actors and their mailboxes. An actor owns state and takes one message in one synchronous turn. The system puts
+// each message into its owner's mailbox, gives owners turns within a time budget, and restarts an owner whose turn
+// threw. On an idle engine a message is handled within `tell` itself, in the same turn of the event loop as its bytes;
+// behind a backlog it waits. Waiting messages are bounded by count in each mailbox, by weight over all mailboxes (above
+// the bound the venues are not read), and by age: `onLate` calls an owner whose perishable messages wait too long.
 // Not for: whose message it is (actors/venue/router.ts), or what a delay means (actors/venue/delay-watch.ts).
-// Upholds SYS1 to SYS10.
+// Upholds SYS1 to SYS10, MAIL1, MAIL2.
 
 import type { Clock } from '../engine/clock.ts'
 import {
@@ -18,8 +18,38 @@ import {
 } from '../engine/limits.ts'
 import type { Log } from '../engine/process/log.ts'
 import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
-import type { Actor } from './actor.ts'
-import { Mailbox } from './mailbox.ts'
+
+/** The only thing a turn may return; a promise is a type error, so nothing is awaited in one. */
+export type Turn = undefined
+
+/** An owner of changing state. */
+export interface Actor<Message> {
+  /** For logs: the noun and its id. */
+  readonly name: string
+  /**
+   * Handles one message, synchronously. A throw is our bug: the system restarts the actor.
+   * `waitedMs`: how long the message waited in the mailbox, 0 when it was handled at once.
+   */
+  receive(message: Message, waitedMs: number): Turn
+  /** Comes back with clean state after a throw, and asks for what it needs. */
+  restart(): void
+  /**
+   * The mailbox was full and this message is lost: the actor resynchronises, or has it brought back.
+   * Never called for a message the actor could not bear to lose without saying so.
+   */
+  onOverflow(lost: Message): void
+  /**
+   * Whether a message is soon worth nothing: such ones wait in a line of their own, ahead of those that keep.
+   * Absent: all keep.
+   */
+  isPerishable?(message: Message): boolean
+  /** Whether a perishable message may be dropped to make room; absent: none may. */
+  isDroppable?(message: Message): boolean
+  /** A perishable message waits for longer than `messageAgeMsMax`; told about ten times a second while so. */
+  onLate?(): void
+  /** What a message weighs in the bound of all that wait, 1 being a small one; absent: 1. */
+  weightOf?(message: Message): number
+}
 
 /** While told to hold, the system asks again after this long. */
 const HOLD_MS = 5
@@ -329,5 +359,74 @@ class Seat<Message> implements Cell<Message>, Runnable {
 
   tellLate(): void {
     this.#actor.onLate?.()
+  }
+}
+
+/** What has been read is cut off once so many places of it are at the front. */
+const CUT_COUNT = 1_024
+
+/** A first-in-first-out queue of at most `capacity` messages. */
+export class Mailbox<Message> {
+  readonly #capacity: number
+  #queue: Message[] | null = null
+  /** When each message of the queue came, in milliseconds of the monotonic clock. */
+  #times: number[] = []
+  #head = 0
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  get count(): number {
+    return this.#queue === null ? 0 : this.#queue.length - this.#head
+  }
+
+  /** When the oldest message came; null when empty. */
+  get oldestAtMs(): number | null {
+    return this.#queue === null ? null : (this.#times[this.#head] ?? null)
+  }
+
+  /** False when full: the message was not taken. */
+  push(message: Message, nowMs: number): boolean {
+    if (this.#queue === null) {
+      this.#queue = [message]
+      this.#times = [nowMs]
+      this.#head = 0
+      return true
+    }
+    if (this.count >= this.#capacity) return false
+    this.#queue.push(message)
+    this.#times.push(nowMs)
+    return true
+  }
+
+  /** The oldest message, or undefined when empty. */
+  shift(): Message | undefined {
+    if (this.#queue === null) return undefined
+    const message = this.#queue[this.#head]
+    this.#head += 1
+    if (this.#head >= this.#queue.length) {
+      this.#queue = null
+      this.#times = []
+    } else if (this.#head >= CUT_COUNT) {
+      this.#queue = this.#queue.slice(this.#head)
+      this.#times = this.#times.slice(this.#head)
+      this.#head = 0
+    }
+    return message
+  }
+
+  /** Removes all messages that pass the test, and returns them; the others keep their order. */
+  remove(test: (message: Message) => boolean): readonly Message[] {
+    const removed: Message[] = []
+    const [queue, times, head] = [this.#queue ?? [], this.#times, this.#head]
+    this.#queue = null
+    for (let place = head; place < queue.length; place += 1) {
+      const message = queue[place]
+      if (message === undefined) continue
+      if (test(message)) removed.push(message)
+      else this.push(message, times[place] ?? 0)
+    }
+    return removed
   }
 }

@@ -16,17 +16,15 @@ import type {
   HistoryQuery,
   ListingDetails,
   MarketSummary,
+  OffsetQuery,
+  Run,
   StoredTrade,
+  TradeLoss,
+  TradeOfMarket,
   VenueTrade,
 } from '../storage/contract/storage.ts'
+import type { WhaleRow } from '../storage/contract/whales.ts'
 import type { AccountWatcher } from './accounts/directory.ts'
-import type {
-  RunView,
-  TradeLogView,
-  TradeLossView,
-  WhaleLogView,
-  WhaleRowView,
-} from './log-views.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
 import type { WebhooksView } from './webhooks/views.ts'
@@ -369,15 +367,7 @@ export interface PastPricesView {
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
 
-export type {
-  HistoryQuery,
-  RunView,
-  TradeLogView,
-  TradeLossView,
-  WalletsView,
-  WhaleLogView,
-  WhaleRowView,
-}
+export type { HistoryQuery, WalletsView }
 
 /** Figures of the database. */
 export interface StatsView {
@@ -407,4 +397,47 @@ export interface EngineView {
   /** The longest that anything waited within us during the last two seconds, in milliseconds. */
   delayMs(): number
   uptimeSeconds(): number
+}
+
+export type RunView = Run
+export type TradeLossView = TradeLoss
+export type WhaleRowView = WhaleRow
+
+/** The trades that were told, by run and offset: what a stream resumes from. */
+export interface TradeLogView {
+  /** The run that is going on. */
+  readonly present: RunView
+  /** The kept runs, oldest first, the present one last. Reads the disk. */
+  runs(): readonly RunView[]
+  /**
+   * At most `limit` trades that a run told behind an offset, in order. An offset that is missing has
+   * expired; one that the present run has told is there in the same turn.
+   */
+  range(query: OffsetQuery): readonly TradeOfMarket[]
+  /**
+   * The same of a few markets among many: `trade` null for the others, whose trades are not read,
+   * undefined for one that can no longer be read.
+   */
+  rangeOf(query: OffsetQuery & { readonly isWanted: (market: MarketNumber) => boolean }): readonly {
+    readonly offset: number
+    readonly market: MarketNumber
+    readonly trade: StoredTrade | null | undefined
+  }[]
+  /** Trades lost for good, as a run announced them at or behind an offset, in order. */
+  losses(query: { run: number; offset: number }): readonly TradeLossView[]
+}
+
+/** The whale rows: as they were told, for streams that resume, and as a history, for paging. */
+export interface WhaleLogView {
+  /** The run that is going on. */
+  readonly present: RunView
+  /** The kept runs, oldest first, the present one last; `endOffset` is that of their whales. */
+  runs(): readonly RunView[]
+  /** At most `limit` whales that a run told behind an offset, in order. */
+  range(query: OffsetQuery): readonly WhaleRow[]
+  /** A slice of all whale rows, told or not, from 1,000 dollars on; filters are the reader's. */
+  history(query: HistoryQuery): readonly WhaleRow[]
+  historyOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
+  /** Where our records begin; null when there are none. */
+  oldestMs(): TimeMs | null
 }

@@ -5,8 +5,7 @@
 // Excluded: what a real turn does (the actor here notes the time, about 0.1 µs), routing, sockets.
 
 import type { Histogram } from 'hdr-histogram-js'
-import type { Actor, Turn } from '../actors/actor.ts'
-import { type Cell, System } from '../actors/system.ts'
+import { type Actor, type Cell, System, type Turn } from '../actors/system.ts'
 import { systemClock } from '../engine/clock.ts'
 import { mailboxMessagesMax } from '../engine/limits.ts'
 import { silentLog } from '../engine/process/log.ts'

@@ -1,7 +1,7 @@
 // Markets and questions for the bench of the search: the markets are those of the simulated world's
 // calendar, the questions are composed from how often its words occur, so that the worst are bad.
 
-import type { MarketText } from '../actors/catalog/search-texts.ts'
+import type { MarketText } from '../actors/catalog/search.ts'
 import { seededRandom } from '../engine/random.ts'
 import { wordsOf } from '../engine/search/words.ts'
 import { timeMs } from '../engine/units.ts'

@@ -26,8 +26,7 @@ import type {
   VenueTrade,
 } from '../../storage/contract/storage.ts'
 import { MarketActor } from '../market/market.ts'
-import type { MarketMessage } from '../market/message.ts'
-import type { MarketParts } from '../market/parts.ts'
+import type { MarketMessage, MarketParts } from '../market/parts.ts'
 import { tellStatus } from '../market/updates.ts'
 import type { System } from '../system.ts'
 import type {
@@ -56,7 +55,7 @@ import { Events } from './events.ts'
 import { CatalogLists, type SearchIndex } from './lists.ts'
 import { MarketColumns } from './market-columns.ts'
 import { OldMarkets } from './old-markets.ts'
-import type { MarketText } from './search-texts.ts'
+import type { MarketText } from './search.ts'
 import { type MarketSeat, MarketSeats } from './seats.ts'
 
 export type { MarketSeat } from './seats.ts'

@@ -1,7 +1,7 @@
 // The owner of the full-text search over markets: which changes its index has not seen yet, and which
 // searches wait for them. The index is in a thread (engine/search/); when that is lost, the next one
 // is given every text again. One task is under way at a time; changes go over a few at a time.
-// Not for: filters and sorting by volume (actors/catalog/lists.ts). Upholds SEARCH6 to SEARCH10.
+// Not for: filters and sorting by volume (actors/catalog/lists.ts). Upholds SEARCH1, SEARCH6 to SEARCH10.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -9,11 +9,13 @@ import { requestDeadlineMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { SearchPort } from '../../engine/search/search.ts'
-import type { SearchChange, SearchQuestion, SearchResult } from '../../engine/search/task.ts'
+import type {
+  SearchChange,
+  SearchQuestion,
+  SearchResult,
+  SearchTexts,
+} from '../../engine/search/task.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
-import { type MarketText, SearchTextColumns } from './search-texts.ts'
-
-export type { MarketText } from './search-texts.ts'
 
 /** Searches waiting besides the one under way; one more is refused. */
 const FINDS_MAX = 64
@@ -250,4 +252,53 @@ function unavailable(what: string, cause?: unknown): EngineError {
 
 function isDown(cause?: unknown): EngineError {
   return unavailable('the search is not ready', cause)
+}
+
+/** What a market is found by. */
+export interface MarketText {
+  readonly number: MarketNumber
+  readonly summary: MarketSummary
+  readonly eventTitle: string | null
+}
+
+/** Words beyond these characters of a column are not found: a title has a hundred or two. */
+const COLUMN_CHARACTERS_MAX = 2_000
+
+/** Texts of markets as columns for the thread, composed when they are handed over: waiting changes hold no texts. */
+export class SearchTextColumns {
+  readonly #numbers: MarketNumber[] = []
+  readonly #questions: string[] = []
+  readonly #events: string[] = []
+  readonly #words: string[] = []
+
+  get count(): number {
+    return this.#numbers.length
+  }
+
+  get texts(): SearchTexts {
+    return {
+      numbers: this.#numbers,
+      questions: this.#questions,
+      events: this.#events,
+      words: this.#words,
+    }
+  }
+
+  add({ number, summary, eventTitle }: MarketText): void {
+    this.#numbers.push(number)
+    this.#questions.push(clipped(summary.question))
+    this.#events.push(clipped(eventTitle ?? ''))
+    this.#words.push(clipped(wordsBeside(summary)))
+  }
+}
+
+function wordsBeside({ outcomes, tags, category }: MarketSummary): string {
+  let words = category ?? ''
+  for (const { label } of outcomes) words += ` ${label}`
+  for (const tag of tags) words += ` ${tag}`
+  return words
+}
+
+function clipped(text: string): string {
+  return text.length > COLUMN_CHARACTERS_MAX ? text.slice(0, COLUMN_CHARACTERS_MAX) : text
 }

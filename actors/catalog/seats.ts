@@ -8,7 +8,7 @@ import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 import type { MarketActor } from '../market/market.ts'
-import type { MarketMessage } from '../market/message.ts'
+import type { MarketMessage } from '../market/parts.ts'
 import type { Cell } from '../system.ts'
 
 /** A market's actor, the door to its mailbox. */

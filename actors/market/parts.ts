@@ -1,12 +1,46 @@
-// What a market's actor is given: one object shared by all of them.
+// What a market's actor is given (one object that all markets share) and the messages that it takes.
 
+import type {
+  BookChangeEvent,
+  BookSnapshotEvent,
+  LastPriceEvent,
+  MarketStatusEvent,
+  OpenInterestEvent,
+  TickSizeEvent,
+  TradeEvent,
+  TradeParticipantEvent,
+} from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { Storage, StoredTrade } from '../../storage/contract/storage.ts'
+import type { MarketSummary, Storage, StoredTrade } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
+
+/** Its book can no longer be trusted, because the feed lost messages or its connection. */
+export interface VoidMessage {
+  readonly kind: 'void'
+  readonly reason: string
+}
+
+/** The catalogue read the market again. */
+export interface SummaryMessage {
+  readonly kind: 'summary'
+  readonly summary: MarketSummary
+}
+
+export type MarketMessage =
+  | BookSnapshotEvent
+  | BookChangeEvent
+  | TradeEvent
+  | TradeParticipantEvent
+  | LastPriceEvent
+  | TickSizeEvent
+  | MarketStatusEvent
+  | OpenInterestEvent
+  | VoidMessage
+  | SummaryMessage
 
 /** The venue's time of something, and ours. */
 export interface BothTimes {

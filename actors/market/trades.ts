@@ -1,12 +1,17 @@
-// A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest
-// kept in a ring, summed up in bars in the same turn, makers filled in as they become known. Ring and
-// bars are in memory only once they are needed. Upholds MKT4, MKT5, MKT6, MKT15.
+// A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest kept in a ring,
+// added to the bars of their minute and hour in the same turn, makers filled in as they become known. Ring and bars are
+// in memory only once they are needed.
+// Not for: what a bar is (engine/market/candle.ts), or intervals and pages of candles (http/pages/candles.ts).
+// Upholds MKT4, MKT5, MKT6, MKT15, CANDLE5, CANDLE6.
 
-import type { Stamp, TradeEvent } from '../../engine/events.ts'
+import type { Stamp, Trade, TradeEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
+import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { TradeRing } from '../../engine/market/trade-ring.ts'
 import { complement, notionalMicros, TIME_END, TIME_ZERO } from '../../engine/units.ts'
 import type {
+  BarTable,
   Storage,
   StoredTrade,
   TradedMarket,
@@ -14,7 +19,6 @@ import type {
 } from '../../storage/contract/storage.ts'
 import { storedTrade } from '../../storage/records/trade.ts'
 import type { HistoryQuery } from '../views.ts'
-import { MarketBars } from './bars.ts'
 
 /** Transactions whose makers may still come; the oldest is forgotten first. */
 const TRANSACTIONS_MAX = 64
@@ -169,5 +173,37 @@ export class MarketTrades {
     this.#ring = null
     this.#bars = null
     this.#transactions = null
+  }
+}
+
+const SIZES: readonly BarSize[] = ['minute', 'hour']
+
+/**
+ * The bars of a market, written in the turn that stores a trade, in whatever order trades arrive. The bar of each size
+ * that was written last stays in memory, so that a market with many trades reads no disk; dropping it loses nothing.
+ */
+class MarketBars {
+  readonly #market: MarketNumber
+  readonly #table: BarTable
+  readonly #running = new Map<BarSize, Bar>()
+
+  constructor(market: MarketNumber, table: BarTable) {
+    this.#market = market
+    this.#table = table
+  }
+
+  /** Call it once for each stored trade. */
+  add(trade: Trade): void {
+    for (const size of SIZES) {
+      const bar = barOf(size, trade)
+      const running = this.#running.get(size)
+      const known =
+        running?.startMs === bar.startMs
+          ? running
+          : this.#table.get(this.#market, size, bar.startMs)
+      const whole = known === null ? bar : joined(known, bar)
+      this.#table.put(this.#market, size, whole)
+      this.#running.set(size, whole)
+    }
   }
 }

@@ -1,16 +1,16 @@
 // Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute,
 // a whole crawl every hour, and single markets that messages named. Network trouble is retried for
 // ever with back-off; what was read is kept. A crawl that lacks what must be there is not believed and is
-// repeated with back-off; the markets it lacks are asked for one by one. Upholds VEN6, VEN7, ANSWER3.
+// repeated with back-off; the markets it lacks are asked for one by one. Upholds VEN6, VEN7, ANSWER3, CAT12.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
+import type { EventListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, type Doubts, doubtOfList } from '../../engine/venues/answers.ts'
 import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'
-import { slicesOf } from './page-slices.ts'
 
 const REFRESH_EVERY_MS = 60_000
 const REFRESH_OVERLAP_MS = 120_000
@@ -205,4 +205,27 @@ interface Crawl {
 
 function doubtOfMarkets(asked: readonly NativeMarketId[]): AnswerDoubt {
   return new AnswerDoubt('market', 'empty', `not listed, of ${asked.length} from ${asked[0]} on`)
+}
+
+/**
+ * Cuts a page into slices of at most `count` markets, each with the events that its markets name; other events come
+ * last. A page of five hundred events taken in one turn would hold up messages for tens of milliseconds. Pure.
+ */
+export function slicesOf(page: CatalogPage, count: number): CatalogPage[] {
+  const events = new Map<string, EventListing>()
+  for (const event of page.events) events.set(`${event.venue}${event.nativeId}`, event)
+  const unnamed = new Set(page.events)
+  const slices: CatalogPage[] = []
+  for (let start = 0; start < page.markets.length; start += count) {
+    const markets = page.markets.slice(start, start + count)
+    const named = new Set<EventListing>()
+    for (const { venue, event } of markets) {
+      const listing = events.get(`${venue}${event}`)
+      if (listing !== undefined) named.add(listing)
+    }
+    for (const listing of named) unnamed.delete(listing)
+    slices.push({ markets, events: [...named] })
+  }
+  if (unnamed.size > 0) slices.push({ markets: [], events: [...unnamed] })
+  return slices
 }

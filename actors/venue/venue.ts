@@ -27,9 +27,9 @@ import type {
   WatchedMarket,
 } from '../../engine/venues/venue.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import type { Actor, Turn } from '../actor.ts'
 import type { Catalog, MarketSeat } from '../catalog/catalog.ts'
 import { DELAYED } from '../market/parts.ts'
+import type { Actor, Turn } from '../system.ts'
 import type { VenueView } from '../views.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { VenueCoverage } from './coverage.ts'

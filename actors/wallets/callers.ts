@@ -1,18 +1,18 @@
-// Who an address is, for whoever asks: a wallet in memory, one on disk, or one that the venue is asked about; an owner's
-// address leads to its wallet, and the wallet is told its owner. Not for: reading what a wallet did (wallets.ts), nor
-// how many are asked about at once (actors/wallets/profiles.ts). Upholds WALLETS2, WALLETS25.
+// Finds the wallet of an address: in memory, on disk, else by asking the venue. An owner's (EOA) address resolves to its
+// proxy wallet, whose record keeps the owner. At the end of the file: the questions to the venue under way, and how long
+// a request waits. Not for: reading what a wallet did (wallets.ts). Upholds WALLETS2, WALLETS11, WALLETS25.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import { HOUR_MS } from '../../engine/units.ts'
+import { walletReadingsWaitingMax, walletStrangersMax } from '../../engine/limits.ts'
+import { onAbort } from '../../engine/on-abort.ts'
+import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
-import type { WalletDeadline } from './deadline.ts'
-import { WalletProfiles } from './profiles.ts'
-import { newRow } from './row.ts'
+import { Slots } from '../slots.ts'
 import type { WalletSeat, WalletSeats } from './seats.ts'
-import { type OpenedAccount, openedAccount } from './stored.ts'
+import { newRow, type OpenedAccount, openedAccount } from './stored.ts'
 
 export interface CallerParts {
   readonly table: WalletTable
@@ -143,4 +143,93 @@ function nameless(proxy: WalletAddress): WalletProfile {
 
 export function unavailable(detail: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
+}
+
+/** Short questions, for which everybody waits first. */
+const RUNNING_MAX = 4
+/** An address that the venue never saw is asked for again after this. */
+const STRANGER_MS = MINUTE_MS
+
+/**
+ * Asks the venue who an address is: one question for all requests that wait for it, few at once. An address that the
+ * venue never saw is not asked for again for a minute.
+ */
+class WalletProfiles {
+  readonly #clock: Clock
+  readonly #slots: Slots
+  /** As many as may run and wait. */
+  readonly #asked = new Map<WalletAddress, Promise<WalletProfile | null>>()
+  /** Until when an address is believed never to have been seen (monotonic); the longest ago first. */
+  readonly #strangers = new Map<WalletAddress, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#slots = new Slots({ runningMax: RUNNING_MAX, waitingMax: walletReadingsWaitingMax })
+  }
+
+  isStranger(address: WalletAddress): boolean {
+    return this.#clock.monotonicMs() < (this.#strangers.get(address) ?? 0)
+  }
+
+  /** Null: never seen. `full`: too many are being asked for. Rejects when the venue does not answer. */
+  ask(
+    address: WalletAddress,
+    venue: Asked,
+    signal: AbortSignal,
+  ): Promise<WalletProfile | null> | 'full' {
+    const known = this.#asked.get(address)
+    if (known !== undefined) return known
+    if (this.#slots.isFull) return 'full'
+    const asked = this.#ask(address, venue, signal).finally(() => this.#asked.delete(address))
+    this.#asked.set(address, asked)
+    // Whoever asked may have gone.
+    asked.catch(() => undefined)
+    return asked
+  }
+
+  async #ask(
+    address: WalletAddress,
+    venue: Asked,
+    signal: AbortSignal,
+  ): Promise<WalletProfile | null> {
+    const profile = await this.#slots.run(signal, () => venue.profile(address, signal))
+    if (profile === null) this.#noteStranger(address)
+    return profile
+  }
+
+  /** Full: who was asked for longest ago is forgotten. */
+  #noteStranger(address: WalletAddress): void {
+    this.#strangers.delete(address)
+    this.#strangers.set(address, this.#clock.monotonicMs() + STRANGER_MS)
+    for (const oldest of this.#strangers.keys()) {
+      if (this.#strangers.size <= walletStrangersMax) break
+      this.#strangers.delete(oldest)
+    }
+  }
+}
+
+/**
+ * How long one request waits for a wallet: until its deadline, until its signal aborts, or until everything stops. The
+ * work that it waits for goes on. Call `end` when the request is answered.
+ */
+export class WalletDeadline {
+  readonly #late = new AbortController()
+  readonly #ends: (() => void)[]
+
+  constructor(clock: Clock, waitMs: number, signals: readonly AbortSignal[]) {
+    const abort = () => this.#late.abort()
+    this.#ends = [clock.after(waitMs, abort), ...signals.map((signal) => onAbort(signal, abort))]
+  }
+
+  /** What the work gives, or `late`; rejects as it does. */
+  wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
+    return new Promise((resolve, reject) => {
+      const forget = onAbort(this.#late.signal, () => resolve('late'))
+      work.then(resolve, reject).finally(forget)
+    })
+  }
+
+  end(): void {
+    for (const end of this.#ends) end()
+  }
 }

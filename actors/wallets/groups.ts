@@ -1,11 +1,12 @@
-// The groups of markets that a wallet converted, asked for before its conversions are taken into the account: each
-// divides what it cost over the whole of its group. Not for: where groups are kept (actors/wallets/markets.ts), nor how a
-// conversion is divided (engine/wallets/account.ts). Upholds WALLETS19.
+// What a wallet's account must learn of markets: the groups of converted markets, asked for before conversions enter the
+// account (each conversion divides its cost over its whole group), and markets that were resolved meanwhile.
+// Not for: where groups are kept (actors/wallets/markets.ts), nor what a conversion or a resolution does to the account
+// (engine/wallets/account.ts). Upholds WALLETS8, WALLETS9, WALLETS19.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
-import type { WalletEvent } from '../../engine/wallet.ts'
+import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
 import type { WalletAccount } from '../../engine/wallets/account.ts'
 import { Turns } from '../turns.ts'
 import type { WalletLedger } from './ledger.ts'
@@ -56,7 +57,7 @@ export function lacksGroups(
 }
 
 /** Groups that the venue does not tell now stay unknown, and are asked for again. Rejects when `signal` aborts. */
-export async function learnGroups(
+async function learnGroups(
   { markets, log }: GroupsParts,
   ids: Iterable<NativeMarketId>,
   asking: AskingGroups & { readonly signal: AbortSignal },
@@ -67,4 +68,42 @@ export async function learnGroups(
     if (asking.signal.aborted) throw error
     log.warn({ err: error }, 'groups that a wallet converted are not known')
   }
+}
+
+/**
+ * Facts that the account may not have, in turns of the loop. What the venue does not tell stays as it was. Rejects when
+ * `signal` aborts.
+ */
+export async function newFacts(
+  parts: GroupsParts,
+  account: WalletAccount,
+  asking: AskingGroups & { readonly signal: AbortSignal },
+): Promise<readonly WalletMarket[]> {
+  const { markets, clock, log } = parts
+  const { fetchMarkets, signal } = asking
+  const guessed = account.guessedMarkets()
+  const ungrouped = guessed.filter((id) => markets.lacksGroup(id))
+  await learnGroups(parts, ungrouped, asking)
+  const open = account.openMarkets()
+  const turns = new Turns(clock)
+  const unlisted: NativeMarketId[] = [...guessed]
+  for (const id of open) {
+    if (markets.view(id) === null) unlisted.push(id)
+    await turns.next()
+  }
+  try {
+    await markets.learn(unlisted, fetchMarkets, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    log.warn({ err: error, markets: unlisted.length }, 'markets of a wallet are not known')
+  }
+  turns.begin()
+  const found: WalletMarket[] = []
+  const isWanted = new Set(guessed)
+  for (const id of [...guessed, ...open]) {
+    const facts = isWanted.has(id) || markets.isResolved(id) ? markets.find(id) : null
+    if (facts !== null) found.push(facts)
+    await turns.next()
+  }
+  return found
 }

@@ -7,9 +7,9 @@ import type { WalletAddress } from '../../engine/ids.ts'
 import { walletReadingsMax, walletReadingsWaitingMax } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
+import { Slots } from '../slots.ts'
 import type { WalletSource } from './reading.ts'
 import type { WalletSeat } from './seats.ts'
-import { FairSlots, type Pass } from './slots.ts'
 
 export interface ReadingsParts {
   readonly clock: Clock
@@ -120,6 +120,63 @@ export class WalletReadings {
         }
         return venue.history(asked, take, signal)
       },
+    }
+  }
+}
+
+interface FairBounds {
+  readonly runningMax: number
+  readonly waitingMax: number
+  /** How long a place is kept while others wait. */
+  readonly heldMs: number
+}
+
+/** Await it between two pieces of the work. */
+type Pass = () => Promise<void>
+
+/**
+ * Slots for work that may last long: work that has held its slot for `heldMs` gives it back between two pieces when
+ * other work waits, and queues again behind it. Two enormous wallets cannot keep all others from being read.
+ */
+export class FairSlots {
+  readonly #slots: Slots
+  readonly #heldMs: number
+  readonly #clock: Clock
+
+  constructor({ heldMs, ...bounds }: FairBounds, clock: Clock) {
+    this.#slots = new Slots(bounds)
+    this.#heldMs = heldMs
+    this.#clock = clock
+  }
+
+  /** Nothing more should be given: as many as may run and wait do. */
+  get isFull(): boolean {
+    return this.#slots.isFull
+  }
+
+  /** Runs the work in its turn; rejects as it does, or when `signal` aborts before its turn. */
+  async run<Result>(signal: AbortSignal, work: (pass: Pass) => Promise<Result>): Promise<Result> {
+    let isHeld = false
+    let sinceMs = 0
+    const take = async (): Promise<void> => {
+      await this.#slots.take(signal)
+      isHeld = true
+      sinceMs = this.#clock.monotonicMs()
+    }
+    const give = (): void => {
+      if (isHeld) this.#slots.give()
+      isHeld = false
+    }
+    await take()
+    try {
+      return await work(async () => {
+        const heldMs = this.#clock.monotonicMs() - sinceMs
+        if (!this.#slots.isAwaited || heldMs < this.#heldMs) return
+        give()
+        await take()
+      })
+    } finally {
+      give()
     }
   }
 }

@@ -19,14 +19,12 @@ import {
   type Packed,
   rebuilt,
 } from './forward.ts'
-import { eventsBetween, lacksGroups, learnGroupsOf } from './groups.ts'
+import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
 import { type LiveFills, untold } from './live.ts'
 import { type LedgerDifference, WalletMerge } from './merge.ts'
 import { type ReadingResult, readWallet, type Settled, type WalletSource } from './reading.ts'
-import { newFacts } from './resolutions.ts'
-import { packedBytes, rankedFigures } from './row.ts'
-import type { OpenedAccount } from './stored.ts'
+import { type OpenedAccount, packedBytes, rankedFigures } from './stored.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletDoubt } from './views.ts'
 

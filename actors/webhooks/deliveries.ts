@@ -30,8 +30,7 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import { judge } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
-import { DeliveryQueue } from './queue.ts'
-import { DeliveryTurns } from './turns.ts'
+import { DeliveryQueue, DeliveryTurns } from './queue.ts'
 
 /** One turn of the loop sends no longer, and looks at no more rows, than this. */
 const PUMP_MS_MAX = 2

@@ -1,7 +1,8 @@
-// The deliveries of one webhook: which goes next, how many may be under way, and what must wait for
-// its commit. New events go before due retries, but in turns, so that neither starves the other; what
-// the owner asked for goes before both, and also while the webhook is inactive.
-// Not for: sending, or the webhooks' turns (deliveries.ts). Upholds DELIVER5, DELIVER7 to DELIVER10.
+// The deliveries of one webhook: which goes next, how many may be under way, and which wait for their commit. New
+// events and due retries take turns, new events first, so that neither starves the other; a delivery that the webhook's
+// owner asked for goes before both, and also while the webhook is inactive. At the end of the file: the window on the
+// outbox from which a queue takes, and the turns that webhooks take among each other.
+// Not for: sending (deliveries.ts). Upholds DELIVER5, DELIVER7 to DELIVER10.
 
 import {
   attemptsPerFailingMax,
@@ -12,7 +13,6 @@ import {
 import type { TimeMs } from '../../engine/units.ts'
 import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import type { DeliveryLane, OutboxTable } from '../../storage/contract/webhooks.ts'
-import { DeliveryWindow, type DueEntry } from './window.ts'
 
 /** Deliveries asked for by hand that wait for their turn; further ones wait in their lane. */
 const askedMax = 1_000
@@ -172,4 +172,116 @@ export class DeliveryQueue {
     const row = this.#outbox.get(this.webhook.number, number)
     return row?.status === 'pending' ? row : null
   }
+}
+
+/** A pending delivery, by due time and number. */
+export interface DueEntry {
+  readonly dueAtMs: TimeMs
+  readonly number: number
+}
+
+/** Entries read from the outbox at a time. */
+const windowCount = 64
+
+/**
+ * The next due deliveries of one lane of one webhook, in memory: a short window on the outbox, however long the lane is.
+ * An entry may be out of date (dropped, or retried by hand): read the row of each entry that is taken.
+ *
+ *   in the table:   due, number  ├─────────────────────────────────────┤
+ *   in the window:               ├───────┤ the rest is read when the window is empty, unless it `isWhole`
+ */
+export class DeliveryWindow {
+  #entries: DueEntry[] = []
+  /** Nothing of the lane is behind the window's last entry. */
+  #isWhole = false
+  readonly #read: (limit: number) => readonly DueEntry[]
+
+  /** `read` gives the lane's first entries from the outbox. */
+  constructor(read: (limit: number) => readonly DueEntry[]) {
+    this.#read = read
+  }
+
+  /** The next entry; null: the lane is empty but for those in `taken`, which are under way. */
+  head(taken: ReadonlyMap<number, unknown>): DueEntry | null {
+    for (;;) {
+      const first = this.#entries[0]
+      if (first === undefined) {
+        if (this.#isWhole) return null
+        const limit = windowCount + taken.size
+        const rows = this.#read(limit)
+        this.#isWhole = rows.length < limit
+        this.#entries = rows.filter(({ number }) => !taken.has(number))
+        if (this.#entries.length === 0) return null
+      } else if (taken.has(first.number)) {
+        this.#entries.shift()
+      } else {
+        return first
+      }
+    }
+  }
+
+  /** Leaves out the head: it was taken, or is not what the outbox says any more. */
+  shift(): void {
+    this.#entries.shift()
+  }
+
+  /** The outbox has an entry more. */
+  add(entry: DueEntry): void {
+    const last = this.#entries.at(-1)
+    if (!this.#isWhole && (last === undefined || isBefore(last, entry))) return
+    const place = this.#entries.findLastIndex((other) => isBefore(other, entry)) + 1
+    this.#entries.splice(place, 0, entry)
+    if (this.#entries.length <= 2 * windowCount) return
+    this.#entries.pop()
+    this.#isWhole = false
+  }
+}
+
+function isBefore(one: DueEntry, other: DueEntry): boolean {
+  return one.dueAtMs === other.dueAtMs ? one.number < other.number : one.dueAtMs < other.dueAtMs
+}
+
+/**
+ * The webhooks that have something to send, at most all there are. Webhooks that succeed and webhooks that fail
+ * alternate, and after each delivery a webhook goes behind the others of its kind.
+ */
+export class DeliveryTurns {
+  readonly #healthy = new Set<DeliveryQueue>()
+  readonly #failing = new Set<DeliveryQueue>()
+  #isFailingNext = false
+
+  /** Behind those that wait; nothing changes for one that waits already. */
+  add(queue: DeliveryQueue): void {
+    const [own, other] = queue.isFailing
+      ? [this.#failing, this.#healthy]
+      : [this.#healthy, this.#failing]
+    other.delete(queue)
+    own.add(queue)
+  }
+
+  /** It fails now, or does not any more: when it waits, it waits among the others. */
+  refile(queue: DeliveryQueue): void {
+    if (this.#healthy.has(queue) || this.#failing.has(queue)) this.add(queue)
+  }
+
+  remove(queue: DeliveryQueue): void {
+    this.#healthy.delete(queue)
+    this.#failing.delete(queue)
+  }
+
+  /** Takes out the one whose turn it is; failing ones only when they may have it. */
+  take(mayFailing: boolean): DeliveryQueue | null {
+    const failing = mayFailing ? first(this.#failing) : null
+    const healthy = first(this.#healthy)
+    const taken = this.#isFailingNext ? (failing ?? healthy) : (healthy ?? failing)
+    if (taken === null) return null
+    this.#isFailingNext = taken === healthy
+    this.remove(taken)
+    return taken
+  }
+}
+
+function first<Item>(items: ReadonlySet<Item>): Item | null {
+  for (const item of items) return item
+  return null
 }

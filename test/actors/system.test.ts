@@ -2,9 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Actor } from '../../actors/actor.ts'
-import { Mailbox } from '../../actors/mailbox.ts'
-import { System } from '../../actors/system.ts'
+import { type Actor, Mailbox, System } from '../../actors/system.ts'
 import {
   mailboxMessagesMax,
   messageAgeMsMax,

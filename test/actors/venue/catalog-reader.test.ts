@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogReader } from '../../../actors/venue/catalog-reader.ts'
+import { CatalogReader, slicesOf } from '../../../actors/venue/catalog-reader.ts'
+import { nativeEventId } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { AnswerDoubt, Doubts } from '../../../engine/venues/answers.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { listing } from '../../support/worlds/builders.ts'
+import { eventListing, listing } from '../../support/worlds/builders.ts'
 
 const turns = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -122,4 +123,29 @@ test('[ANSWER3] a market that an answer lacks is asked for again with back-off, 
   assert.equal(venue.asked.length, 6)
   assert.equal(doubted('empty', 'market'), 1)
   await reader.stop()
+})
+
+test('[CAT12] slices hold every market once, each with its event, and events without markets last', () => {
+  const markets = Array.from({ length: 23 }, (_, index) =>
+    listing(`m${index}`, { event: nativeEventId(`event-e${index % 4}`) }),
+  )
+  const events = ['e0', 'e1', 'e2', 'e3', 'lonely'].map((name) => eventListing(name))
+  const slices = slicesOf({ markets, events }, 5)
+  assert.deepEqual(
+    slices.flatMap((slice) => slice.markets),
+    markets,
+  )
+  assert.deepEqual(
+    slices.map((slice) => slice.markets.length),
+    [5, 5, 5, 5, 3, 0],
+  )
+  for (const slice of slices.slice(0, -1)) {
+    const named = new Set(slice.markets.map(({ event }) => event))
+    assert.deepEqual(new Set(slice.events.map(({ nativeId }) => nativeId)), named)
+  }
+  assert.deepEqual(
+    slices.at(-1)?.events.map(({ slug }) => slug),
+    ['event-lonely'],
+  )
+  assert.deepEqual(slicesOf({ markets: [], events: [] }, 5), [])
 })

@@ -193,7 +193,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
 }
 
 test('[DELIVER9] a window keeps order, whatever comes before, into or behind it', async () => {
-  const { DeliveryWindow } = await import('../../../actors/webhooks/window.ts')
+  const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)
     const lane = new Map<number, number>()

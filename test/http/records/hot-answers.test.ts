@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketActor } from '../../../actors/market/market.ts'
-import type { MarketMessage } from '../../../actors/market/message.ts'
+import type { MarketMessage } from '../../../actors/market/parts.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'

@@ -1,5 +1,5 @@
 // Candles worked out from sorted trades in one plain loop, with big integers for the mean: the
-// obviously right twin of engine/market/candle.ts, actors/market/bars.ts and http/pages/candles.ts.
+// obviously right twin of engine/market/candle.ts, actors/market/trades.ts and http/pages/candles.ts.
 
 import { complement, type PriceMicros } from '../../../engine/units.ts'
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
 import { MarketActor } from '../../../actors/market/market.ts'
-import type { MarketMessage } from '../../../actors/market/message.ts'
+import type { MarketMessage } from '../../../actors/market/parts.ts'
 import type { Level, Update } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId, type VenueKey } from '../../../engine/ids.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
