@@ -74,7 +74,7 @@ export const LIVE_URLS = {
   },
 } as const
 
-/** Names and meanings, in the order of the README's table; a test holds the two together. */
+/** Names and meanings, in the order of the table in OPERATING.md; a test holds the two together. */
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = {
   HOST: { default: '127.0.0.1', means: 'address to listen on' },
   PORT: { default: '8080', means: 'port to listen on; 0 takes a free one and prints it' },
