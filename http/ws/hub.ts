@@ -63,8 +63,8 @@ export class Hub implements Watcher, Desk {
   readonly #slices: Slices
   readonly #states: ConflatedStates
   readonly #candles: Candles
-  /** Sessions that want another turn, each once; bounded by the sessions. */
-  #ready: Work[] = []
+  /** Sessions and rows that wait for a slice, in the order of their turns. */
+  readonly #ready = new Set<Work>()
   #isTurnPlanned = false
   /** Sessions that are not quiet: bounded by the sessions. */
   readonly #restless = new Set<Watched>()
@@ -316,8 +316,8 @@ export class Hub implements Watcher, Desk {
   }
 
   advance(work: Work): void {
-    if (work.run() !== 'more' || this.#ready.includes(work)) return
-    this.#ready.push(work)
+    if (work.run() !== 'more') return
+    this.#ready.add(work)
     this.#planTurn()
   }
 
@@ -327,9 +327,11 @@ export class Hub implements Watcher, Desk {
     this.#isTurnPlanned = true
     setImmediate(() => {
       this.#isTurnPlanned = false
-      const work = this.#ready.shift()
-      if (work !== undefined) this.advance(work)
-      if (this.#ready.length > 0) this.#planTurn()
+      const [work] = this.#ready
+      if (work === undefined) return
+      this.#ready.delete(work)
+      this.advance(work)
+      if (this.#ready.size > 0) this.#planTurn()
     })
   }
 

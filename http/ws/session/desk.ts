@@ -21,9 +21,12 @@ export interface Watched {
   sweep(nowMs: number): number
 }
 
+/** `more`: wants another turn; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
+export type SliceOutcome = 'idle' | 'more' | 'blocked'
+
 /** Something that runs in slices. */
 export interface Work {
-  run(): 'idle' | 'more' | 'blocked'
+  run(): SliceOutcome
 }
 
 export interface Desk {

@@ -28,7 +28,7 @@ import { type Lane, topicOf } from '../fan-out/lanes.ts'
 import { type Command, type CommandId, parseCommand, type StreamErrorCode } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
-import type { Desk } from './desk.ts'
+import type { Desk, SliceOutcome } from './desk.ts'
 import type { Row } from './row.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
@@ -52,6 +52,7 @@ type State =
   | { readonly kind: 'catchingUp'; progressAtMs: number }
   /** A slow reader that is sent nothing more but its close frame, once there is room for it. */
   | { readonly kind: 'leaving'; readonly untilMs: number }
+  | { readonly kind: 'closed' }
 
 /** What a client sees that is cut without a frame. */
 const CUT = 1006
@@ -79,7 +80,6 @@ export class Session implements Connection {
   /** Something came from it, or was sent to it alone, since its buffer was last looked at. */
   #isTouched = false
   #isBroken = false
-  #isClosed = false
   #ending: Close | null = null
   #errorTimesMs: number[] = []
   #secondStartMs = Number.NEGATIVE_INFINITY
@@ -96,7 +96,7 @@ export class Session implements Connection {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.#state.kind === 'closed'
   }
 
   /** Nothing is being left out or made up for. */
@@ -104,9 +104,9 @@ export class Session implements Connection {
     return this.#state.kind === 'live'
   }
 
-  /** Nothing but what was published can be in its buffer. */
+  /** The buffer can hold only messages of topics, so that a sweep may leave this session out. */
   get isQuiet(): boolean {
-    return this.isLive && !this.#isTouched && !this.hasWork
+    return this.isClosed || (this.isLive && !this.#isTouched && !this.hasWork)
   }
 
   get hasWork(): boolean {
@@ -168,7 +168,7 @@ export class Session implements Connection {
 
   /** Sends after everything published to this socket so far: the library drains that first. */
   send(frame: Frame): void {
-    if (this.#isClosed || this.#state.kind === 'leaving') return
+    if (this.isClosed || this.#state.kind === 'leaving') return
     this.#touch()
     // 2: refused above the hard limit. The stream has a hole now, so it must not go on.
     if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
@@ -193,14 +193,14 @@ export class Session implements Connection {
   }
 
   listen(lane: Lane, key: MarketNumber | WideKey): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     this.#lanes.add(lane)
     this.#desk.awaken(lane)
     this.#ws.subscribe(topicOf(this.encoder.form, lane, key))
   }
 
   ignore(lane: Lane, key: MarketNumber | WideKey): void {
-    if (!this.#isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, lane, key))
+    if (!this.isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, lane, key))
   }
 
   /** Tells of lost trades, where any of its trade subscriptions is touched. */
@@ -230,14 +230,11 @@ export class Session implements Connection {
     if (!this.isLive) this.send(this.encoder.heartbeat({ ...beat, offsets: null }))
   }
 
-  /**
-   * Carries on for at most a slice. 'more': wants another turn; 'blocked': waits for the socket to
-   * drain; 'idle': nothing to do.
-   */
-  run(): 'idle' | 'more' | 'blocked' {
+  /** Carries on for at most a slice. */
+  run(): SliceOutcome {
     const { kind } = this.#state
-    if (this.#isRunning || this.#isClosed || kind === 'lagging' || kind === 'leaving') return 'idle'
-    let outcome: 'idle' | 'more' | 'blocked' = 'idle'
+    if (this.#isRunning || (kind !== 'live' && kind !== 'catchingUp')) return 'idle'
+    let outcome: SliceOutcome = 'idle'
     this.#isRunning = true
     this.#ws.cork(() => {
       // An exception may not cross the library's frames.
@@ -253,10 +250,10 @@ export class Session implements Connection {
     return outcome
   }
 
-  #runSlice(): 'idle' | 'more' | 'blocked' {
+  #runSlice(): SliceOutcome {
     const startedMs = this.#desk.clock.monotonicMs()
     for (;;) {
-      if (this.#isClosed || this.#ending !== null || this.#isBroken) return 'idle'
+      if (this.isClosed || this.#ending !== null || this.#isBroken) return 'idle'
       const task = this.#tasks[this.#tasks.length - 1]
       if (task === undefined) {
         const command = this.#waiting.shift()
@@ -275,26 +272,41 @@ export class Session implements Connection {
 
   /** Looks at the buffer and the times; returns the bytes buffered. */
   sweep(nowMs: number): number {
-    if (this.#isClosed) return 0
+    if (this.isClosed) return 0
     this.#isTouched = false
     const buffered = this.#ws.getBufferedAmount()
     const state = this.#state
-    if (state.kind === 'leaving') {
-      // Behind unsent data the close frame would wait in the library, which gives the peer 16 s to take all.
-      if (buffered === 0) this.end(closeCodes.slowReader)
-      else if (nowMs > state.untilMs) this.cut()
-    } else if (state.kind === 'lagging') this.#sweepLagging(state, buffered, nowMs)
-    else if (state.kind === 'live' && buffered > socketBufferBytesSoft) this.#lag(buffered, nowMs)
-    else if (state.kind === 'catchingUp' && nowMs - state.progressAtMs > laggingMsMax) {
-      this.#leave(nowMs)
-    } else if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
+    switch (state.kind) {
+      case 'live':
+        if (buffered > socketBufferBytesSoft) this.#lag(buffered, nowMs)
+        else this.#advance(buffered)
+        break
+      case 'lagging':
+        this.#sweepLagging(state, buffered, nowMs)
+        break
+      case 'catchingUp':
+        if (nowMs - state.progressAtMs > laggingMsMax) this.#leave(nowMs)
+        else this.#advance(buffered)
+        break
+      case 'leaving':
+        // Behind unsent data the close frame would wait in the library, which gives the peer 16 s to take all.
+        if (buffered === 0) this.end(closeCodes.slowReader)
+        else if (nowMs > state.untilMs) this.cut()
+        break
+      case 'closed':
+        return 0
+    }
     this.checkSubscribed(nowMs)
     return buffered
   }
 
+  #advance(buffered: number): void {
+    if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
+  }
+
   /** Ends a connection that wants nothing for too long. */
   checkSubscribed(nowMs: number): void {
-    if (this.#isClosed || this.#state.kind === 'leaving') return
+    if (this.isClosed || this.#state.kind === 'leaving') return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
     else if (nowMs - this.#unsubscribedSinceMs > unsubscribedMsMax) {
       this.end(closeCodes.unsubscribed)
@@ -341,8 +353,9 @@ export class Session implements Connection {
 
   /** Everything that was left out is out: the connection is as before it lagged. */
   resumeLive(): void {
+    if (this.isClosed) return
     this.#state = { kind: 'live' }
-    if (!this.#isClosed) this.#ws.subscribe(heartbeatTopic(this.encoder.form))
+    this.#ws.subscribe(heartbeatTopic(this.encoder.form))
   }
 
   /**
@@ -357,14 +370,14 @@ export class Session implements Connection {
 
   /** Cuts without a frame: the client sees 1006. */
   cut(): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     this.#desk.countClosed(CUT)
     this.#ws.close()
   }
 
   /** Closes with a code, once the present slice is over. */
   end(close: Close): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     if (this.#isRunning) {
       this.#ending = close
       return
@@ -375,7 +388,7 @@ export class Session implements Connection {
 
   /** The socket is gone; nothing of it may be called any more. */
   closed(): void {
-    this.#isClosed = true
+    this.#state = { kind: 'closed' }
     this.#tasks.length = 0
     this.#waiting.length = 0
   }

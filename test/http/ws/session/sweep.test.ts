@@ -159,3 +159,23 @@ test('[WS9] a slow reader is sent nothing after 10 s without progress but its cl
   assert.equal(late.closeCode, null)
   assert.deepEqual([...hub.sessions], [late.session])
 })
+
+test('[WS9] a reader that a sweep of all ends is not swept again', (t) => {
+  const world = open()
+  const { clock, hub } = world
+  const [one, other] = [world.join(), world.join()]
+  one.buffered = 2 * socketBufferBytesSoft
+  clock.advance(10_100)
+  // So much is published that the next sweep is of all; then everything is taken at once.
+  other.session.listen('orderbook', '*')
+  for (let count = 0; count < 2_000; count += 1) world.change()
+  assert.ok(other.buffered > socketBufferBytesSoft / 8)
+  one.buffered = 0
+  other.buffered = 0
+  const sweeps = t.mock.method(one.session, 'sweep')
+  hub.sweep()
+  assert.deepEqual([one.closeCode, sweeps.mock.callCount()], [4008, 1])
+  clock.advance(10_000)
+  assert.equal(sweeps.mock.callCount(), 1)
+  hub.stop()
+})
