@@ -39,6 +39,9 @@ export interface ParseRejection {
   readonly tokens: readonly string[]
 }
 
+/** A page that something on the way sent in place of the venue. */
+const MARKUP = /^\s*</
+
 export type ParsedFrame =
   /** A heartbeat's answer. */
   | { readonly kind: 'sign' }
@@ -106,7 +109,7 @@ export type ParsedActivity =
 /** Reads one frame of the activity stream (RTDS). */
 export function parseActivity(text: string): ParsedActivity {
   if (!text.includes('payload')) {
-    return text.includes('<html') ? reject('html', []) : { kind: 'sign' }
+    return MARKUP.test(text) ? reject('html', []) : { kind: 'sign' }
   }
   let value: unknown
   try {
@@ -125,7 +128,7 @@ export function parseActivity(text: string): ParsedActivity {
 
 function parseWords(text: string): ParsedFrame {
   if (text === 'PONG' || text === 'pong' || text === '') return { kind: 'sign' }
-  if (/^\s*</.test(text)) return { kind: 'messages', messages: [reject('html', [])] }
+  if (MARKUP.test(text)) return { kind: 'messages', messages: [reject('html', [])] }
   if (/^[A-Za-z][A-Za-z0-9 _.,:'-]{0,199}$/.test(text)) return { kind: 'notice', text }
   return { kind: 'messages', messages: [reject('not_json', tokensNamedIn(text))] }
 }

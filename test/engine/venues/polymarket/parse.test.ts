@@ -71,4 +71,5 @@ test('[POLYPARSE5] the activity stream: two types of one topic, everything else 
   assert.equal(parseActivity('{"connection_id":"x"}').kind, 'sign')
   assert.equal(parseActivity('{"payload":').kind, 'rejected')
   assert.equal(parseActivity('<html>no</html>').kind, 'rejected')
+  assert.equal(parseActivity('\n<!DOCTYPE HTML><HTML>no</HTML>').kind, 'rejected')
 })
