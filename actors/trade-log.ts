@@ -14,7 +14,7 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
 
-  /** `run` has begun and has told nothing yet; the log becomes a watcher of its publisher. */
+  /** `run` has begun and has told nothing yet. Register it with the publisher as a watcher. */
   constructor(parts: {
     run: RunView
     publisher: Publisher
@@ -27,7 +27,6 @@ export class TradeLog implements TradeLogView, Watcher {
     const last = runs.all().findLast(({ number }) => number < this.present.number)
     // While its newest trades are all there: later some may have expired, and nobody would know.
     if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
-    parts.publisher.watch(this)
   }
 
   onUpdate(update: Update): void {

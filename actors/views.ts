@@ -24,7 +24,6 @@ import type {
   VenueTrade,
 } from '../storage/contract/storage.ts'
 import type { WhaleRow } from '../storage/contract/whales.ts'
-import type { AccountWatcher } from './accounts/directory.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
 import type { WebhooksView } from './webhooks/views.ts'
@@ -280,8 +279,6 @@ export interface AccountsView {
   peekSignIn(address: string): Quota
   /** Reserves a socket synchronously; null when the account has as many as it may. */
   openSocket(caller: Caller): { release(): void } | null
-  /** Tells of revoked keys, ended accounts and changed limits, before the change is answered. */
-  watch(watcher: AccountWatcher): void
   /** BAD_REQUEST for a known e-mail, RATE_LIMITED when throttled or the password queue is full. */
   signUp(request: { email: string; password: string; address: string }): Promise<Session>
   /** UNAUTHORIZED in equal time and words for known and unknown e-mails. */

@@ -49,8 +49,8 @@ export const bench: Bench = {
       port: openSearchThread(),
       clock: systemClock,
       log: silentLog,
-      texts: () => texts,
     })
+    search.rebuildFrom(() => texts)
     try {
       await search.find('started')
       messages.start()

@@ -27,6 +27,7 @@ import { createServer, type Server } from '../http/server.ts'
 import { EventBodies } from '../http/webhooks/bodies.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
+import type { VenueEvent } from './events.ts'
 import { nativeMarketId, type VenueKey, VenueNames } from './ids.ts'
 import { outstandingWritesMax } from './limits.ts'
 import { openMatchThread } from './matching/thread.ts'
@@ -120,7 +121,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       owners.webhooks.start()
       owners.matcher.start()
       catalog.isLoaded = catalog.hasEveryVenue
-      const isCrawled = startVenues(owners, parts)
+      const isCrawled = startVenues(owners)
       // A catalogue kept from the last run need not wait for its crawl.
       const isEnough = catalog.isLoaded
         ? venuesUp(owners, parts)
@@ -128,6 +129,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       await Promise.race([isCrawled, isEnough])
       const { clock, log, metrics } = parts
       server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
+      registerFace(owners, server)
     },
     async stop() {
       await server?.drain()
@@ -139,29 +141,33 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   }
 }
 
-/** Everyone who owns state, and what leads to them. */
+/** All owners of state, and the parts that carry events to them. */
 interface Owners {
-  readonly names: VenueNames
   readonly system: System
   readonly delays: DelayWatch
   readonly publisher: Publisher
+  readonly tradeLog: TradeLog
   readonly catalog: Catalog
-  readonly router: Router
   readonly passwords: PasswordPool
   readonly accounts: AccountsActor
   readonly search: MarketSearch
+  readonly sports: Sports
   readonly teams: TeamReader
   readonly pastPrices: PastPrices
   readonly whales: Whales
   readonly wallets: Wallets
   readonly webhooks: Webhooks
   readonly caller: Caller
+  readonly matches: Matches
   readonly matcher: Matcher
   readonly verdicts: MatchVerdicts
-  readonly seats: Map<VenueKey, VenueSeat>
+  readonly venues: VenueSeats
   readonly view: EngineView
 }
 
+type VenueSeats = Map<VenueKey, VenueSeat>
+
+/** Builds every owner after those that it asks; the watchers among them are registered at the end. */
 function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const { clock, log, metrics, storage } = parts
   const names = new VenueNames(settings.venueNames)
@@ -169,51 +175,28 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const publisher = new Publisher({ epoch: run.epoch, log, metrics })
   const tradeLog = new TradeLog({ run, publisher, storage })
   const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
-  const seats = new Map<VenueKey, VenueSeat>()
   const system = new System({ clock, log, metrics, mustHold })
   const delays = new DelayWatch({ clock, log, metrics, system })
-  const whales: Whales = new Whales({
-    ...{ system, publisher, storage, clock, metrics, run: run.number },
-    market: (number) => catalog.byNumber(number),
-    onRow(ref, whale) {
-      webhooks.onWhaleRow(ref, whale)
-      wallets.noteWhale(whale)
-    },
-  })
-  const market: Omit<MarketParts, 'changed'> = {
-    publisher,
-    storage,
-    run: run.number,
-    nowMs: () => clock.nowMs(),
-    retentionDays: settings.retentionDays,
-    requestResync({ ref }, reason) {
-      const seat = catalog.seatOfNative(ref.venue, ref.nativeId)
-      if (seat !== null) seats.get(ref.venue)?.actor.requestResync(seat, reason)
-    },
-    delayOf: (venue) => seats.get(venue)?.actor.delay ?? null,
-    announceLoss: ({ ref }, atMs) => seats.get(ref.venue)?.actor.recoverTrades(atMs),
-    noteHistory: (ref, trade) => whales.noteHistory(ref, trade),
-    ignored: ignoredCounter(metrics),
-  }
-  const search: MarketSearch = new MarketSearch({
-    ...{ port: openSearchThread(), clock, log },
-    texts: () => catalog.texts(),
-  })
-  const catalog: Catalog = new Catalog({ names, clock, system, storage, index: search, market })
+  // Filled by `openVenues` below: venues and the catalogue's markets ask each other.
+  const venues: VenueSeats = new Map()
+  const search = new MarketSearch({ port: openSearchThread(), clock, log })
+  const market = marketParts(settings, parts, { publisher, venues, run: run.number })
+  const catalog = new Catalog({ names, clock, system, storage, index: search, market })
+  search.rebuildFrom(() => catalog.texts())
   const sports = new Sports({ catalog, clock })
   const learn: Learn = (listings) => sports.learnTeams(listings)
   const teams = new TeamReader({ clock, log, metrics, learn })
   const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher })
-  catalog.watch(sports)
-  // First, while the pair of a market that goes is still there to be told of.
-  catalog.watch(matcher)
-  catalog.watch(matches)
-  const pastPrices = openPastPrices(parts, { catalog, seats })
-  const wallets = openWallets(parts, { catalog, publisher })
-  const router = new Router({ catalog, metrics, onWalletFill: (fill) => wallets.noteFill(fill) })
+  const pastPrices = openPastPrices(parts, { catalog, venues })
+  const wallets = openWallets(parts, { catalog })
   const { passwords, accounts } = openAccounts(settings, parts)
   const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
-  publisher.watch(webhooks.watcher)
+  const whales = new Whales({
+    ...{ system, publisher, storage, clock, metrics, run: run.number },
+    market: (number) => catalog.byNumber(number),
+  })
+  const router = new Router({ catalog, metrics, onWalletFill: (fill) => wallets.noteFill(fill) })
+  openVenues(parts, { names, catalog, publisher, system, delays, router, venues })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     version: parts.version,
@@ -221,25 +204,101 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     ...{ catalog, accounts, webhooks, wallets, sports, matches, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
     stats: () => statsOf(storage),
-    venues: () => [...seats.values()].map((seat) => seat.actor),
+    venues: () => [...venues.values()].map((seat) => seat.actor),
     isStorageHealthy: () => storage.isHealthy(),
     delayMs: () => Math.round(delays.delayMs),
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
   }
-  const owners = { names, system, delays, publisher, catalog, router, passwords, accounts }
-  const heard = { whales, wallets, webhooks, caller, matcher, verdicts }
-  return { ...owners, seats, view, search, teams, pastPrices, ...heard }
+  const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
+  const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
+  const owners = { ...first, ...later, matches, matcher, verdicts }
+  registerWatchers(owners)
+  return owners
+}
+
+/**
+ * Every watcher, of whatever, in the order in which it hears: each line adds one behind those above it. The only later
+ * one is the stream of the face (`registerFace`), which opens when the venues are read.
+ */
+function registerWatchers(owners: Omit<Owners, 'view'>): void {
+  const { publisher, catalog, accounts, whales, verdicts, delays } = owners
+  const { tradeLog, wallets, webhooks, sports, matcher, matches } = owners
+  const venues = [...owners.venues.values()].map(({ actor }) => actor)
+  // Updates, in the turn of the event that made them.
+  publisher.watch(tradeLog)
+  publisher.watch(whales)
+  publisher.watch(wallets.watcher)
+  publisher.watch(webhooks.watcher)
+  for (const venue of venues) publisher.watch(venue)
+  // Whale rows that the stream does not carry.
+  whales.watch(webhooks)
+  whales.watch(wallets)
+  // Listings. The matcher goes before the matches: it announces the end of a pair whose market is forgotten.
+  catalog.watch(sports)
+  catalog.watch(matcher)
+  catalog.watch(matches)
+  catalog.watch(wallets)
+  // Ended accounts, keys and log-ins.
+  accounts.watch(webhooks)
+  // People's words on pairs.
+  verdicts.onWord((word) => matcher.hear(word))
+  // How late we are, ten times a second.
+  for (const venue of venues) delays.watch(venue)
+}
+
+/** The face hears last: of updates, and of ended accounts, keys and log-ins. */
+function registerFace({ publisher, accounts }: Owners, { hub }: Server): void {
+  publisher.watch(hub)
+  accounts.watch(hub.accountWatcher)
+}
+
+/** What all actors of markets share. */
+function marketParts(
+  { retentionDays }: EngineSettings,
+  { clock, metrics, storage }: EngineParts,
+  { publisher, venues, run }: Pick<Owners, 'publisher' | 'venues'> & { run: number },
+): Omit<MarketParts, 'changed'> {
+  return {
+    ...{ publisher, storage, run, retentionDays },
+    nowMs: () => clock.nowMs(),
+    requestResync: ({ ref }, reason) => venues.get(ref.venue)?.actor.requestResync(ref, reason),
+    delayOf: (venue) => venues.get(venue)?.actor.delay ?? null,
+    announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.recoverTrades(atMs),
+    ignored: ignoredCounter(metrics),
+  }
+}
+
+/** Opens both venues, each with its actor; nothing is contacted before they are started. */
+function openVenues(
+  parts: EngineParts,
+  owners: Pick<Owners, 'catalog' | 'publisher' | 'system' | 'delays' | 'venues'> & {
+    readonly names: VenueNames
+    readonly router: Router
+  },
+): void {
+  const { clock, random, log, metrics, storage } = parts
+  const { catalog, publisher, system, delays, venues, names, router } = owners
+  const emit = (event: VenueEvent) => router.route(event)
+  const isHandled = () => system.waiting === 0
+  for (const venue of parts.venues({ clock, random, log, metrics, emit })) {
+    const platform = names.platform(venue.key)
+    const shared = { catalog, publisher, storage, clock, log, metrics, delays, isHandled }
+    const actor = new VenueActor({ ...shared, venue, platform })
+    const seat = { venue, actor, cell: system.spawn(actor) }
+    venues.set(venue.key, seat)
+    router.seat(seat)
+  }
 }
 
 /** What venues remember of prices. */
 function openPastPrices(
   { clock, log, metrics, storage }: EngineParts,
-  { catalog, seats }: Pick<Owners, 'catalog' | 'seats'>,
+  { catalog, venues }: Pick<Owners, 'catalog' | 'venues'>,
 ): PastPrices {
   return new PastPrices({
     ...{ clock, log, metrics, storage, events: catalog },
-    historyOf: (venue) => seats.get(venue)?.actor.history ?? null,
-    liveSinceMs: (venue) => seats.get(venue)?.actor.liveSinceMs ?? null,
+    historyOf: (venue) => venues.get(venue)?.actor.history ?? null,
+    liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
   })
 }
 
@@ -296,43 +355,27 @@ function openWebhooks(
     market: (number) => catalog.byNumber(number)?.summary ?? null,
     isAccountActive: (account) => accounts.directory.isActive(account),
   })
-  accounts.watch(webhooks)
   return { caller, webhooks }
 }
 
 /** Who asked for which wallet, and what these come to. */
 function openWallets(
   { clock, log, metrics, storage }: EngineParts,
-  { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
+  { catalog }: Pick<Owners, 'catalog'>,
 ): Wallets {
-  const wallets = new Wallets({
+  return new Wallets({
     ...{ storage, clock, log, metrics, port: openWalletThread() },
     view: (id) => catalog.seatOfNative('a', id)?.actor ?? null,
     market: (number) => catalog.byNumber(number),
     marketsOfEvent: (event) => catalog.marketsOfEvent('a', event),
   })
-  catalog.watch(wallets)
-  publisher.watch(wallets.watcher)
-  return wallets
 }
 
-/** Opens both feeds and reads both catalogues; resolves when these are whole. */
-async function startVenues(owners: Owners, parts: EngineParts): Promise<void> {
-  const { clock, random, log, metrics, storage } = parts
-  const { catalog, publisher, router, names, system, delays, seats } = owners
-  const venues = parts.venues({ clock, random, log, metrics, emit: (event) => router.route(event) })
-  const crawls = venues.map((venue) => {
-    owners.teams.start(venue)
-    owners.wallets.attach(venue)
-    const platform = names.platform(venue.key)
-    const shared = { catalog, publisher, storage, clock, log, metrics, delays }
-    const isHandled = () => system.waiting === 0
-    const actor = new VenueActor({ ...shared, venue, platform, isHandled })
-    const seat = { actor, cell: system.spawn(actor) }
-    seats.set(venue.key, seat)
-    router.seat(seat)
-    publisher.watch(actor)
-    delays.watch(actor)
+/** Starts both feeds and reads both catalogues; resolves when these are whole. */
+async function startVenues({ catalog, delays, teams, venues, wallets }: Owners): Promise<void> {
+  const crawls = [...venues.values()].map(({ actor, venue }) => {
+    teams.start(venue)
+    wallets.attach(venue)
     return new Promise<void>((resolve) => actor.start(resolve))
   })
   delays.start()
@@ -345,7 +388,7 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.pastPrices.stop()
   owners.delays.stop()
   await Promise.all([owners.teams.stop(), owners.wallets.stop()])
-  await Promise.all([...owners.seats.values()].map((seat) => seat.actor.stop()))
+  await Promise.all([...owners.venues.values()].map(({ actor }) => actor.stop()))
   owners.whales.stop()
   owners.system.stop()
   owners.webhooks.stop()

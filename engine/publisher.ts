@@ -3,10 +3,11 @@
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
 // Upholds PUB1 to PUB4.
 
-import type { Stamp, Update } from './events.ts'
-import type { MarketNumber } from './market/market.ts'
+import type { Stamp, Trade, Update } from './events.ts'
+import type { MarketNumber, MarketRef } from './market/market.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
+import type { TimeMs } from './units.ts'
 
 /** Channels with their own offset (over all markets) and seq (per market). */
 export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'whales' | 'lifecycle'
@@ -15,6 +16,8 @@ export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'whales' | 'lif
 export interface Watcher {
   readonly name: string
   onUpdate(update: Update): void
+  /** A trade of a history, from before our first contact, was stored; no stream carries it. */
+  onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
   /** A market is gone for good: what is kept under its number can go. */
   onForget?(market: MarketNumber): void
 }
@@ -84,12 +87,21 @@ export class Publisher {
     }
   }
 
+  /** Tells every watcher of a stored trade that no stream carries, in order, now. */
+  tellPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
+    this.#tellAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
+  }
+
   /** Drops the counters of a market whose number is never used again, and has watchers do alike. */
   forget(market: MarketNumber): void {
     for (const { seqs } of Object.values(this.#counters)) seqs.delete(market)
+    this.#tellAll((watcher) => watcher.onForget?.(market))
+  }
+
+  #tellAll(tell: (watcher: Watcher) => void): void {
     for (const watcher of this.#watchers) {
       try {
-        watcher.onForget?.(market)
+        tell(watcher)
       } catch (error) {
         this.#onFailed(watcher, error)
       }

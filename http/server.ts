@@ -56,7 +56,7 @@ const KEEP_ALIVE_MS = 11_000
 const DRAIN_ENDS_MIN = 50
 const HEADER_BYTES_MAX = '32768'
 
-/** Builds the face on an engine and listens; registers the hub with the publisher. */
+/** Builds the face on an engine and listens; the caller registers the hub as a watcher at once. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { engine, publisher, clock, log, metrics, corsOrigins } = options
   const peers = new PeerAddresses(options.trustedProxies)
@@ -78,7 +78,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const stream = streamBehavior({ ...shared, hub, isDraining: () => isDraining })
   app.ws('/v1/ws', stream)
   app.any('/*', requests.handle)
-  publisher.watch(hub)
   let listening: us_listen_socket | null = await listen(app, options)
   const port = uws.us_socket_local_port(listening)
   const closeListener = (): void => {

@@ -40,7 +40,8 @@ export class MarketSearch {
   readonly #port: SearchPort
   readonly #clock: Clock
   readonly #log: Log
-  readonly #texts: () => Iterable<MarketText>
+  /** Walks all markets there are; read a few at a time, over many turns. */
+  #texts: () => Iterable<MarketText> = () => []
   /**
    * Changes the thread was not given yet, oldest first; null removes. At most one a market: a later
    * one takes the place of an earlier. So they are bounded by the catalogue, as is the index itself.
@@ -58,17 +59,19 @@ export class MarketSearch {
   #state: 'idle' | 'scheduled' | 'working' | 'down' | 'closed' = 'idle'
   #stopRestart: StopTimer | null = null
 
-  /** `texts` walks all markets there are; it is read a few at a time, over many turns. */
   constructor(parts: {
     readonly port: SearchPort
     readonly clock: Clock
     readonly log: Log
-    readonly texts: () => Iterable<MarketText>
   }) {
     this.#port = parts.port
     this.#clock = parts.clock
     this.#log = parts.log.child({ part: 'search' })
-    this.#texts = parts.texts
+  }
+
+  /** Where all texts come from when a lost index is built again. Call it before the first change. */
+  rebuildFrom(texts: () => Iterable<MarketText>): void {
+    this.#texts = texts
   }
 
   /** Adds a market, or takes its changed words. Keeps the summary until it is handed over. */

@@ -227,7 +227,9 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
     this.#prices.noteTrade(trade, event.receivedAtMs)
     this.#touch(event.receivedAtMs)
-    if (stamp === null) return this.#parts.noteHistory?.(this.ref, trade)
+    if (stamp === null) {
+      return this.#parts.publisher.tellPastTrade(this.ref, trade, event.receivedAtMs)
+    }
     this.#parts.changed(this)
     tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
     this.#reprice(event)

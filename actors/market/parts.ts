@@ -11,10 +11,9 @@ import type {
   TradeParticipantEvent,
 } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { MarketSummary, Storage, StoredTrade } from '../../storage/contract/storage.ts'
+import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
@@ -63,8 +62,6 @@ export interface MarketParts {
   readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
   /** Tells that trades of this market were lost at our own door. */
   readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
-  /** A trade of a history was stored, which the publisher does not hear of. */
-  readonly noteHistory?: (market: MarketRef, trade: StoredTrade) => void
   /** Its summary or its volumes are others now; told within the turn, before anybody else hears. */
   readonly changed: (market: MarketView) => void
   /** One counter per way a message ends without changing anything. */

@@ -67,7 +67,6 @@ export class Matcher implements CatalogWatcher {
       const match = this.#parts.matches.matchOfA(a)
       return match?.b.ref.number === b ? match.judged : null
     })
-    parts.verdicts.onWord((word) => this.#hear(word))
   }
 
   /** Brings back what was found before, then matches everything; the catalogue must have been loaded. */
@@ -118,7 +117,8 @@ export class Matcher implements CatalogWatcher {
     for (const market of markets) this.onListed(market)
   }
 
-  #hear(word: PairWord): Promise<WordAnswer> {
+  /** Carries a person's word on a pair out; resolves to what became of it. */
+  hear(word: PairWord): Promise<WordAnswer> {
     this.#results.hear(word)
     this.#words.push(word)
     this.#schedule()

@@ -5,12 +5,14 @@
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
+import type { Venue } from '../../engine/venues/venue.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Cell } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
-/** A venue's actor and the door to its mailbox. */
+/** A venue, its actor, and the cell by which the actor is told messages. */
 export interface VenueSeat {
+  readonly venue: Venue
   readonly actor: VenueActor
   readonly cell: Cell<VenueMessage>
 }

@@ -14,6 +14,7 @@ import type {
 } from '../../engine/events.ts'
 import type { NativeMarketId, OutcomeId, VenueKey } from '../../engine/ids.ts'
 import { messageAgeMsCalm, messageAgeMsMax, priceAgeMsMax } from '../../engine/limits.ts'
+import type { MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
@@ -226,7 +227,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** A market's own check failed: its book is asked for again; one that was only late, when there is room. */
-  requestResync(seat: MarketSeat, reason: string): void {
+  requestResync({ venue, nativeId }: MarketRef, reason: string): void {
+    const seat = this.#parts.catalog.seatOfNative(venue, nativeId)
+    if (seat === null) return
     const outcome = seat.actor.summary.outcomes[0]?.id
     if (outcome === undefined) return
     if (reason === DELAYED) return this.#stale.defer(seat)

@@ -7,7 +7,7 @@ import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFollowedMs, walletsFollowedMax, walletWaitMsMax } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Watcher } from '../../engine/publisher.ts'
@@ -17,7 +17,9 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { StoredWallet } from '../../storage/contract/wallets.ts'
+import type { StoredWhale } from '../../storage/contract/whales.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
+import type { WhaleWatcher } from '../whales/whales.ts'
 import { unavailable, WalletCallers, WalletDeadline } from './callers.ts'
 import { WalletCatchUps } from './catch-ups.ts'
 import { WalletComparisons } from './comparisons.ts'
@@ -70,11 +72,11 @@ const UPKEEP_EVERY_MS = MINUTE_MS
 /** Wallets read in a minute that nobody asks for: the quota is for those that somebody does. */
 const OVERDUE_MAX = 8
 
-export class Wallets implements WalletsView, CatalogWatcher {
-  /** Hears of whales that are told; of smaller ones `noteWhale` does. */
+export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
+  /** Of whales on the stream; `onWhaleRow` hears of the other rows. */
   readonly watcher: Watcher = {
     name: 'wallets',
-    onUpdate: (update) => update.kind === 'whale' && this.noteWhale(update.whale),
+    onUpdate: (update) => update.kind === 'whale' && this.#whales.note(update.whale),
   }
   readonly #parts: WalletsParts
   readonly #log: Log
@@ -448,8 +450,7 @@ export class Wallets implements WalletsView, CatalogWatcher {
     this.#unstored.clear()
   }
 
-  /** A whale row was stored. */
-  noteWhale(whale: { readonly wallet: string | null; readonly timeMs: TimeMs }): void {
+  onWhaleRow(_: MarketRef, whale: Pick<StoredWhale, 'wallet' | 'timeMs'>): void {
     this.#whales.note(whale)
   }
 

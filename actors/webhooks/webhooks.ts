@@ -24,6 +24,7 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
 import type { StoredWhale } from '../../storage/contract/whales.ts'
 import type { AccountWatcher, GoneReason } from '../accounts/directory.ts'
+import type { WhaleWatcher } from '../whales/whales.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
 import { WebhookIndex } from './index-of-listeners.ts'
@@ -62,7 +63,7 @@ export interface WebhookParts {
   readonly pendingTotalMax?: number
 }
 
-export class Webhooks implements WebhooksView, AccountWatcher {
+export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   /** To be told of every update by the publisher. */
   readonly watcher: Watcher
   readonly #parts: WebhookParts

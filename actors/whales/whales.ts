@@ -5,13 +5,14 @@
 // Not for: the sums (engine/whale.ts). Upholds WHALE1 to WHALE7.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type { Stamp, Update } from '../../engine/events.ts'
+import type { Stamp, Trade, Update } from '../../engine/events.ts'
 import { whaleCloseMs, whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import type { TimeMs } from '../../engine/units.ts'
 import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
-import type { Storage, StoredTrade } from '../../storage/contract/storage.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import type { StoredWhale, WhaleMarket } from '../../storage/contract/whales.ts'
 import type { Actor, Cell, System, Turn } from '../system.ts'
 import type { MarketView } from '../views.ts'
@@ -49,13 +50,14 @@ export interface WhaleParts {
   readonly run: number
   /** The catalogue's view of a market; null when it was forgotten. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /**
-   * Hears of each row of live fills that is stored and not told on the stream: too small for it, or
-   * grown since. Whoever asked for another number of dollars has it then. Must not throw.
-   */
-  readonly onRow?: (market: MarketRef, whale: StoredWhale) => void
   /** How many groups are remembered; for tests. */
   readonly groupsMax?: number
+}
+
+/** Hears of whale rows that the stream does not carry. Called within the turn; must not throw. */
+export interface WhaleWatcher {
+  /** A row of live fills was stored and is not told on the stream: too small for it, or grown since it was told. */
+  onWhaleRow(market: MarketRef, whale: StoredWhale): void
 }
 
 export class Whales implements Actor<WhaleMessage>, Watcher {
@@ -67,12 +69,13 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   readonly #stored: Count
   readonly #told: Count
   readonly #homeless: Count
+  readonly #watchers: WhaleWatcher[] = []
   #serial = 0
   #stopTimer: StopTimer | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
   #isStopped = false
 
-  /** Becomes an actor of the system and a watcher of the publisher; call `start` before events. */
+  /** Becomes an actor of the system; call `start` before events. */
   constructor(parts: WhaleParts) {
     this.#parts = parts
     this.#groups = new WhaleGroups(parts.groupsMax)
@@ -83,7 +86,10 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#homeless = metrics.count('whales_without_market_total', 'Whales of a forgotten market.')
     metrics.gauge('whale_groups', 'Transactions remembered.', () => this.#groups.count)
     this.#cell = parts.system.spawn<WhaleMessage>(this)
-    parts.publisher.watch(this)
+  }
+
+  watch(watcher: WhaleWatcher): void {
+    this.#watchers.push(watcher)
   }
 
   /** Once, when the catalogue of the last run is loaded: groups that run's last minute again. */
@@ -112,9 +118,9 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#note(market, { trade, receivedAtMs, run: this.#parts.run, offset })
   }
 
-  /** A trade older than our first contact was stored, and not told: a row, but no message. */
-  noteHistory(market: MarketRef, trade: StoredTrade): void {
-    this.#note(market, { trade, receivedAtMs: trade.receivedAtMs, run: null, offset: null })
+  /** Makes rows, but no messages. */
+  onPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
+    this.#note(market, { trade, receivedAtMs, run: null, offset: null })
   }
 
   onForget(market: MarketNumber): void {
@@ -286,7 +292,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
     const stored = this.#store(ref, row, whale)
     if (stamp !== null) this.#tell(ref, stored, stamp)
-    else if (sum.isTold) this.#parts.onRow?.(ref, stored)
+    else if (sum.isTold) for (const watcher of this.#watchers) watcher.onWhaleRow(ref, stored)
     return stored
   }
 

@@ -55,6 +55,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   const parts = { engine, publisher, clock, log: silentLog, metrics }
   const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
   const server = await createServer({ ...parts, ...listening, webhookPolicy })
+  engine.register(server)
   const random = seededRandom('fan-out', 4)
   const changes = Array.from({ length: 1_000 }, () =>
     Array.from({ length: random.pick(CHANGE_COUNTS) }, () => ({

@@ -4,6 +4,7 @@
 // Not for: what is in a message (http/ws/encode/json.ts), how it reaches listeners (fan-out.ts), what a
 // command does (tasks.ts). Upholds HUB1 to HUB8, FAN1.
 
+import type { AccountWatcher } from '../../actors/accounts/directory.ts'
 import type { Caller, EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { BookLate, BookReplaced, Stamp, Update } from '../../engine/events.ts'
@@ -57,6 +58,8 @@ export class Hub implements Watcher, Desk {
   readonly logs: Readonly<Record<LoggedChannel, MessageLog>>
   readonly sessions = new Set<Session>()
   readonly #topics: Topics
+  /** Ends sessions of revoked keys, ended log-ins and accounts; the caller registers it, and the hub itself. */
+  readonly accountWatcher: AccountWatcher
   readonly #metrics: Metrics
   readonly #encoders: Readonly<Record<Form, Encoder>>
   readonly #fanOut: FanOut
@@ -110,14 +113,14 @@ export class Hub implements Watcher, Desk {
     }
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
-    engine.accounts.watch({
+    this.accountWatcher = {
       onRevoked: (key) => this.#endThose(({ keyId }) => keyId === key),
       onTokenEnded: (id) => this.#endThose(({ token }) => token?.id === id),
       onTokensEnded: (account) =>
         this.#endThose(({ accountId, token }) => accountId === account && token !== null),
       onAccountGone: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.#endBeyond(account, socketsMax),
-    })
+    }
     this.#timers = [
       clock.every(heartbeatMs, () => this.beat()),
       clock.every(bufferSweepMs, () => this.sweep()),

@@ -20,6 +20,7 @@ function runOf(
   const run = storage.runs.begin(epoch, timeMs(NOON_MS))
   const publisher = new Publisher({ epoch, log: silentLog, metrics: new Metrics() })
   const log = new TradeLog({ run, publisher, storage })
+  publisher.watch(log)
   for (let index = 1; index <= told.count; index += 1) {
     const { offset, seq } = publisher.stamp('trades', 1)
     const id = `${epoch}-${index}`

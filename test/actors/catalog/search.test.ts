@@ -228,7 +228,8 @@ function bench<Port extends SearchPort>(
     close: () => inner.close(),
   }
   const clock = new ManualClock()
-  const search = new MarketSearch({ port, clock, log: silentLog, texts: () => texts.values() })
+  const search = new MarketSearch({ port, clock, log: silentLog })
+  search.rebuildFrom(() => texts.values())
   const found = async (text: string) => [...(await search.find(text))].sort(ascending)
   return { search, clock, found, port }
 }

@@ -60,7 +60,7 @@ class Bench {
         return this.finder.run(task)
       },
     })
-    return new Matcher({
+    const matcher = new Matcher({
       ...{
         port,
         clock: this.clock,
@@ -75,6 +75,8 @@ class Bench {
       nowMs: () => this.clock.nowMs(),
       eventOf: () => null,
     })
+    this.verdicts.onWord((word) => matcher.hear(word))
+    return matcher
   }
 
   /** From now on the judge reads opposite sides in everything. */

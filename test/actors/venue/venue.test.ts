@@ -106,10 +106,7 @@ function openVenue(
   }
   const market = marketParts({
     ...{ publisher, storage, nowMs: () => clock.nowMs() },
-    requestResync({ ref }, reason) {
-      const asking = catalog.seatOfNative('a', ref.nativeId)
-      if (asking !== null) actor.requestResync(asking, reason)
-    },
+    requestResync: ({ ref }, reason) => actor.requestResync(ref, reason),
     delayOf: () => actor.delay,
   })
   const index = new FakeIndex()
@@ -133,7 +130,7 @@ function openVenue(
     delays,
     isHandled: () => system.waiting === 0,
   })
-  const seat = { actor, cell: system.spawn(actor) }
+  const seat = { venue, actor, cell: system.spawn(actor) }
   const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
   router.seat(seat)
   publisher.watch(actor)

@@ -13,7 +13,7 @@ import { nativeMarketId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { listing } from '../../support/worlds/builders.ts'
+import { listing, marketRef } from '../../support/worlds/builders.ts'
 import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
@@ -119,7 +119,7 @@ test('[WALLETS15] the profile says who is a whale', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])
   assert.equal((await world.open(wallet))?.isWhale, false)
-  world.wallets.noteWhale({ wallet, timeMs: NOW })
+  world.wallets.onWhaleRow(marketRef('m', 1), { wallet, timeMs: NOW })
   assert.equal((await world.open(wallet))?.isWhale, true)
   await world.wallets.stop()
 })

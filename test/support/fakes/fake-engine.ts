@@ -17,6 +17,7 @@ import type { EventListing, MarketListing } from '../../../engine/market/market.
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
+import type { Server } from '../../../http/server.ts'
 import type { WhaleTable } from '../../../storage/contract/whales.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
 import { eventListing, listing, NAMES } from '../worlds/builders.ts'
@@ -103,6 +104,12 @@ export class FakeEngine implements EngineView {
     this.whaleRows = whales
     this.accounts = new FakeAccounts(clock)
     this.webhooks = new FakeWebhooks(clock)
+  }
+
+  /** Registers a face's stream as the engine's wiring does. */
+  register({ hub }: Pick<Server, 'hub'>): void {
+    this.publisher.watch(hub)
+    this.accounts.watch(hub.accountWatcher)
   }
 
   /** Adds a market; of venue a unless the listing says otherwise. */

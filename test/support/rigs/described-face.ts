@@ -54,6 +54,7 @@ export async function openDescribedFace(): Promise<DescribedFace> {
     corsOrigins: ['*'],
     trustedProxies: [],
   })
+  engine.register(server)
   populate(engine, clock.nowMs())
   const routes = api({ ...parts, metrics: new Metrics() })
   return {

@@ -61,6 +61,7 @@ export async function openFace(
     isMetricsPublic: set.isMetricsPublic ?? false,
     webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
   })
+  engine.register(server)
   const origin = `http://127.0.0.1:${server.port}`
   return {
     engine,

@@ -49,6 +49,7 @@ async function openServer(): Promise<unknown> {
     ...{ engine, publisher, clock, log: silentLog, metrics },
     ...{ ...listening, webhookPolicy },
   })
+  engine.register(server)
   const random = seededRandom('planned')
   const publish = (plannedMs: number): void => {
     const market = random.pick(markets)

@@ -55,9 +55,10 @@ export class WhaleWorld {
     this.whales = new Whales({
       ...{ system, publisher, storage, clock, metrics, run: run.number },
       market: (number) => (this.forgotten.has(number) ? null : viewOf(number)),
-      onRow: (_, whale) => this.untold.push(whale),
       ...(parts.groupsMax === undefined ? {} : { groupsMax: parts.groupsMax }),
     })
+    publisher.watch(this.whales)
+    this.whales.watch({ onWhaleRow: (_, whale) => this.untold.push(whale) })
     publisher.watch({
       name: 'recorder',
       onUpdate: (update) => {
@@ -85,7 +86,7 @@ export class WhaleWorld {
     const placed = { receivedAtMs, run: stamp === null ? null : this.run }
     const at = { offset: stamp?.offset ?? null, seq: stamp?.seq ?? null }
     const trade = this.storage.trades.put(market, { ...tradeOf(fill), ...placed, ...at })
-    if (stamp === null) return this.whales.noteHistory(market, trade)
+    if (stamp === null) return this.publisher.tellPastTrade(market, trade, receivedAtMs)
     const times = { venueTimeMs: trade.timeMs, receivedAtMs }
     this.publisher.publish({ kind: 'trade', market, ...stamp, ...times, trade })
   }
