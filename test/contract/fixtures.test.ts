@@ -1,12 +1,14 @@
-// Every recorded file of both venues and what it becomes: one table, printed, held against what
-// somebody has written down here. A file that is new, gone or read differently fails the test.
-// Not for: what the values of a listing are (test/engine/venues/*/listing.test.ts).
+// Every file of the venues' rows and frames, invented and recorded, and what its rows become, held
+// against what is written here: a file that is new, gone or read otherwise fails the test.
+// Not for: values of single rows (test/engine/venues/*/fixtures.test.ts), streams (recorded-streams.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import { type TestContext, test } from 'node:test'
+import type { Fates } from '../support/rigs/book-paths.ts'
 import {
+  CASE_READERS,
   dataTrades,
+  fatesOf,
   gammaEvents,
   gammaMarkets,
   kalshiFrames,
@@ -15,15 +17,42 @@ import {
   polymarketOther,
   type Reader,
 } from '../support/rigs/fixture-readers.ts'
-import { isAbsent, readRecorded, SHARED } from '../support/worlds/recordings.ts'
+import {
+  casesOf,
+  INVENTED,
+  type Origin,
+  RECORDED,
+  rowsOfFile,
+  type Sources,
+  testOnBoth,
+} from '../support/worlds/recordings.ts'
 
-const ROOT = `${SHARED}/fixtures`
-const FOLDERS = ['polymarket', 'kalshi', 'kalshi-golden'] as const
+const ROOTS: Sources = { invented: INVENTED, recorded: `${RECORDED}/fixtures` }
+const FOLDERS: Readonly<Record<Origin, readonly string[]>> = {
+  invented: ['polymarket', 'kalshi'],
+  recorded: ['polymarket', 'kalshi', 'kalshi-golden'],
+}
 
 /** A reader and what it must make of the file ('': no row in it is of ours); or why none wants it. */
 type Expected = readonly [read: Reader, becomes: string] | string
+type Table = Readonly<Record<string, Expected>>
 
-const EXPECTED: Readonly<Record<string, Expected>> = {
+/** Invented files that hold no cases; what the others become is written in them. */
+const INVENTED_FILES: Table = {
+  ...Object.fromEntries(
+    Object.entries(CASE_READERS).map(([path, read]) => {
+      const fates = casesOf(`${INVENTED}/${path}`).flatMap(({ becomes }) => becomes)
+      return [path, [read, textOf(fatesOf(fates.map((fate) => ({ fate, value: null }))))] as const]
+    }),
+  ),
+  'polymarket/book-stream-2025.jsonl': 'a stream: recorded-streams.test.ts',
+  'polymarket/book-stream.jsonl': 'a stream: test/engine/venues/polymarket/fixtures.test.ts',
+  'polymarket/data-positions.jsonl': [polymarketOther, 'rejected no_question 6'],
+  'kalshi/orderbook-stream.jsonl': 'a stream: recorded-streams.test.ts',
+  'kalshi/candles.jsonl': [kalshiRows, ''],
+}
+
+const RECORDED_FILES: Table = {
   'polymarket/clob_book_response.json': [polymarketFrames, 'book mapped 1'],
   'polymarket/clob_fee_rate_response_nonzero.json': [polymarketOther, 'rejected no_condition_id 1'],
   'polymarket/clob_fee_rate_response_zero.json': [polymarketOther, 'rejected no_condition_id 1'],
@@ -96,59 +125,58 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   'kalshi-golden/trades_list_response.json': [kalshiRows, 'trade 5'],
 }
 
-/** Skips, loudly, unless all folders are there; then the paths of all recorded files. */
-function recordedFiles(t: TestContext): readonly string[] | null {
-  if (FOLDERS.some((folder) => isAbsent(t, `${ROOT}/${folder}`))) return null
-  return FOLDERS.flatMap((folder) =>
-    readdirSync(`${ROOT}/${folder}`, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(ROOT.length + 1)),
-  ).sort()
+const EXPECTED: Readonly<Record<Origin, Table>> = {
+  invented: INVENTED_FILES,
+  recorded: RECORDED_FILES,
 }
 
-function rowsOf(path: string): readonly unknown[] {
-  const text = readRecorded(`${ROOT}/${path}`)
-  if (path.endsWith('.jsonl')) {
-    return text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-  }
-  const value: unknown = JSON.parse(text)
-  return Array.isArray(value) ? value : [value]
+testOnBoth(
+  '[REC14] every file is known here, and none that is known is missing',
+  ROOTS,
+  (_, root, origin) => {
+    const files = FOLDERS[origin].flatMap((folder) =>
+      readdirSync(`${root}/${folder}`, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length + 1)),
+    )
+    assert.deepEqual(files.sort(), Object.keys(EXPECTED[origin]).sort())
+  },
+)
+
+testOnBoth(
+  '[REC15] every row parses and maps, or is refused for the right reason',
+  ROOTS,
+  (t, root, origin) => {
+    const sums = { rows: 0, taken: 0, refused: 0 }
+    t.diagnostic(tableRow(['file', 'rows', 'read', 'refused', 'what they became']))
+    for (const [path, expected] of Object.entries(EXPECTED[origin])) {
+      if (typeof expected === 'string') t.diagnostic(tableRow([path, 0, 0, 0, expected]))
+      if (typeof expected === 'string') continue
+      const [read, becomes] = expected
+      const became = read(rowsOf(`${root}/${path}`, origin))
+      const refused = became.filter(({ fate }) => fate.startsWith('rejected')).length
+      const taken = became.length - refused
+      sums.rows += became.length
+      sums.taken += taken
+      sums.refused += refused
+      const text = textOf(fatesOf(became))
+      t.diagnostic(tableRow([path, became.length, taken, refused, text || 'nothing of ours']))
+      assert.equal(text, becomes, path)
+    }
+    t.diagnostic(tableRow(['all', sums.rows, sums.taken, sums.refused, '']))
+  },
+)
+
+function textOf(fates: Fates): string {
+  return [...fates]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([fate, count]) => `${fate} ${count}`)
+    .join(', ')
 }
 
-test('[REC14] every recorded file is known here, and none that is known is missing', (t) => {
-  const files = recordedFiles(t)
-  if (files === null) return
-  assert.deepEqual(files, Object.keys(EXPECTED).sort())
-})
-
-test('[REC15] every row of the recorded files parses and maps, or is refused for the right reason', (t) => {
-  const files = recordedFiles(t)
-  if (files === null) return
-  const sums = { rows: 0, taken: 0, refused: 0 }
-  t.diagnostic(tableRow(['file', 'rows', 'read', 'refused', 'what they became']))
-  for (const path of files) {
-    const expected = EXPECTED[path]
-    if (typeof expected === 'string') t.diagnostic(tableRow([path, 0, 0, 0, expected]))
-    if (expected === undefined || typeof expected === 'string') continue
-    const [read, becomes] = expected
-    const fates = [...read(rowsOf(path))].sort(([one], [other]) => (one < other ? -1 : 1))
-    const count = (isRefusal: boolean) =>
-      fates
-        .filter(([fate]) => fate.startsWith('rejected') === isRefusal)
-        .reduce((sum, [, number]) => sum + number, 0)
-    const [taken, refused] = [count(false), count(true)]
-    sums.rows += taken + refused
-    sums.taken += taken
-    sums.refused += refused
-    const text = fates.map(([fate, number]) => `${fate} ${number}`).join(', ')
-    t.diagnostic(tableRow([path, taken + refused, taken, refused, text || 'nothing of ours']))
-    assert.equal(text, becomes, path)
-  }
-  t.diagnostic(tableRow(['all', sums.rows, sums.taken, sums.refused, '']))
-})
+function rowsOf(path: string, origin: Origin): readonly unknown[] {
+  return origin === 'invented' ? casesOf(path).map(({ row }) => row) : rowsOfFile(path)
+}
 
 function tableRow(cells: readonly (string | number)[]): string {
   const [file, rows, taken, refused, became] = cells.map(String)

@@ -1,10 +1,9 @@
-// The recorded book streams of both venues through the real parser, mapper and market actor, held
-// against the venue's own next books and against naive books made of the recorded JSON.
-// What differs is counted, explained as far as the recording can explain it, and printed.
+// Book streams of both venues, invented and recorded, through the real parser, mapper and market actor,
+// held against the venue's own next books and against naive books made of the same JSON.
+// What differs is counted, explained as far as the stream can explain it, and printed.
 // Not for: damaged frames (damaged-streams.test.ts), files that are no stream (fixtures.test.ts).
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { LevelChange } from '../../engine/events.ts'
 import { KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
 import {
@@ -19,21 +18,40 @@ import { NaiveBook } from '../support/twins/naive-book.ts'
 import { todaysChange } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
-  isAbsent,
   KALSHI_STREAM,
   kalshiRecording,
   mirrored,
   POLYMARKET_STREAM,
   polymarketCaptures,
+  testOnBoth,
 } from '../support/worlds/recordings.ts'
 
 /** These markets were in play: a capture that says nothing for so long has probably lost something. */
 const HOLE_MS = 30_000
 
-let kept: readonly CaptureReplay[] | null = null
-function replays(): readonly CaptureReplay[] {
-  kept ??= polymarketCaptures().map(replayCapture)
-  return kept
+/** What stands in the streams, counted by hand in the invented one. */
+const EXPECTED = {
+  invented: {
+    books: 12,
+    differences: { fill: 4, rest: 1, ahead: 1, unexplained: 1 },
+    crossings: 1,
+    fates: { reply: 3, bookSnapshot: 4, bookChange: 33 },
+    laterSnapshots: 1,
+  },
+  recorded: {
+    books: 472,
+    differences: { fill: 543, rest: 28, ahead: 50, unexplained: 60 },
+    crossings: 5,
+    fates: { reply: 12, bookSnapshot: 12, bookChange: 245 },
+    laterSnapshots: 0,
+  },
+} as const
+
+const kept = new Map<string, readonly CaptureReplay[]>()
+function replaysOf(path: string): readonly CaptureReplay[] {
+  const replays = kept.get(path) ?? polymarketCaptures(path).map(replayCapture)
+  kept.set(path, replays)
+  return replays
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -41,154 +59,179 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 /** Unexplained levels of these books. */
 const riddles = (meetings: readonly Meeting[]): number => totals(meetings).unexplained
 
-test('[REC1] after each recorded book the actor’s equals it exactly, and between them a naive one', (t) => {
-  if (isAbsent(t, POLYMARKET_STREAM)) return
-  for (const replay of replays()) {
-    const { name, booksCompared, booksUnequal, stepsCompared, stepsUnequal, fates } = replay
-    const ended = [...fates].map(([fate, count]) => `${fate} ${count}`).join(', ')
-    t.diagnostic(
-      `${name}: ${booksCompared - booksUnequal} of ${booksCompared} books equal after them, ` +
-        `${stepsCompared - stepsUnequal} of ${stepsCompared} live steps equal a naive book; ${ended}`,
-    )
-    assert.equal(booksUnequal + stepsUnequal, 0, name)
-    assert.ok([...fates.keys()].every((fate) => / (mapped|mirrored)$/.test(fate)))
-  }
-  assert.equal(sum(replays().map((replay) => replay.booksCompared)), 472)
-})
-
-test('[REC2] what differs just before a recorded book is the fill it tells of, a change told a moment later, or in no message of the recording', (t) => {
-  if (isAbsent(t, POLYMARKET_STREAM)) return
-  for (const { name, meetings } of replays()) {
-    const live = meetings.filter((meeting) => meeting.wasLive)
-    const stale = meetings.filter((meeting) => !meeting.wasLive)
-    t.diagnostic(
-      `${name}: ${live.length} books met a live book: ${live.filter(isEqual).length} equal, ` +
-        `differing levels ${tell(live)}; ${stale.length} met a stale book: ${tell(stale)}`,
-    )
-    for (const { examples, atMs, silentMs, wasLive } of meetings) {
-      if (examples.length === 0) continue
+testOnBoth(
+  '[REC1] after each recorded book the actor’s equals it exactly, and between them a naive one',
+  POLYMARKET_STREAM,
+  (t, source, origin) => {
+    for (const replay of replaysOf(source)) {
+      const { name, booksCompared, booksUnequal, stepsCompared, stepsUnequal, fates } = replay
+      const ended = [...fates].map(([fate, count]) => `${fate} ${count}`).join(', ')
       t.diagnostic(
-        `  at ${atMs} ms${wasLive ? '' : ' (stale)'}, after ${silentMs} ms of silence, ` +
-          `${examples.length} unexplained: ${examples.slice(0, 3).join('; ')}`,
+        `${name}: ${booksCompared - booksUnequal} of ${booksCompared} books equal after them, ` +
+          `${stepsCompared - stepsUnequal} of ${stepsCompared} live steps equal a naive book; ${ended}`,
       )
+      assert.equal(booksUnequal + stepsUnequal, 0, name)
+      assert.ok([...fates.keys()].every((fate) => / (mapped|mirrored)$/.test(fate)))
     }
-  }
-  const live = replays().flatMap(({ meetings }) => meetings.filter((meeting) => meeting.wasLive))
-  const holes = live.filter((meeting) => meeting.silentMs >= HOLE_MS)
-  const others = live.filter((meeting) => meeting.silentMs < HOLE_MS)
-  const puzzling = holes.filter((meeting) => riddles([meeting]) > 0)
-  t.diagnostic(
-    `all: ${live.length} books met a live book, differing levels ${tell(live)}. ` +
-      `${holes.length} of them came after a silence of ${HOLE_MS / 1000} s or more: ` +
-      `${riddles(holes)} unexplained in ${puzzling.length} of these; in the other ` +
-      `${others.length}: ${tell(others)}`,
-  )
-  assert.deepEqual(totals(live), { fill: 543, rest: 28, ahead: 50, unexplained: 60 })
-  assert.ok(riddles(others) <= 2, 'where the recording is dense two levels are unexplained')
-})
+    assert.equal(
+      sum(replaysOf(source).map((replay) => replay.booksCompared)),
+      EXPECTED[origin].books,
+    )
+  },
+)
+
+testOnBoth(
+  '[REC2] what differs just before a recorded book is the fill it tells of, a change told a moment later, or in no message of the recording',
+  POLYMARKET_STREAM,
+  (t, source, origin) => {
+    for (const { name, meetings } of replaysOf(source)) {
+      const live = meetings.filter((meeting) => meeting.wasLive)
+      const stale = meetings.filter((meeting) => !meeting.wasLive)
+      t.diagnostic(
+        `${name}: ${live.length} books met a live book: ${live.filter(isEqual).length} equal, ` +
+          `differing levels ${tell(live)}; ${stale.length} met a stale book: ${tell(stale)}`,
+      )
+      for (const { examples, atMs, silentMs, wasLive } of meetings) {
+        if (examples.length === 0) continue
+        t.diagnostic(
+          `  at ${atMs} ms${wasLive ? '' : ' (stale)'}, after ${silentMs} ms of silence, ` +
+            `${examples.length} unexplained: ${examples.slice(0, 3).join('; ')}`,
+        )
+      }
+    }
+    const live = replaysOf(source).flatMap(({ meetings }) =>
+      meetings.filter((meeting) => meeting.wasLive),
+    )
+    const holes = live.filter((meeting) => meeting.silentMs >= HOLE_MS)
+    const others = live.filter((meeting) => meeting.silentMs < HOLE_MS)
+    const puzzling = holes.filter((meeting) => riddles([meeting]) > 0)
+    t.diagnostic(
+      `all: ${live.length} books met a live book, differing levels ${tell(live)}. ` +
+        `${holes.length} of them came after a silence of ${HOLE_MS / 1000} s or more: ` +
+        `${riddles(holes)} unexplained in ${puzzling.length} of these; in the other ` +
+        `${others.length}: ${tell(others)}`,
+    )
+    assert.deepEqual(totals(live), EXPECTED[origin].differences)
+    assert.ok(riddles(others) <= 2, 'where the recording is dense two levels are unexplained')
+  },
+)
 
 function tell(meetings: readonly Meeting[]): string {
   const counts = totals(meetings)
   return EXPLANATIONS.map((name) => `${name} ${counts[name]}`).join(', ')
 }
 
-test('[REC3] a subscriber rebuilt from what was published holds the actor’s book at every step', (t) => {
-  if (isAbsent(t, POLYMARKET_STREAM)) return
-  // FollowedMarket holds both together after every event: seq without a hole, every checksum.
-  for (const { name, path } of replays()) {
-    const { updateCount, replacedCount, checksumCount } = path.market
-    t.diagnostic(
-      `${name}: ${updateCount} updates, ${replacedCount} replacements, ${checksumCount} checksums`,
-    )
-    assert.ok(updateCount > 0 && replacedCount > 0)
-  }
-})
-
-test('[REC4] a change that crosses the book makes it stale at once, asks for it once, and the next book heals it', (t) => {
-  if (isAbsent(t, POLYMARKET_STREAM)) return
-  const all = replays()
-  for (const { name, changeCount, changesCrossed, crossings, path } of all) {
-    const told = crossings.map(
-      ({ lastedMs, messageCount, ignoredCount }) =>
-        `${lastedMs} ms (${messageCount} messages, ${ignoredCount} left out)`,
-    )
-    t.diagnostic(
-      `${name}: ${changesCrossed} of ${changeCount} changes leave a book crossed, in ` +
-        `${crossings.length} times: ${told.join(', ') || 'none'}`,
-    )
-    assert.deepEqual(path.market.resyncs, Array(crossings.length).fill('crossed'), name)
-    for (const { resyncCount, ignoredCount, messageCount } of crossings) {
-      assert.equal(resyncCount, 1)
-      assert.equal(ignoredCount, messageCount - 1)
+testOnBoth(
+  '[REC3] a subscriber rebuilt from what was published holds the actor’s book at every step',
+  POLYMARKET_STREAM,
+  (t, source) => {
+    // FollowedMarket holds both together after every event: seq without a hole, every checksum.
+    for (const { name, path } of replaysOf(source)) {
+      const { updateCount, replacedCount, checksumCount } = path.market
+      t.diagnostic(
+        `${name}: ${updateCount} updates, ${replacedCount} replacements, ${checksumCount} checksums`,
+      )
+      assert.ok(updateCount > 0 && replacedCount > 0)
     }
-    // One replacement for the first book, one for each that heals.
-    assert.equal(path.market.replacedCount, 1 + crossings.length)
-  }
-  t.diagnostic(
-    `all: ${sum(all.map((replay) => replay.changesCrossed))} of ` +
-      `${sum(all.map((replay) => replay.changeCount))} changes of both tokens`,
-  )
-  assert.equal(sum(all.map(({ crossings }) => crossings.length)), 5)
-})
+  },
+)
 
-test('[REC5] the second token alone makes the same books, mirrored', (t) => {
-  if (isAbsent(t, POLYMARKET_STREAM)) return
-  for (const capture of polymarketCaptures()) {
-    const [first, second] = capture.tokens
-    const firstBooks = capture.frames.filter(({ isFirst, book }) => isFirst && book !== null)
-    const folded = new PolymarketPath(capture.name, [first, second])
-    const asFirst = new PolymarketPath(capture.name, [second, first])
-    let [count, compared] = [0, 0]
-    for (const frame of capture.frames.filter(({ isFirst }) => !isFirst)) {
-      folded.take(frame.text, frame.timeMs)
-      asFirst.take(frame.text, frame.timeMs)
-      if (frame.book === null) continue
-      const twin = firstBooks[count]
-      count += 1
-      // One pair is of two moments, 2 ms apart, with a change between them.
-      if (twin?.book == null || twin.timeMs !== frame.timeMs) continue
-      compared += 1
-      const { bids, asks } = twin.book
-      assert.ok(folded.market.equals({ bids, asks }), `${capture.name}, book ${count}`)
-      const turned = { bids: asks.map(mirrored), asks: bids.map(mirrored) }
-      assert.ok(asFirst.market.equals(turned), `${capture.name}, book ${count} as first`)
-    }
-    t.diagnostic(`${capture.name}: ${compared} of ${count} books are the first's, mirrored`)
-    assert.equal(count, firstBooks.length)
-    assert.ok(compared >= count - 1)
-  }
-})
-
-test('[REC6] in today’s shape either token’s entries alone, or both, make the books of 2025’s shape', (t) => {
-  if (isAbsent(t, POLYMARKET_STREAM)) return
-  for (const capture of polymarketCaptures()) {
-    const recorded = new PolymarketPath(capture.name, capture.tokens)
-    const both = new PolymarketPath(capture.name, capture.tokens)
-    const own = new PolymarketPath(capture.name, capture.tokens)
-    const best = new NaiveBook()
-    let compared = 0
-    for (const frame of capture.frames.filter(({ isFirst }) => isFirst)) {
-      recorded.take(frame.text, frame.timeMs)
-      for (const change of frame.changes) best.set(change)
-      if (frame.book !== null) {
-        best.replace(frame.book.bids, frame.book.asks)
-        both.take(frame.text, frame.timeMs)
-        own.take(frame.text, frame.timeMs)
-      } else {
-        const { tokens } = capture
-        both.take(todaysChange(frame, tokens, { book: best }), frame.timeMs)
-        own.take(todaysChange(asSecond(frame), tokens, { only: 'own' }), frame.timeMs)
+testOnBoth(
+  '[REC4] a change that crosses the book makes it stale at once, asks for it once, and the next book heals it',
+  POLYMARKET_STREAM,
+  (t, source, origin) => {
+    const all = replaysOf(source)
+    for (const { name, changeCount, changesCrossed, crossings, path } of all) {
+      const told = crossings.map(
+        ({ lastedMs, messageCount, ignoredCount }) =>
+          `${lastedMs} ms (${messageCount} messages, ${ignoredCount} left out)`,
+      )
+      t.diagnostic(
+        `${name}: ${changesCrossed} of ${changeCount} changes leave a book crossed, in ` +
+          `${crossings.length} times: ${told.join(', ') || 'none'}`,
+      )
+      assert.deepEqual(path.market.resyncs, Array(crossings.length).fill('crossed'), name)
+      for (const { resyncCount, ignoredCount, messageCount } of crossings) {
+        assert.equal(resyncCount, 1)
+        assert.equal(ignoredCount, messageCount - 1)
       }
-      const { bids, asks } = recorded.market.actor.book()
-      assert.ok(both.market.equals({ bids, asks }), capture.name)
-      assert.ok(own.market.equals({ bids, asks }), capture.name)
-      compared += 1
+      // One replacement for the first book, one for each that heals.
+      assert.equal(path.market.replacedCount, 1 + crossings.length)
     }
-    const { resyncs } = both.market
-    t.diagnostic(`${capture.name}: ${compared} steps equal, asked again for: ${resyncs.join(', ')}`)
-    assert.deepEqual(resyncs, recorded.market.resyncs)
-  }
-})
+    t.diagnostic(
+      `all: ${sum(all.map((replay) => replay.changesCrossed))} of ` +
+        `${sum(all.map((replay) => replay.changeCount))} changes of both tokens`,
+    )
+    assert.equal(sum(all.map(({ crossings }) => crossings.length)), EXPECTED[origin].crossings)
+  },
+)
+
+testOnBoth(
+  '[REC5] the second token alone makes the same books, mirrored',
+  POLYMARKET_STREAM,
+  (t, source) => {
+    for (const capture of polymarketCaptures(source)) {
+      const [first, second] = capture.tokens
+      const firstBooks = capture.frames.filter(({ isFirst, book }) => isFirst && book !== null)
+      const folded = new PolymarketPath(capture.name, [first, second])
+      const asFirst = new PolymarketPath(capture.name, [second, first])
+      let [count, compared] = [0, 0]
+      for (const frame of capture.frames.filter(({ isFirst }) => !isFirst)) {
+        folded.take(frame.text, frame.timeMs)
+        asFirst.take(frame.text, frame.timeMs)
+        if (frame.book === null) continue
+        const twin = firstBooks[count]
+        count += 1
+        // One pair is of two moments, 2 ms apart, with a change between them.
+        if (twin?.book == null || twin.timeMs !== frame.timeMs) continue
+        compared += 1
+        const { bids, asks } = twin.book
+        assert.ok(folded.market.equals({ bids, asks }), `${capture.name}, book ${count}`)
+        const turned = { bids: asks.map(mirrored), asks: bids.map(mirrored) }
+        assert.ok(asFirst.market.equals(turned), `${capture.name}, book ${count} as first`)
+      }
+      t.diagnostic(`${capture.name}: ${compared} of ${count} books are the first's, mirrored`)
+      assert.equal(count, firstBooks.length)
+      assert.ok(compared >= count - 1)
+    }
+  },
+)
+
+testOnBoth(
+  '[REC6] in today’s shape either token’s entries alone, or both, make the books of 2025’s shape',
+  POLYMARKET_STREAM,
+  (t, source) => {
+    for (const capture of polymarketCaptures(source)) {
+      const recorded = new PolymarketPath(capture.name, capture.tokens)
+      const both = new PolymarketPath(capture.name, capture.tokens)
+      const own = new PolymarketPath(capture.name, capture.tokens)
+      const best = new NaiveBook()
+      let compared = 0
+      for (const frame of capture.frames.filter(({ isFirst }) => isFirst)) {
+        recorded.take(frame.text, frame.timeMs)
+        for (const change of frame.changes) best.set(change)
+        if (frame.book !== null) {
+          best.replace(frame.book.bids, frame.book.asks)
+          both.take(frame.text, frame.timeMs)
+          own.take(frame.text, frame.timeMs)
+        } else {
+          const { tokens } = capture
+          both.take(todaysChange(frame, tokens, { book: best }), frame.timeMs)
+          own.take(todaysChange(asSecond(frame), tokens, { only: 'own' }), frame.timeMs)
+        }
+        const { bids, asks } = recorded.market.actor.book()
+        assert.ok(both.market.equals({ bids, asks }), capture.name)
+        assert.ok(own.market.equals({ bids, asks }), capture.name)
+        compared += 1
+      }
+      const { resyncs } = both.market
+      t.diagnostic(
+        `${capture.name}: ${compared} steps equal, asked again for: ${resyncs.join(', ')}`,
+      )
+      assert.deepEqual(resyncs, recorded.market.resyncs)
+    }
+  },
+)
 
 /** The frame as the second token tells it. */
 function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
@@ -199,81 +242,92 @@ function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
   return { ...frame, isFirst: false, changes }
 }
 
-test('[REC7] the recorded Kalshi stream makes the books that the protocol’s own words make', (t) => {
-  if (isAbsent(t, KALSHI_STREAM)) return
-  const { tickers, frames } = kalshiRecording()
-  const path = new KalshiPath(tickers)
-  const books = new KalshiBooks()
-  let [compared, laterSnapshots] = [0, 0]
-  for (const { text, frame, receivedAtMs } of frames) {
-    const ticker = frame.msg.market_ticker ?? ''
-    if (frame.type === 'orderbook_snapshot' && books.has(ticker)) laterSnapshots += 1
-    books.take(frame)
-    path.take(text, receivedAtMs)
-    for (const [name, market] of path.markets) {
-      if (!books.has(name)) continue
-      assert.ok(market.equals(books.quotedForYes(name)), `${name} after ${text}`)
-      assert.equal(market.actor.book().isStale, false, name)
-      compared += 1
-    }
-  }
-  const markets = [...path.markets.values()]
-  const fates = [...path.fates].map(([fate, count]) => `${fate} ${count}`).join(', ')
-  t.diagnostic(
-    `${frames.length} frames: ${fates}; ${compared} comparisons with a naive book, all equal; ` +
-      `${path.gapCount} gaps; ${laterSnapshots} later snapshots of a market, so the venue itself ` +
-      `gives nothing to compare with; ${books.negativeCount} sizes below zero, ` +
-      `${sum(markets.map((market) => market.resyncs.length))} books asked for again`,
-  )
-  assert.deepEqual(Object.fromEntries(path.fates), { reply: 12, bookSnapshot: 12, bookChange: 245 })
-  assert.equal(path.gapCount + laterSnapshots + books.negativeCount, 0)
-  assert.equal(sum(markets.map((market) => market.resyncs.length)), 0)
-  assert.equal(sum(markets.map((market) => market.updateCount)), 245)
-})
-
-test('[REC8] any one frame lost from the Kalshi stream makes every book stale at the next frame', (t) => {
-  if (isAbsent(t, KALSHI_STREAM)) return
-  const { tickers, frames } = kalshiRecording()
-  const numbered = frames.filter(({ frame }) => frame.seq !== undefined)
-  let noticed = 0
-  for (let lost = 0; lost < numbered.length - 1; lost += 1) {
+testOnBoth(
+  '[REC7] the Kalshi stream makes the books that the protocol’s own words make',
+  KALSHI_STREAM,
+  (t, source, origin) => {
+    const expected = EXPECTED[origin]
+    const { tickers, frames } = kalshiRecording(source)
     const path = new KalshiPath(tickers)
-    for (const { text, receivedAtMs } of numbered.slice(0, lost)) path.take(text, receivedAtMs)
-    const next = numbered[lost + 1]
-    assert.ok(next !== undefined)
-    path.take(next.text, next.receivedAtMs)
-    assert.equal(path.gapCount, 1, `frame ${lost}`)
-    const isHealed = next.frame.type === 'orderbook_snapshot'
-    for (const [ticker, market] of path.markets) {
-      const isLive = !market.actor.book().isStale
-      assert.equal(isLive, isHealed && ticker === next.frame.msg.market_ticker, ticker)
+    const books = new KalshiBooks()
+    let [compared, laterSnapshots] = [0, 0]
+    for (const { text, frame, receivedAtMs } of frames) {
+      const ticker = frame.msg.market_ticker ?? ''
+      if (frame.type === 'orderbook_snapshot' && books.has(ticker)) laterSnapshots += 1
+      books.take(frame)
+      path.take(text, receivedAtMs)
+      for (const [name, market] of path.markets) {
+        if (!books.has(name)) continue
+        assert.ok(market.equals(books.quotedForYes(name)), `${name} after ${text}`)
+        assert.equal(market.actor.book().isStale, false, name)
+        compared += 1
+      }
     }
-    noticed += 1
-  }
-  t.diagnostic(`${noticed} of ${numbered.length - 1} losses noticed at the next frame`)
-})
+    const markets = [...path.markets.values()]
+    const fates = [...path.fates].map(([fate, count]) => `${fate} ${count}`).join(', ')
+    t.diagnostic(
+      `${frames.length} frames: ${fates}; ${compared} comparisons with a naive book, all equal; ` +
+        `${path.gapCount} gaps; ${laterSnapshots} later snapshots of a market, which the venue ` +
+        `itself gives to compare with; ${books.negativeCount} sizes below zero, ` +
+        `${sum(markets.map((market) => market.resyncs.length))} books asked for again`,
+    )
+    assert.deepEqual(Object.fromEntries(path.fates), expected.fates)
+    assert.equal(laterSnapshots, expected.laterSnapshots)
+    assert.equal(path.gapCount + books.negativeCount, 0)
+    assert.equal(sum(markets.map((market) => market.resyncs.length)), 0)
+    assert.equal(sum(markets.map((market) => market.updateCount)), expected.fates.bookChange)
+  },
+)
 
-test('[REC9] a snapshot made of the naive book after the last change finds the Kalshi book equal', (t) => {
-  if (isAbsent(t, KALSHI_STREAM)) return
-  const { tickers, frames } = kalshiRecording()
-  const path = new KalshiPath(tickers)
-  const books = new KalshiBooks()
-  for (const { text, frame, receivedAtMs } of frames) {
-    books.take(frame)
-    path.take(text, receivedAtMs)
-  }
-  let seq = Math.max(...frames.map(({ frame }) => frame.seq ?? 0))
-  const atMs = frames.at(-1)?.receivedAtMs
-  assert.ok(atMs !== undefined)
-  for (const ticker of tickers) {
-    seq += 1
-    const before = path.markets.get(ticker)?.updateCount
-    path.take(books.snapshotFrame(ticker, { sid: 1, seq }), atMs)
-    const market = path.markets.get(ticker)
-    assert.equal(market?.updateCount, before, 'a snapshot that says nothing new is not told')
-    assert.ok(market?.ignored.includes('book_unchanged'))
-  }
-  const levels = tickers.map((ticker) => books.quotedForYes(ticker))
-  const count = sum(levels.map(({ bids, asks }) => bids.length + asks.length))
-  t.diagnostic(`${tickers.length} books of ${count} levels are found equal`)
-})
+testOnBoth(
+  '[REC8] any one frame lost from the Kalshi stream makes every book stale at the next frame',
+  KALSHI_STREAM,
+  (t, source) => {
+    const { tickers, frames } = kalshiRecording(source)
+    const numbered = frames.filter(({ frame }) => frame.seq !== undefined)
+    let noticed = 0
+    for (let lost = 0; lost < numbered.length - 1; lost += 1) {
+      const path = new KalshiPath(tickers)
+      for (const { text, receivedAtMs } of numbered.slice(0, lost)) path.take(text, receivedAtMs)
+      const next = numbered[lost + 1]
+      assert.ok(next !== undefined)
+      path.take(next.text, next.receivedAtMs)
+      assert.equal(path.gapCount, 1, `frame ${lost}`)
+      const isHealed = next.frame.type === 'orderbook_snapshot'
+      for (const [ticker, market] of path.markets) {
+        const isLive = !market.actor.book().isStale
+        assert.equal(isLive, isHealed && ticker === next.frame.msg.market_ticker, ticker)
+      }
+      noticed += 1
+    }
+    t.diagnostic(`${noticed} of ${numbered.length - 1} losses noticed at the next frame`)
+  },
+)
+
+testOnBoth(
+  '[REC9] a snapshot made of the naive book after the last change finds the Kalshi book equal',
+  KALSHI_STREAM,
+  (t, source) => {
+    const { tickers, frames } = kalshiRecording(source)
+    const path = new KalshiPath(tickers)
+    const books = new KalshiBooks()
+    for (const { text, frame, receivedAtMs } of frames) {
+      books.take(frame)
+      path.take(text, receivedAtMs)
+    }
+    let seq = Math.max(...frames.map(({ frame }) => frame.seq ?? 0))
+    const atMs = frames.at(-1)?.receivedAtMs
+    assert.ok(atMs !== undefined)
+    for (const ticker of tickers) {
+      seq += 1
+      const before = path.markets.get(ticker)?.updateCount
+      path.take(books.snapshotFrame(ticker, { sid: 1, seq }), atMs)
+      const market = path.markets.get(ticker)
+      assert.equal(market?.updateCount, before, 'a snapshot that says nothing new is not told')
+      assert.ok(market?.ignored.includes('book_unchanged'))
+    }
+    const levels = tickers.map((ticker) => books.quotedForYes(ticker))
+    const count = sum(levels.map(({ bids, asks }) => bids.length + asks.length))
+    t.diagnostic(`${tickers.length} books of ${count} levels are found equal`)
+  },
+)

@@ -1,6 +1,9 @@
-// One recorded file through the readers of its venue: how many rows it holds, what became of each.
-// Not for: what is expected of which file (test/contract/fixtures.test.ts).
+// Rows of the venues, invented or recorded, through the readers of their venue: what became of each, and
+// what it was read as.
+// Not for: what is expected of which file (test/contract/fixtures.test.ts), or where files are.
 
+import assert from 'node:assert/strict'
+import type { VenueEvent } from '../../../engine/events.ts'
 import { isRecord } from '../../../engine/json-record.ts'
 import type { EventListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
@@ -20,41 +23,65 @@ import {
   readMarket,
 } from '../../../engine/venues/polymarket/catalog/listing.ts'
 import { isTrade } from '../../../engine/venues/polymarket/messages.ts'
+import { parseActivity } from '../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../engine/venues/polymarket/trades/trades.ts'
+import { placeRow, readActivity } from '../../../engine/venues/polymarket/wallets/rows.ts'
+import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
-export type Reader = (rows: readonly unknown[]) => Fates
+/** What a row, or a part of it, became; `value` is what was read, null where it was refused. */
+export interface Became {
+  readonly fate: string
+  readonly value: unknown
+}
+/** Reads the rows of one file. A text among them is a frame that is no JSON. */
+export type Reader = (rows: readonly unknown[]) => readonly Became[]
+
+/** How many of them became what. */
+export function fatesOf(became: readonly Became[]): Fates {
+  const fates: Fates = new Map()
+  for (const { fate } of became) countFate(fates, fate)
+  return fates
+}
 
 const NOW = timeMs(1_786_000_000_000)
 
 type Fields = { readonly [name: string]: unknown }
 
-/** Counts what one row, or several, became. */
-function each(read: (row: unknown) => string | readonly string[]): Reader {
-  return (rows) => {
-    const fates: Fates = new Map()
-    for (const row of rows) {
-      const became = read(row)
-      for (const fate of typeof became === 'string' ? [became] : became) countFate(fates, fate)
-    }
-    return fates
-  }
-}
+const each =
+  (read: (row: unknown) => readonly Became[]): Reader =>
+  (rows) =>
+    rows.flatMap(read)
+const became = (fate: string, value: unknown): Became[] => [{ fate, value }]
+const refused = (reason: string): Became[] => became(`rejected ${reason}`, null)
+const textOf = (row: unknown): string => (typeof row === 'string' ? row : JSON.stringify(row))
 
 // Polymarket
 
-/** Frames of the market channel, and books over REST, which pass the same way. */
+/** Frames of the market channel, and books over REST, which pass the same way; read as events. */
 export const polymarketFrames: Reader = each((row) => {
-  const text = JSON.stringify(row)
-  const token = /"asset_id":"(\d+)"/.exec(text)?.[1] ?? '1'
-  const path = new PolymarketPath('fixture', [token, `${token}0`])
+  const text = textOf(row)
+  const named = [...text.matchAll(/"(\d{20,})"/g)].map((match) => match[1] ?? '')
+  const [token = '1', other = `${token}0`] = new Set(named)
+  const path = new PolymarketPath('fixture', [token, other])
   path.take(text, NOW)
-  return [...path.fates].flatMap(([fate, count]) => Array<string>(count).fill(fate))
+  const fates = [...path.fates].flatMap(([fate, count]) => Array<string>(count).fill(fate))
+  return fates.map((fate) => ({ fate, value: [...path.events] }))
+})
+
+/** Frames of the activity stream. */
+export const polymarketActivity: Reader = each((row) => {
+  const parsed = parseActivity(textOf(row))
+  if (parsed.kind === 'rejected') return refused(parsed.reason)
+  if (parsed.kind !== 'activity') return became(parsed.kind, null)
+  const trade = readTrade(parsed.message.row)
+  if (typeof trade === 'string') return refused(trade)
+  return became(`activity ${parsed.message.kind}`, trade)
 })
 
 /** Rows of Gamma's `/markets`. */
 export const gammaMarkets: Reader = each((row) =>
-  marketFate(readMarket(row, isRecord(row) ? nestedEvent(row) : null)),
+  listed(readMarket(row, isRecord(row) ? nestedEvent(row) : null)),
 )
 
 /** Rows of Gamma's `/events`, or of its search, with their markets. */
@@ -64,8 +91,8 @@ export const gammaEvents: Reader = each((row) => {
     const listing = readEvent(event)
     const markets: unknown[] = isRecord(event) && Array.isArray(event.markets) ? event.markets : []
     return [
-      typeof listing === 'string' ? `rejected ${listing}` : 'event',
-      ...markets.map((market) => marketFate(readMarket(market, isRecord(event) ? event : null))),
+      ...(typeof listing === 'string' ? refused(listing) : became('event', listing)),
+      ...markets.flatMap((market) => listed(readMarket(market, isRecord(event) ? event : null))),
     ]
   })
 })
@@ -73,35 +100,46 @@ export const gammaEvents: Reader = each((row) => {
 /** Rows of the Data API's `/trades`. */
 export const dataTrades: Reader = each((row) => {
   const trade = isTrade(row) ? readTrade(row) : 'bad_trade'
-  return typeof trade === 'string' ? `rejected ${trade}` : 'trade'
+  return typeof trade === 'string' ? refused(trade) : became('trade', trade)
 })
+
+/** Rows of the Data API's `/activity`, of the wallet that the first of them names. */
+export const dataActivity: Reader = (rows) => {
+  const [first] = rows
+  const wallet = isRecord(first) ? String(first.proxyWallet).toLowerCase() : ''
+  return rows.flatMap((row) => {
+    const placed = placeRow(row, wallet)
+    if (placed === null) return became('unplaced', null)
+    const read = readActivity(placed)
+    if (read.kind !== 'event') return became(`${read.kind} ${read.reason}`, null)
+    return became(`event ${read.event.kind}`, read.event)
+  })
+}
 
 /** Rows that no reader of ours is for: neither a market nor a trade may be made of them. */
-export const polymarketOther: Reader = each((row) => {
-  const fate = marketFate(readMarket(row, null))
-  return isTrade(row) ? 'taken for a trade' : fate
-})
+export const polymarketOther: Reader = each((row) =>
+  isTrade(row) ? became('taken for a trade', row) : listed(readMarket(row, null)),
+)
 
-function marketFate(listing: ReturnType<typeof readMarket>): string {
-  return typeof listing === 'string' ? `rejected ${listing}` : `market ${listing.status}`
+function listed(listing: ReturnType<typeof readMarket>): Became[] {
+  return typeof listing === 'string'
+    ? refused(listing)
+    : became(`market ${listing.status}`, listing)
 }
 
 // Kalshi
 
 /** Answers of Kalshi's REST: every row of ours in them, however deep it is nested. */
 export const kalshiRows: Reader = (rows) => {
-  const fates: Fates = new Map()
   const events = new Map<string, EventListing>()
   for (const row of fieldsIn(rows)) {
     const read = isEventRow(row) ? parseEvent(row, new Map()) : null
     if (read?.kind === 'event') events.set(read.listing.nativeId, read.listing)
   }
-  for (const row of fieldsIn(rows)) {
+  return [...fieldsIn(rows)].flatMap((row) => {
     const event = typeof row.event_ticker === 'string' ? events.get(row.event_ticker) : undefined
-    const fate = kalshiFate(row, event ?? null)
-    if (fate !== null) countFate(fates, fate)
-  }
-  return fates
+    return kalshiRow(row, event ?? null)
+  })
 }
 
 function* fieldsIn(value: unknown): Generator<Fields> {
@@ -114,29 +152,29 @@ function* fieldsIn(value: unknown): Generator<Fields> {
 const isEventRow = (row: Fields): boolean =>
   typeof row.event_ticker === 'string' && typeof row.mutually_exclusive === 'boolean'
 
-/** Null when the row has none of the shapes that we read. */
-function kalshiFate(row: Fields, event: EventListing | null): string | null {
+/** Nothing when the row has none of the shapes that we read. */
+function kalshiRow(row: Fields, event: EventListing | null): Became[] {
   if (typeof row.trade_id === 'string') {
     const trade = parseTradeRow(row)
-    if (trade.kind === 'rejected') return `rejected ${trade.reason}`
+    if (trade.kind === 'rejected') return refused(trade.reason)
     const mapped = mapTrade(trade, NOW, 'history')
-    return mapped.kind === 'trade' ? 'trade' : `rejected ${mapped.reason}`
+    return mapped.kind === 'trade' ? became('trade', mapped) : refused(mapped.reason)
   }
   if (typeof row.ticker === 'string' && typeof row.market_type === 'string') {
     const market = parseMarket(row, event)
     return market.kind === 'rejected'
-      ? `rejected ${market.reason}`
-      : `market ${market.listing.status}`
+      ? refused(market.reason)
+      : became(`market ${market.listing.status}`, market.listing)
   }
   if (isEventRow(row)) {
     const read = parseEvent(row, new Map())
-    return read.kind === 'rejected' ? `rejected ${read.reason}` : 'event'
+    return read.kind === 'rejected' ? refused(read.reason) : became('event', read.listing)
   }
   if (typeof row.ticker === 'string' && typeof row.fee_type === 'string') {
     const series = parseSeries(row)
-    return 'kind' in series ? `rejected ${series.reason}` : 'series'
+    return 'kind' in series ? refused(series.reason) : became('series', series)
   }
-  return isBookAnswer(row) ? bookFate(row) : null
+  return isBookAnswer(row) ? bookOf(row) : []
 }
 
 /** `{orderbook_fp: {yes_dollars, …}}`, or the form of January 2026. */
@@ -145,32 +183,103 @@ function isBookAnswer(row: Fields): boolean {
   return isRecord(book) && ('yes_dollars' in book || 'no_dollars' in book)
 }
 
-function bookFate(row: Fields): string {
+function bookOf(row: Fields): Became[] {
   const book = parseOrderbookRow(row, 'TICKER')
-  if (book.kind === 'rejected') return `rejected ${book.reason}`
-  const refusal = mapMessage(book, NOW, () => {})
-  return refusal === null ? 'book' : `rejected ${refusal.reason}`
+  if (book.kind === 'rejected') return refused(book.reason)
+  const events: VenueEvent[] = []
+  const refusal = mapMessage(book, NOW, (event) => events.push(event))
+  return refusal === null ? became('book', events[0]) : refused(refusal.reason)
 }
 
-/** A recorded socket: `{frames: [{received_ms, frame}]}`. */
-export const kalshiFrames: Reader = (rows) => {
-  const fates: Fates = new Map()
-  const lost = () => countFate(fates, 'LOST')
+/** Frames of a socket, each alone, or a recording `{frames: [{received_ms, frame}]}`; read as events. */
+export const kalshiFrames: Reader = each((row) => {
+  if (!isRecord(row) || !Array.isArray(row.frames)) return streamed([row])
+  return streamed(row.frames.map((each: unknown) => (isRecord(each) ? each.frame : each)))
+})
+
+/** The frames of one connection. */
+function streamed(frames: readonly unknown[]): Became[] {
+  const all: Became[] = []
+  const metrics = new Metrics()
+  const note = (fate: string) => () => all.push({ fate, value: null })
   const stream = new KalshiStream(
     {
-      emit: (event) => countFate(fates, event.kind),
-      onReply: () => countFate(fates, 'reply'),
-      onGap: lost,
-      onLost: lost,
+      emit: (event) => all.push({ fate: event.kind, value: event }),
+      onReply: note('reply'),
+      // A frame alone has no number that it could follow.
+      onGap: frames.length > 1 ? note('gap') : () => {},
+      onLost: () => {},
     },
-    new Tally(new Metrics(), silentLog),
+    new Tally(metrics, silentLog),
   )
-  for (const recording of rows) {
-    const frames = isRecord(recording) && Array.isArray(recording.frames) ? recording.frames : []
-    for (const row of frames) {
-      const text = JSON.stringify(isRecord(row) ? row.frame : row)
-      stream.take({ connection: 1, receivedAtMs: NOW, text })
+  for (const frame of frames) {
+    stream.take({ connection: 1, receivedAtMs: NOW, text: textOf(frame) })
+  }
+  for (const word of ['ignored', 'rejected']) {
+    for (const [labels, count] of metrics.counts(`venue_${word}_total`)) {
+      const { reason }: { reason?: string } = JSON.parse(labels)
+      if (reason === 'reply') continue
+      for (let at = 0; at < count.value; at += 1) note(`${word} ${reason}`)()
     }
   }
-  return fates
+  return all
+}
+
+/** The invented files of cases (`<venue>/<file>`), and what reads them. */
+export const CASE_READERS: Readonly<Record<string, Reader>> = {
+  'polymarket/market-frames.jsonl': polymarketFrames,
+  'polymarket/activity-frames.jsonl': polymarketActivity,
+  'polymarket/data-activity.jsonl': dataActivity,
+  'polymarket/data-trades.jsonl': dataTrades,
+  'polymarket/gamma-events.jsonl': gammaEvents,
+  'polymarket/gamma-markets.jsonl': gammaMarkets,
+  'kalshi/frames.jsonl': kalshiFrames,
+  'kalshi/events.jsonl': kalshiRows,
+  'kalshi/markets.jsonl': kalshiRows,
+  'kalshi/orderbooks.jsonl': kalshiRows,
+  'kalshi/series.jsonl': kalshiRows,
+  'kalshi/trades.jsonl': kalshiRows,
+}
+
+/** Holds each invented row of a venue against what is written beside it, value by value. */
+export function judgeCases(venue: 'polymarket' | 'kalshi'): number {
+  let count = 0
+  for (const [path, read] of Object.entries(CASE_READERS)) {
+    if (!path.startsWith(venue)) continue
+    const cases = casesOf(`${INVENTED}/${path}`)
+    const first = cases[0]?.row
+    for (const { name, row, becomes, reads } of cases) {
+      // The wallet whose activity it is stands in the first row.
+      const became = read(path.includes('activity.') ? [first, row] : [row])
+      const own = path.includes('activity.') ? became.slice(1) : became
+      const told = `${path}: ${name}`
+      assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), told)
+      judgeValues(read === polymarketFrames ? eventsOf(own) : own.flatMap(valuesOf), reads, told)
+      count += 1
+    }
+  }
+  return count
+}
+
+const valuesOf = ({ value }: Became): readonly unknown[] => (value === null ? [] : [value])
+/** A frame of several messages has all its events beside each of them. */
+const eventsOf = ([first]: readonly Became[]): readonly unknown[] =>
+  Array.isArray(first?.value) ? first.value : []
+
+function judgeValues(values: readonly unknown[], reads: readonly unknown[], told: string): void {
+  assert.equal(values.length, reads.length, `${told}: ${JSON.stringify(values)}`)
+  for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, told)
+}
+
+/** Whether a value has all that is wanted: objects may hold more, lists may not. */
+function assertHolds(value: unknown, wanted: unknown, told: string): void {
+  if (Array.isArray(wanted)) {
+    assert.ok(Array.isArray(value) && value.length === wanted.length, told)
+    for (const [at, item] of wanted.entries()) assertHolds(value[at], item, told)
+  } else if (isRecord(wanted)) {
+    assert.ok(isRecord(value), told)
+    for (const [key, item] of Object.entries(wanted)) {
+      assertHolds(value[key], item, `${told}: ${key}`)
+    }
+  } else assert.equal(value, wanted, told)
 }

@@ -1,29 +1,104 @@
-// The recorded data of ../shared/data as tests read it: where it is, what is missing, and the two
-// recorded book streams frame by frame. What a frame says is read here by plain JSON and Number,
+// The venues' data as tests read it: invented in this repository (test/fixtures), and recorded, where a
+// folder of recordings is at hand. A test of both is one function, called once for each; recordings
+// that are absent are a skip that says so. What a frame says is read here by plain JSON and Number,
 // independently of our parsers, so that it can judge them.
 // Not for: sending frames anywhere (book-paths.ts).
 
+import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import type { TestContext } from 'node:test'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
+import { isRecord } from '../../../engine/json-record.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 
-export const SHARED = process.env.SHARED_DATA ?? '../shared/data'
-export const POLYMARKET_STREAM = `${SHARED}/polymarket-book-stream-2025.jsonl.gz`
-export const KALSHI_STREAM = `${SHARED}/fixtures/kalshi/ws_orderbook_stream.json`
+/** The folder of recordings: `SHARED_DATA`, or beside the repository. */
+export const RECORDED = process.env.SHARED_DATA ?? '../shared/data'
+/** The folder of invented data, in every clone. */
+export const INVENTED = join(import.meta.dirname, '../../fixtures')
+
+export type Origin = 'invented' | 'recorded'
+/** Two files, or folders, of one form. */
+export type Sources = Readonly<Record<Origin, string>>
+
+/** Polymarket's market channel in the form of 2025: one message a token, fills only in books. */
+export const POLYMARKET_STREAM: Sources = {
+  invented: `${INVENTED}/polymarket/book-stream-2025.jsonl`,
+  recorded: `${RECORDED}/polymarket-book-stream-2025.jsonl.gz`,
+}
+/** The books of one Kalshi connection: a snapshot a market, then differences. */
+export const KALSHI_STREAM: Sources = {
+  invented: `${INVENTED}/kalshi/orderbook-stream.jsonl`,
+  recorded: `${RECORDED}/fixtures/kalshi/ws_orderbook_stream.json`,
+}
+
+type Judge = (t: TestContext, path: string, origin: Origin) => void | Promise<void>
+
+/** The same test twice: of what is invented, always; of what is recorded, where that is at hand. */
+export function testOnBoth(name: string, sources: Sources, judge: Judge): void {
+  test(`${name}: invented`, (t) => judge(t, sources.invented, 'invented'))
+  test(`${name}: recorded`, (t) => {
+    if (isAbsent(t, sources.recorded)) return
+    return judge(t, sources.recorded, 'recorded')
+  })
+}
 
 /** Says loudly that data is absent and skips the test; false when it is there. */
 export function isAbsent(t: TestContext, path: string): boolean {
   if (existsSync(path)) return false
   t.diagnostic(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
-  t.skip(`${path} is absent`)
+  t.skip(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
   return true
 }
 
-export function readRecorded(path: string): string {
+/** The text of a file, unpacked where it is packed. */
+export function textOfFile(path: string): string {
   const bytes = readFileSync(path)
   return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+}
+
+/** The rows of a file: its lines, its array, or the one value that it holds. */
+export function rowsOfFile(path: string): readonly unknown[] {
+  const text = textOfFile(path)
+  if (/\.jsonl(\.gz)?$/.test(path)) {
+    return text
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line))
+  }
+  const value: unknown = JSON.parse(text)
+  return Array.isArray(value) ? value : [value]
+}
+
+/** An invented row, what must become of it, and what it must be read as (in part, at least). */
+export interface Case {
+  readonly name: string
+  readonly row: unknown
+  readonly becomes: readonly string[]
+  /** One value a part of the row; empty where nothing is read. */
+  readonly reads: readonly unknown[]
+}
+
+/**
+ * The cases of an invented file. `text`: a frame that is no JSON. `but`: the first row with these fields
+ * instead, and `without` those named.
+ */
+export function casesOf(path: string): readonly Case[] {
+  const written = rowsOfFile(path).filter(isRecord)
+  const first = written[0]?.row
+  return written.map((line) => {
+    const { case: name, becomes, reads = [], row, text = row } = line
+    assert.ok(typeof name === 'string' && Array.isArray(becomes) && Array.isArray(reads), path)
+    return { name, becomes, reads, row: isRecord(line.but) ? changed(first, line) : text }
+  })
+}
+
+function changed(first: unknown, line: { readonly [key: string]: unknown }): unknown {
+  assert.ok(isRecord(first) && isRecord(line.but))
+  const without: unknown[] = Array.isArray(line.without) ? line.without : []
+  const fields = Object.entries({ ...first, ...line.but })
+  return Object.fromEntries(fields.filter(([key]) => !without.includes(key)))
 }
 
 /** One message of a capture. Levels and changes are as its own token quotes them. */
@@ -59,9 +134,10 @@ interface CapturedRow {
   readonly changes?: readonly (WireLevel & { readonly side: string })[]
 }
 
-export function polymarketCaptures(): Capture[] {
+/** The streams of a file of POLYMARKET_STREAM's form. */
+export function polymarketCaptures(path: string): Capture[] {
   const found = new Map<string, { tokens: string[]; frames: CapturedFrame[] }>()
-  for (const text of readRecorded(POLYMARKET_STREAM).trim().split('\n')) {
+  for (const text of textOfFile(path).trim().split('\n')) {
     const row: CapturedRow = JSON.parse(text)
     let capture = found.get(row.capture)
     if (capture === undefined) {
@@ -109,11 +185,59 @@ export function mirrored<T extends Level>(level: T): T {
 
 export const otherSide = (side: BookSide): BookSide => (side === 'bid' ? 'ask' : 'bid')
 
-/** One message of the recorded Kalshi stream. */
+/** A frame of the invented stream in today's shape, what becomes of its messages, the book after it. */
+export interface PolymarketStep {
+  readonly name: string
+  readonly text: string
+  readonly receivedAtMs: TimeMs
+  readonly becomes: readonly string[]
+  /** Quoted for the first token, best first. */
+  readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] }
+}
+
+interface StepRow {
+  readonly case: string
+  readonly received_ms: number
+  readonly frame?: unknown
+  /** Instead of a frame: words that are no JSON. */
+  readonly text?: string
+  readonly becomes: readonly string[]
+  readonly book: WrittenBook
+}
+
+/** The steps of a stream in today's shape; its first frame names the market and its tokens in order. */
+export function polymarketSteps(path: string): {
+  readonly market: string
+  readonly tokens: readonly [first: string, second: string]
+  readonly steps: readonly PolymarketStep[]
+} {
+  const rows = textOfFile(path)
+    .trim()
+    .split('\n')
+    .map((line): StepRow => JSON.parse(line))
+  const steps = rows.map(({ frame, text = JSON.stringify(frame), ...row }) => ({
+    name: row.case,
+    text,
+    receivedAtMs: timeMs(row.received_ms),
+    becomes: row.becomes,
+    book: writtenBook(row.book),
+  }))
+  const named = steps[0]?.text.matchAll(/"asset_id":"(\d+)"/g) ?? []
+  const [first, second] = [...named].map((match) => match[1])
+  const market = /"market":"(0x[0-9a-f]+)"/.exec(steps[0]?.text ?? '')?.[1]
+  if (market === undefined || first === undefined || second === undefined) {
+    throw new Error(`${path} begins without books`)
+  }
+  return { market, tokens: [first, second], steps }
+}
+
+/** One message of a Kalshi stream. */
 export interface KalshiFrame {
   readonly receivedAtMs: TimeMs
   readonly text: string
   readonly frame: KalshiBody
+  /** The market's book after it; null where none is written beside it. */
+  readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null
 }
 
 export interface KalshiBody {
@@ -130,17 +254,48 @@ export interface KalshiBody {
   }
 }
 
-export function kalshiRecording(): { tickers: readonly string[]; frames: readonly KalshiFrame[] } {
-  const recording: {
-    tickers: string[]
-    frames: { received_ms: number; frame: KalshiBody }[]
-  } = JSON.parse(readRecorded(KALSHI_STREAM))
-  return {
-    tickers: recording.tickers,
-    frames: recording.frames.map(({ received_ms, frame }) => ({
-      receivedAtMs: timeMs(received_ms),
-      text: JSON.stringify(frame),
-      frame,
-    })),
+/** A stream of KALSHI_STREAM's form: the markets that it names, and its frames in their order. */
+export function kalshiRecording(path: string): {
+  readonly tickers: readonly string[]
+  readonly frames: readonly KalshiFrame[]
+} {
+  const frames = kalshiRows(path).map(({ received_ms, frame, book = null }) => ({
+    receivedAtMs: timeMs(received_ms),
+    text: JSON.stringify(frame),
+    frame,
+    book: book === null ? null : writtenBook(book),
+  }))
+  const tickers = frames.flatMap(({ frame }) => frame.msg.market_ticker ?? [])
+  return { tickers: [...new Set(tickers)], frames }
+}
+
+interface KalshiRow {
+  readonly received_ms: number
+  readonly frame: KalshiBody
+  readonly book?: WrittenBook
+}
+
+function kalshiRows(path: string): readonly KalshiRow[] {
+  const text = textOfFile(path)
+  if (!path.endsWith('.jsonl')) {
+    const recording: { readonly frames: readonly KalshiRow[] } = JSON.parse(text)
+    return recording.frames
   }
+  return text
+    .trim()
+    .split('\n')
+    .map((line): KalshiRow => JSON.parse(line))
+}
+
+/** A book as it is written beside an invented frame: `[price, size]`, quoted for the first outcome. */
+export interface WrittenBook {
+  readonly bids: readonly (readonly [price: string, size: string])[]
+  readonly asks: readonly (readonly [price: string, size: string])[]
+}
+
+/** The levels of a written book. */
+export function writtenBook({ bids, asks }: WrittenBook): { bids: Level[]; asks: Level[] } {
+  const levels = (side: WrittenBook['bids']) =>
+    side.map(([price, size]) => levelOf({ price, size }))
+  return { bids: levels(bids), asks: levels(asks) }
 }

@@ -1,194 +1,168 @@
-// Every recorded Kalshi file parses and maps, or is refused with the right reason; the counts are
-// printed. The recorded stream replays through parse, sequence and map into a naive book.
+// Kalshi's rows and frames, invented and recorded, value by value: what stands beside an invented row is
+// what must be read of it, and a book stream folds into the books that are written beside its frames.
+// Not for: what becomes of each file (test/contract/fixtures.test.ts).
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, it } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { systemClock } from '../../../../engine/clock.ts'
 import type { VenueEvent } from '../../../../engine/events.ts'
+import { HttpClient } from '../../../../engine/fetch.ts'
+import { nativeMarketId } from '../../../../engine/ids.ts'
 import { isRecord } from '../../../../engine/json-record.ts'
-import type { EventListing, MarketListing } from '../../../../engine/market/market.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../engine/random.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
-import {
-  parseEvent,
-  parseMarket,
-  parseSeries,
-} from '../../../../engine/venues/kalshi/catalog/listing.ts'
-import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/catalog/rows.ts'
-import { mapMessage, mapTrade } from '../../../../engine/venues/kalshi/map.ts'
+import { KalshiHistory } from '../../../../engine/venues/kalshi/catalog/price-history.ts'
 import { KalshiStream, Tally } from '../../../../engine/venues/kalshi/stream.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { judgeCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
 import { NaiveBook } from '../../../support/twins/naive-book.ts'
+import {
+  casesOf,
+  INVENTED,
+  KALSHI_STREAM,
+  kalshiRecording,
+  RECORDED,
+  rowsOfFile,
+  testOnBoth,
+} from '../../../support/worlds/recordings.ts'
 
-const ROOT = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
-const FOLDERS = ['kalshi', 'kalshi-golden']
-const isAbsent = !FOLDERS.every((folder) => existsSync(join(ROOT, folder)))
-const skip = isAbsent ? `recorded fixtures are not at ${ROOT}` : false
-const NOW = timeMs(1_786_000_000_000)
+const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
-type Fields = { readonly [name: string]: unknown }
-type Counts = Map<string, number>
+test('[KLIST1] every invented row becomes what is written beside it, value by value', () => {
+  assert.equal(judgeCases('kalshi'), 65)
+})
 
-function readJson(folder: string, file: string): unknown {
-  const bytes = readFileSync(join(ROOT, folder, file))
-  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'))
-}
-
-/** Everything in the file that looks like a row of ours, wherever it is nested. */
-function* rowsIn(value: unknown): Generator<Fields> {
-  if (Array.isArray(value)) {
-    for (const item of value) yield* rowsIn(item)
-  } else if (isRecord(value)) {
-    yield value
-    for (const item of Object.values(value)) yield* rowsIn(item)
+testOnBoth('[KLIST1] every listing that is read is sound', FOLDERS, (t, folder, origin) => {
+  let count = 0
+  for (const file of readdirSync(folder)) {
+    if (!/\.jsonl?(\.gz)?$/.test(file) || file.includes('stream')) continue
+    const path = `${folder}/${file}`
+    const rows = origin === 'invented' ? casesOf(path).map(({ row }) => row) : rowsOfFile(path)
+    for (const { fate, value } of kalshiRows(rows)) {
+      if (!fate.startsWith('market ')) continue
+      assertSound(value, path)
+      count += 1
+    }
   }
-}
+  t.diagnostic(`${count} listings`)
+  assert.ok(count >= (origin === 'invented' ? 14 : 600))
+})
 
-function count(counts: Counts, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
-}
-
-function checkMarket(listing: MarketListing): void {
-  assert.equal(listing.outcomes.length, 2)
-  assert.ok(listing.question.length > 3)
-  assert.ok(listing.tickMicros !== null && listing.tickMicros > 0, listing.nativeId)
-  assert.ok(listing.bestBid === null || (listing.bestBid > 0 && listing.bestBid < 1_000_000))
+function assertSound(listing: unknown, path: string): void {
+  assert.ok(isRecord(listing), path)
+  const { outcomes, question, bestBid, status } = listing
+  assert.ok(Array.isArray(outcomes) && outcomes.length === 2, path)
+  assert.ok(typeof question === 'string' && question.length > 3, path)
+  assert.ok(Number(listing.tickMicros) > 0, `${listing.nativeId}`)
+  assert.ok(bestBid === null || (Number(bestBid) > 0 && Number(bestBid) < 1_000_000))
   assert.ok(listing.closeAtMs !== null && listing.openAtMs !== null)
-  assert.ok(listing.createdAtMs !== null && listing.createdAtMs > Date.UTC(2020, 0, 1))
-  if (listing.status === 'resolved') assert.ok(listing.settlementPrice !== null)
+  assert.ok(Number(listing.createdAtMs) > Date.UTC(2020, 0, 1))
+  if (status === 'resolved') assert.ok(listing.settlementPrice !== null)
 }
 
-/** Sends one row through the reader that knows its shape; null when it has none of our shapes. */
-function readRow(row: Fields, event: EventListing | null): string | null {
-  if (typeof row.trade_id === 'string') {
-    const trade = parseTradeRow(row)
-    if (trade.kind === 'rejected') return `trade ${trade.reason}`
-    return mapTrade(trade, NOW, 'history').kind === 'trade' ? 'trade' : 'trade unmapped'
-  }
-  if (typeof row.ticker === 'string' && typeof row.market_type === 'string') {
-    const market = parseMarket(row, event)
-    if (market.kind === 'rejected') return `market ${market.reason}`
-    checkMarket(market.listing)
-    return `market ${market.listing.status}`
-  }
-  if (typeof row.event_ticker === 'string' && typeof row.mutually_exclusive === 'boolean') {
-    const read = parseEvent(row, new Map())
-    return read.kind === 'rejected' ? `event ${read.reason}` : 'event'
-  }
-  if (typeof row.ticker === 'string' && typeof row.fee_type === 'string') {
-    return 'kind' in parseSeries(row) ? 'series rejected' : 'series'
-  }
-  if ('orderbook' in row || 'orderbook_fp' in row) {
-    const book = parseOrderbookRow(row, 'T')
-    if (book.kind === 'rejected') return `book ${book.reason}`
-    return mapMessage(book, NOW, () => {}) === null ? 'book' : 'book unmapped'
-  }
-  return null
-}
-
-/** Market rows take the event they are nested in, as the catalogue does. */
-function readFile(value: unknown, counts: Counts): void {
-  const events = new Map<string, EventListing>()
-  for (const row of rowsIn(value)) {
-    if (typeof row.event_ticker !== 'string' || typeof row.mutually_exclusive !== 'boolean')
-      continue
-    const read = parseEvent(row, new Map())
-    if (read.kind === 'event') events.set(row.event_ticker, read.listing)
-  }
-  for (const row of rowsIn(value)) {
-    const event = typeof row.event_ticker === 'string' ? events.get(row.event_ticker) : undefined
-    const outcome = readRow(row, event ?? null)
-    if (outcome !== null) count(counts, outcome)
-  }
-}
-
-describe('Kalshi fixtures', { skip }, () => {
-  it('[KLIST1] every recorded row parses or is refused with the right reason', (t) => {
-    const all = new Map<string, number>()
-    for (const folder of FOLDERS) {
-      for (const file of readdirSync(join(ROOT, folder)).sort()) {
-        if (!/\.json(\.gz)?$/.test(file)) continue
-        const counts: Counts = new Map()
-        readFile(readJson(folder, file), counts)
-        for (const [key, value] of counts) all.set(key, (all.get(key) ?? 0) + value)
-        const cells = [...counts].sort().map(([key, value]) => `${key} ${value}`)
-        t.diagnostic(`${folder}/${file}: ${cells.join(', ') || 'no market data'}`)
-      }
-    }
-    t.diagnostic(
-      `all: ${[...all]
-        .sort()
-        .map(([key, value]) => `${key} ${value}`)
-        .join(', ')}`,
-    )
-    // Only combinations are refused: everything else in the recordings is readable.
-    const refused = [...all.keys()].filter((key) => /rejected|unmapped|_|not_/.test(key))
-    assert.deepEqual(refused, [])
-    assert.ok((all.get('market combo') ?? 0) > 0)
-    assert.ok((all.get('market open') ?? 0) > 500)
-    assert.ok((all.get('market resolved') ?? 0) > 30)
-    assert.equal(all.get('trade'), 5)
-  })
-
-  it('[KMAP1] the recorded stream rebuilds twelve books that never go negative', (t) => {
-    const recording = readJson('kalshi', 'ws_orderbook_stream.json')
-    assert.ok(isRecord(recording) && Array.isArray(recording.frames))
-    const books = new Map<string, NaiveBook>()
-    const counts: Counts = new Map()
-    let negatives = 0
-    let crossed = 0
-    let gaps = 0
-    let replaced = 0
-    const apply = (event: VenueEvent): void => {
-      count(counts, event.kind)
-      if (event.kind === 'bookSnapshot') {
-        if (books.has(event.outcome)) replaced += 1
-        const book = new NaiveBook()
-        book.replace(event.bids, event.asks)
-        books.set(event.outcome, book)
-      } else if (event.kind === 'bookChange') {
-        const book = books.get(event.outcome)
-        assert.ok(book !== undefined, 'a change before its snapshot')
-        for (const { side, price, size } of event.changes) {
-          const total = book.sizeAt(side, price) + size
-          if (total < 0) negatives += 1
-          book.set({ side, price, size: sizeMicros(Math.max(0, total)) })
-        }
-        const bid = book.levels('bid')[0]?.price ?? 0
-        const ask = book.levels('ask')[0]?.price ?? 1_000_000
-        if (bid >= ask) crossed += 1
-      }
-    }
-    const onGap = () => {
-      gaps += 1
-    }
-    const hooks = { emit: apply, onReply: () => count(counts, 'reply'), onGap, onLost: onGap }
-    const stream = new KalshiStream(hooks, new Tally(new Metrics(), silentLog))
-    for (const row of recording.frames) {
-      assert.ok(isRecord(row) && typeof row.received_ms === 'number')
-      const receivedAtMs = timeMs(row.received_ms)
-      stream.take({ connection: 1, receivedAtMs, text: JSON.stringify(row.frame) })
-    }
-    t.diagnostic(
-      `12 snapshots, 245 deltas: ${negatives} negative, ${crossed} crossed, ${gaps} gaps, ` +
-        `${replaced} later snapshots of a market to compare with`,
-    )
-    assert.deepEqual(Object.fromEntries(counts), { reply: 12, bookSnapshot: 12, bookChange: 245 })
-    assert.equal(negatives + crossed + gaps, 0)
-    // The recording holds one snapshot a market, so the venue itself gives nothing to compare with:
-    // that no level of 245 changes went below zero and no book crossed is all that it can show.
-    assert.equal(replaced, 0)
-    let levels = 0
-    for (const book of books.values()) {
+testOnBoth(
+  '[KMAP1] a stream rebuilds books that never go negative, and are those written beside its frames',
+  KALSHI_STREAM,
+  (t, path, origin) => {
+    const fold = new StreamFold()
+    const { frames, tickers } = kalshiRecording(path)
+    let written = 0
+    for (const { text, receivedAtMs, frame, book } of frames) {
+      fold.stream.take({ connection: 1, receivedAtMs, text })
+      if (book === null) continue
+      const wanted = new NaiveBook()
+      wanted.replace(book.bids, book.asks)
+      const ours = fold.books.get(frame.msg.market_ticker ?? '')
       for (const side of ['bid', 'ask'] as const) {
-        for (const level of book.levels(side)) {
-          levels += 1
-          assert.ok(level.size > 0 && level.price % 10_000 === 0)
-        }
+        assert.deepEqual(ours?.levels(side), wanted.levels(side), text)
       }
+      written += 1
     }
-    t.diagnostic(`${books.size} books, ${levels} levels at the end`)
+    t.diagnostic(`${frames.length} frames, ${written} books compared`)
+    assert.equal(written, origin === 'invented' ? 37 : 0)
+    assert.equal(fold.books.size, tickers.length)
+    assert.equal(fold.negatives + fold.crossed + fold.gaps, 0)
+  },
+)
+
+/** The books of a stream's events, and what may never happen to them. */
+class StreamFold {
+  readonly books = new Map<string, NaiveBook>()
+  negatives = 0
+  crossed = 0
+  gaps = 0
+  readonly stream = new KalshiStream(
+    {
+      emit: (event) => this.#apply(event),
+      onReply: () => {},
+      onGap: () => this.#lose(),
+      onLost: () => this.#lose(),
+    },
+    new Tally(new Metrics(), silentLog),
+  )
+
+  #lose(): void {
+    this.gaps += 1
+  }
+
+  #apply(event: VenueEvent): void {
+    if (event.kind === 'bookSnapshot') {
+      const book = new NaiveBook()
+      book.replace(event.bids, event.asks)
+      this.books.set(event.outcome, book)
+    } else if (event.kind === 'bookChange') {
+      const book = this.books.get(event.outcome)
+      assert.ok(book !== undefined, 'a change before its snapshot')
+      for (const { side, price, size } of event.changes) {
+        const total = book.sizeAt(side, price) + size
+        if (total < 0) this.negatives += 1
+        book.set({ side, price, size: sizeMicros(Math.max(0, total)) })
+      }
+      const bid = book.levels('bid')[0]?.price ?? 0
+      const ask = book.levels('ask')[0]?.price ?? 1_000_000
+      if (bid >= ask) this.crossed += 1
+    }
+  }
+}
+
+test('[PAST1] each invented candle ends with the price that is written beside it', async (t) => {
+  const cases = casesOf(`${INVENTED}/kalshi/candles.jsonl`)
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }))
   })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const address = server.address()
+  assert.ok(isRecord(address))
+  const metrics = new Metrics()
+  const http = new HttpClient({
+    baseUrl: `http://127.0.0.1:${address.port}`,
+    timeoutMs: 5_000,
+    bodyBytesMax: 1 << 20,
+    retries: 0,
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLog,
+    metrics,
+  })
+  t.after(() => http.stop())
+  const tally = new Tally(metrics, silentLog)
+  const history = new KalshiHistory({ http, clock: new ManualClock(), tally })
+  const market = { nativeId: nativeMarketId('KXT-1'), event: null, series: null, outcomes: [] }
+  const range = { fromMs: timeMs(1_801_692_000_000), toMs: timeMs(1_801_692_600_000) }
+  const points = await history.prices(market, range, new AbortController().signal)
+  assert.deepEqual(
+    points,
+    cases.flatMap(({ reads }) => reads),
+  )
+  const refused = cases.flatMap(({ becomes }) => becomes).filter((fate) => fate !== 'candle')
+  const counted = [...metrics.counts('venue_rejected_total')].map(([labels]) => JSON.parse(labels))
+  assert.deepEqual(
+    counted.map(({ reason }: { reason?: string }) => `rejected ${reason}`).sort(),
+    refused.sort(),
+  )
 })
