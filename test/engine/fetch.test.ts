@@ -99,15 +99,15 @@ const cutOff: Answer = (_request, response) => {
 const html: Answer = (_request, response) => response.end('<html>Just a moment…</html>')
 const never: Answer = () => {}
 
-afterEach(async () => {
-  for (const { client, server } of opened.splice(0)) {
-    client.stop()
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-})
-
 describe('HttpClient', () => {
+  afterEach(async () => {
+    for (const { client, server } of opened.splice(0)) {
+      client.stop()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+
   for (const [name, bad] of [
     ['429', status(429)],
     ['500', status(500)],

@@ -81,15 +81,15 @@ async function start(bench: Bench): Promise<WebSocket> {
   return peer
 }
 
-afterEach(async () => {
-  for (const bench of benches.splice(0)) {
-    await bench.feed.stop()
-    for (const peer of bench.peers) peer.terminate()
-    await new Promise((resolve) => bench.server.close(resolve))
-  }
-})
-
 describe('SocketFeed', () => {
+  afterEach(async () => {
+    for (const bench of benches.splice(0)) {
+      await bench.feed.stop()
+      for (const peer of bench.peers) peer.terminate()
+      await new Promise((resolve) => bench.server.close(resolve))
+    }
+  })
+
   it('[FEED1] a frame is stamped once with our time and carries its connection', async () => {
     const bench = await open()
     const peer = await start(bench)

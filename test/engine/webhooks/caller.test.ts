@@ -15,11 +15,6 @@ import { selfSigned } from '../../support/fakes/self-signed.ts'
 const body = Buffer.from('{"type":"webhook.test","data":{"note":"ü"}}')
 const opened: { receivers: Receiver[]; callers: Caller[] } = { receivers: [], callers: [] }
 
-afterEach(async () => {
-  for (const caller of opened.callers.splice(0)) caller.stop()
-  for (const receiver of opened.receivers.splice(0)) await receiver.close()
-})
-
 async function receive(behaviour: Behaviour): Promise<Receiver> {
   const receiver = await Receiver.open(behaviour)
   opened.receivers.push(receiver)
@@ -60,7 +55,14 @@ const status = (code: number, ...headers: readonly string[]) =>
 const reasonOf = (outcome: PostOutcome) =>
   outcome.kind === 'answered' ? outcome.status : outcome.reason
 
+const closeOpened = async () => {
+  for (const caller of opened.callers.splice(0)) caller.stop()
+  for (const receiver of opened.receivers.splice(0)) await receiver.close()
+}
+
 describe('what receivers do', () => {
+  afterEach(closeOpened)
+
   for (const code of [200, 204, 300, 301, 302, 307, 400, 401, 410, 429, 500, 502, 999]) {
     it(`[CALL5] status ${code} is told, and the connection serves again`, async () => {
       const receiver = await receive(status(code, 'Location: http://127.0.0.1:1/elsewhere'))
@@ -206,6 +208,8 @@ describe('what receivers do', () => {
 })
 
 describe('Retry-After', () => {
+  afterEach(closeOpened)
+
   const asked: readonly (readonly [header: string, ms: number | null])[] = [
     ['0', 0],
     ['7', 7_000],
@@ -232,6 +236,8 @@ describe('Retry-After', () => {
 })
 
 describe('limits', () => {
+  afterEach(closeOpened)
+
   it('[CALL4] a name that is never resolved, and a handshake that never ends, take 5 s', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const nameless = send(caller, 'http://silent.example/')
@@ -344,6 +350,8 @@ describe('limits', () => {
 })
 
 describe('connections', () => {
+  afterEach(closeOpened)
+
   it('[CALL9] an idle connection that the receiver closed is replaced within the attempt, once', async () => {
     const { caller } = open()
     // Closes each connection when the second request on it comes, as if it had been about to.

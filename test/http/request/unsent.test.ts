@@ -87,10 +87,6 @@ before(async () => {
   port = uws.us_socket_local_port(socket)
   closeAll = () => app.close()
 })
-beforeEach(() => {
-  accounts.addressLimit = Number.MAX_SAFE_INTEGER
-  answeredCount = 0
-})
 after(() => closeAll())
 
 /** A client that has sent this and reads nothing until it is told to. */
@@ -145,6 +141,11 @@ const cutCount = async () =>
 const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 
 describe('answers that are not read', () => {
+  beforeEach(() => {
+    accounts.addressLimit = Number.MAX_SAFE_INTEGER
+    answeredCount = 0
+  })
+
   for (const path of ['/file', '/text', '/later', '/bytes']) {
     test(`[UNSENT1] the rest of ${path} comes as it is read, byte for byte, and the connection serves on`, async () => {
       const socket = await asker(ask(path))
@@ -235,21 +236,21 @@ describe('answers that are not read', () => {
     })
     assert.equal(head.headers.get('content-length'), String(LONG_BYTES))
   })
-})
 
-test('[BURST1] so many requests of one address are answered in a turn; the connection of the next one ends', async () => {
-  const sent = 6_000
-  const socket = await asker(ask('/small').repeat(sent))
-  const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1
-  assert.ok(answers <= answeredCount)
-  assert.ok(answeredCount < sent, `${answeredCount} answered`)
-  // Those that wait for their answers are answered, however many they are.
-  answeredCount = 0
-  const patient = await asker('')
-  patient.resume()
-  for (let count = 1; count < 1.5 * addressRequestsPerTurnMax; count += 1) {
-    patient.write(ask('/small'))
-    await until(() => answeredCount === count)
-  }
-  patient.destroy()
+  test('[BURST1] so many requests of one address are answered in a turn; the connection of the next one ends', async () => {
+    const sent = 6_000
+    const socket = await asker(ask('/small').repeat(sent))
+    const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1
+    assert.ok(answers <= answeredCount)
+    assert.ok(answeredCount < sent, `${answeredCount} answered`)
+    // Those that wait for their answers are answered, however many they are.
+    answeredCount = 0
+    const patient = await asker('')
+    patient.resume()
+    for (let count = 1; count < 1.5 * addressRequestsPerTurnMax; count += 1) {
+      patient.write(ask('/small'))
+      await until(() => answeredCount === count)
+    }
+    patient.destroy()
+  })
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import { outstandingWritesMax } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -32,10 +32,6 @@ interface Bench {
 }
 
 const cleanups: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup()
-})
 
 function openBench(name: EnvironmentName): Bench {
   const path = mkdtempSync(join(tmpdir(), 'twinbook-environment-'))
@@ -76,172 +72,178 @@ function openBench(name: EnvironmentName): Bench {
   return bench
 }
 
-test('[STORE4] writes gather for the pause, then go to the disk as one transaction', async () => {
-  const bench = openBench('market')
-  const marks = new Marks(bench.environment)
-  for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
-  assert.equal(bench.environment.outstandingWrites(), 50, 'a row put twice is written once')
-  bench.clock.advance(19)
-  assert.equal(bench.commitCount, 0)
-  bench.clock.advance(1)
-  assert.equal(bench.commitCount, 1)
-  marks.put('mark 1', -1)
-  assert.equal(marks.get('mark 1'), -1)
-  await bench.environment.committed()
-  assert.equal(bench.environment.outstandingWrites(), 0)
-  assert.equal(bench.commitCount, 2)
-  assert.equal(marks.get('mark 1'), -1)
-  assert.equal(marks.get('mark 2'), 52)
-})
+describe('an environment', () => {
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup()
+  })
 
-test('[STORE4] a failed commit turns the state red; rows already published stay readable', async () => {
-  const bench = openBench('market')
-  const marks = new Marks(bench.environment)
-  bench.fault = 'broken'
-  marks.put('a', 1)
-  await assert.rejects(bench.environment.committed(), /writing to the disk failed/)
-  assert.equal(bench.environment.state, 'failed')
-  assert.equal(marks.get('a'), 1)
-  marks.put('b', 2)
-  assert.equal(marks.get('b'), 2)
-  await assert.rejects(bench.environment.committed(), /writing to the disk failed/)
-  assert.equal(bench.commitCount, 1, 'after a failed flush nothing more is written')
-  const failures = [...bench.metrics.counts('storage_commit_failures').values()]
-  assert.deepEqual(
-    failures.map((count) => count.value),
-    [1],
-  )
-})
+  test('[STORE4] writes gather for the pause, then go to the disk as one transaction', async () => {
+    const bench = openBench('market')
+    const marks = new Marks(bench.environment)
+    for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
+    assert.equal(bench.environment.outstandingWrites(), 50, 'a row put twice is written once')
+    bench.clock.advance(19)
+    assert.equal(bench.commitCount, 0)
+    bench.clock.advance(1)
+    assert.equal(bench.commitCount, 1)
+    marks.put('mark 1', -1)
+    assert.equal(marks.get('mark 1'), -1)
+    await bench.environment.committed()
+    assert.equal(bench.environment.outstandingWrites(), 0)
+    assert.equal(bench.commitCount, 2)
+    assert.equal(marks.get('mark 1'), -1)
+    assert.equal(marks.get('mark 2'), 52)
+  })
 
-test('[STORE4] a full disk is told apart, tried again, and forgotten when there is room', async () => {
-  const bench = openBench('market')
-  const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
-  bench.fault = 'full'
-  trades.put(traded(1), trade('t1'))
-  await assert.rejects(bench.environment.committed(), /the disk is full/)
-  assert.equal(bench.environment.state, 'diskFull')
-  trades.put(traded(1), trade('t2'))
-  bench.fault = 'none'
-  bench.clock.advance(5_000)
-  await bench.environment.committed()
-  assert.equal(bench.environment.state, 'ok')
-  assert.equal(trades.get(1, 't1')?.ordinal, 0)
-  assert.equal(trades.get(1, 't2')?.ordinal, 1)
-  assert.equal(bench.environment.outstandingWrites(), 0)
-})
+  test('[STORE4] a failed commit turns the state red; rows already published stay readable', async () => {
+    const bench = openBench('market')
+    const marks = new Marks(bench.environment)
+    bench.fault = 'broken'
+    marks.put('a', 1)
+    await assert.rejects(bench.environment.committed(), /writing to the disk failed/)
+    assert.equal(bench.environment.state, 'failed')
+    assert.equal(marks.get('a'), 1)
+    marks.put('b', 2)
+    assert.equal(marks.get('b'), 2)
+    await assert.rejects(bench.environment.committed(), /writing to the disk failed/)
+    assert.equal(bench.commitCount, 1, 'after a failed flush nothing more is written')
+    const failures = [...bench.metrics.counts('storage_commit_failures').values()]
+    assert.deepEqual(
+      failures.map((count) => count.value),
+      [1],
+    )
+  })
 
-test('[STORE4] the state is well again within 5 s of the disk, though nothing is left to write', async () => {
-  const bench = openBench('accounts')
-  const accounts = new Accounts(bench.environment)
-  await accounts.putAccount(account('one'))
-  bench.fault = 'full'
-  await assert.rejects(accounts.putAccount(account('two')), /the disk is full/)
-  assert.deepEqual(
-    [bench.environment.state, bench.environment.outstandingWrites()],
-    ['diskFull', 0],
-  )
-  bench.clock.advance(4_000)
-  await bench.environment.committed().catch(() => undefined)
-  assert.equal(bench.environment.state, 'diskFull', 'still full')
-  bench.fault = 'none'
-  bench.clock.advance(4_000)
-  await bench.environment.committed()
-  assert.equal(bench.environment.state, 'ok')
-})
+  test('[STORE4] a full disk is told apart, tried again, and forgotten when there is room', async () => {
+    const bench = openBench('market')
+    const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
+    bench.fault = 'full'
+    trades.put(traded(1), trade('t1'))
+    await assert.rejects(bench.environment.committed(), /the disk is full/)
+    assert.equal(bench.environment.state, 'diskFull')
+    trades.put(traded(1), trade('t2'))
+    bench.fault = 'none'
+    bench.clock.advance(5_000)
+    await bench.environment.committed()
+    assert.equal(bench.environment.state, 'ok')
+    assert.equal(trades.get(1, 't1')?.ordinal, 0)
+    assert.equal(trades.get(1, 't2')?.ordinal, 1)
+    assert.equal(bench.environment.outstandingWrites(), 0)
+  })
 
-test('[STORE4] while commits fail no more rows wait than the bound; the rest is counted', async () => {
-  const bench = openBench('market')
-  const marks = new Marks(bench.environment)
-  bench.fault = 'broken'
-  marks.put('first', 1)
-  await assert.rejects(bench.environment.committed())
-  for (let count = 0; count < outstandingWritesMax + 10; count += 1) marks.put(`m${count}`, count)
-  assert.equal(bench.environment.outstandingWrites(), outstandingWritesMax)
-  const dropped = [...bench.metrics.counts('storage_writes_dropped').values()]
-  assert.equal(dropped[0]?.value, 11)
-})
+  test('[STORE4] the state is well again within 5 s of the disk, though nothing is left to write', async () => {
+    const bench = openBench('accounts')
+    const accounts = new Accounts(bench.environment)
+    await accounts.putAccount(account('one'))
+    bench.fault = 'full'
+    await assert.rejects(accounts.putAccount(account('two')), /the disk is full/)
+    assert.deepEqual(
+      [bench.environment.state, bench.environment.outstandingWrites()],
+      ['diskFull', 0],
+    )
+    bench.clock.advance(4_000)
+    await bench.environment.committed().catch(() => undefined)
+    assert.equal(bench.environment.state, 'diskFull', 'still full')
+    bench.fault = 'none'
+    bench.clock.advance(4_000)
+    await bench.environment.committed()
+    assert.equal(bench.environment.state, 'ok')
+  })
 
-test('[OUTBOX10] while the disk is full a delivery is taken whole or not at all', async () => {
-  const bench = openBench('market')
-  const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
-  const one = webhookNumber(1)
-  const first = outbox.create(one, newDelivery('evt_1'))
-  await bench.environment.committed()
-  bench.fault = 'full'
-  marks.put('first', 1)
-  await assert.rejects(bench.environment.committed())
-  // Some changes still have room for all of their rows, then for a few, then for none.
-  for (let left = 20; left >= 0; left -= 1) {
-    while (bench.environment.outstandingWrites() < outstandingWritesMax - left) {
-      marks.put(`m${bench.environment.outstandingWrites()}`, 1)
+  test('[STORE4] while commits fail no more rows wait than the bound; the rest is counted', async () => {
+    const bench = openBench('market')
+    const marks = new Marks(bench.environment)
+    bench.fault = 'broken'
+    marks.put('first', 1)
+    await assert.rejects(bench.environment.committed())
+    for (let count = 0; count < outstandingWritesMax + 10; count += 1) marks.put(`m${count}`, count)
+    assert.equal(bench.environment.outstandingWrites(), outstandingWritesMax)
+    const dropped = [...bench.metrics.counts('storage_writes_dropped').values()]
+    assert.equal(dropped[0]?.value, 11)
+  })
+
+  test('[OUTBOX10] while the disk is full a delivery is taken whole or not at all', async () => {
+    const bench = openBench('market')
+    const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
+    const one = webhookNumber(1)
+    const first = outbox.create(one, newDelivery('evt_1'))
+    await bench.environment.committed()
+    bench.fault = 'full'
+    marks.put('first', 1)
+    await assert.rejects(bench.environment.committed())
+    // Some changes still have room for all of their rows, then for a few, then for none.
+    for (let left = 20; left >= 0; left -= 1) {
+      while (bench.environment.outstandingWrites() < outstandingWritesMax - left) {
+        marks.put(`m${bench.environment.outstandingWrites()}`, 1)
+      }
+      outbox.create(one, newDelivery(`evt_left_${left}`))
+      if (first !== null) outbox.update(one, { ...first, status: 'delivered', dueAtMs: null })
+      outbox.prune({ webhook: one, finishedMax: 0, beforeMs: timeMs(0), rowsMax: 5 })
     }
-    outbox.create(one, newDelivery(`evt_left_${left}`))
-    if (first !== null) outbox.update(one, { ...first, status: 'delivered', dueAtMs: null })
-    outbox.prune({ webhook: one, finishedMax: 0, beforeMs: timeMs(0), rowsMax: 5 })
-  }
-  const judge = () => {
-    const listed = outbox.list({ webhook: one, status: null, before: null, limit: 99 })
-    const { counts } = outbox.state(one)
-    const due = outbox.due({ webhook: one, lane: 'first', after: null, limit: 99 })
-    const pending = listed.filter(({ status }) => status === 'pending')
-    assert.equal(counts.pending, pending.length)
-    assert.equal(due.length, pending.length)
-    assert.equal(counts.created, listed[0]?.number ?? 1)
-    return counts
-  }
-  const counts = judge()
-  assert.ok(counts.created < 22, 'some were refused')
-  bench.fault = 'none'
-  bench.clock.advance(5_000)
-  await bench.environment.committed()
-  assert.deepEqual(judge(), counts)
-  assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
-})
+    const judge = () => {
+      const listed = outbox.list({ webhook: one, status: null, before: null, limit: 99 })
+      const { counts } = outbox.state(one)
+      const due = outbox.due({ webhook: one, lane: 'first', after: null, limit: 99 })
+      const pending = listed.filter(({ status }) => status === 'pending')
+      assert.equal(counts.pending, pending.length)
+      assert.equal(due.length, pending.length)
+      assert.equal(counts.created, listed[0]?.number ?? 1)
+      return counts
+    }
+    const counts = judge()
+    assert.ok(counts.created < 22, 'some were refused')
+    bench.fault = 'none'
+    bench.clock.advance(5_000)
+    await bench.environment.committed()
+    assert.deepEqual(judge(), counts)
+    assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
+  })
 
-test('[STORE8] an account that could not be stored is refused and not there', async () => {
-  const bench = openBench('accounts')
-  const accounts = new Accounts(bench.environment)
-  await accounts.putAccount(account('one'))
-  bench.fault = 'full'
-  await assert.rejects(accounts.putAccount(account('two')), /the disk is full/)
-  await assert.rejects(accounts.putAccount(account('one', { tier: 'pro' })), /the disk is full/)
-  assert.deepEqual([...accounts.accounts()], [account('one')])
-  bench.fault = 'none'
-  await accounts.putKey(key('k1'))
-  assert.equal(bench.environment.state, 'ok')
-  bench.fault = 'broken'
-  await assert.rejects(accounts.removeKey(key('k1').id), /writing to the disk failed/)
-  await assert.rejects(accounts.putKey(key('k2')), /writing to the disk failed/)
-  assert.deepEqual([...accounts.keys()], [key('k1')])
-})
+  test('[STORE8] an account that could not be stored is refused and not there', async () => {
+    const bench = openBench('accounts')
+    const accounts = new Accounts(bench.environment)
+    await accounts.putAccount(account('one'))
+    bench.fault = 'full'
+    await assert.rejects(accounts.putAccount(account('two')), /the disk is full/)
+    await assert.rejects(accounts.putAccount(account('one', { tier: 'pro' })), /the disk is full/)
+    assert.deepEqual([...accounts.accounts()], [account('one')])
+    bench.fault = 'none'
+    await accounts.putKey(key('k1'))
+    assert.equal(bench.environment.state, 'ok')
+    bench.fault = 'broken'
+    await assert.rejects(accounts.removeKey(key('k1').id), /writing to the disk failed/)
+    await assert.rejects(accounts.putKey(key('k2')), /writing to the disk failed/)
+    assert.deepEqual([...accounts.keys()], [key('k1')])
+  })
 
-test('[STORE8] a disk that does not answer within 5 s is a refusal', async () => {
-  const bench = openBench('accounts')
-  const accounts = new Accounts(bench.environment)
-  bench.fault = 'hangs'
-  const put = accounts.putAccount(account('one'))
-  bench.clock.advance(5_000)
-  await assert.rejects(put, /TIMED_OUT/)
-  const closing = assert.rejects(bench.environment.close(1_000), /TIMED_OUT/)
-  bench.clock.advance(1_000)
-  await closing
-})
+  test('[STORE8] a disk that does not answer within 5 s is a refusal', async () => {
+    const bench = openBench('accounts')
+    const accounts = new Accounts(bench.environment)
+    bench.fault = 'hangs'
+    const put = accounts.putAccount(account('one'))
+    bench.clock.advance(5_000)
+    await assert.rejects(put, /TIMED_OUT/)
+    const closing = assert.rejects(bench.environment.close(1_000), /TIMED_OUT/)
+    bench.clock.advance(1_000)
+    await closing
+  })
 
-test('[STORE6] trades whose ids share all hash bits are kept apart', async () => {
-  const bench = openBench('market')
-  const hours = new Hours(bench.environment, TABLES.hours)
-  const trades = new Trades(bench.environment, hours, () => [1, 1])
-  for (let count = 0; count < 5; count += 1) trades.put(traded(1), trade(`t${count}`))
-  await bench.environment.committed()
-  trades.put(traded(1), trade('t5'))
-  for (let count = 0; count < 6; count += 1) {
-    assert.equal(trades.get(1, `t${count}`)?.ordinal, count)
-  }
-  assert.equal(trades.has(1, 't6'), false)
-  trades.removeBefore({ market: 1, beforeMs: trade('x').timeMs + 1, rowsMax: 2 })
-  await bench.environment.committed()
-  assert.deepEqual(
-    [0, 1, 2, 3, 4, 5].map((count) => trades.has(1, `t${count}`)),
-    [false, false, true, true, true, true],
-  )
+  test('[STORE6] trades whose ids share all hash bits are kept apart', async () => {
+    const bench = openBench('market')
+    const hours = new Hours(bench.environment, TABLES.hours)
+    const trades = new Trades(bench.environment, hours, () => [1, 1])
+    for (let count = 0; count < 5; count += 1) trades.put(traded(1), trade(`t${count}`))
+    await bench.environment.committed()
+    trades.put(traded(1), trade('t5'))
+    for (let count = 0; count < 6; count += 1) {
+      assert.equal(trades.get(1, `t${count}`)?.ordinal, count)
+    }
+    assert.equal(trades.has(1, 't6'), false)
+    trades.removeBefore({ market: 1, beforeMs: trade('x').timeMs + 1, rowsMax: 2 })
+    await bench.environment.committed()
+    assert.deepEqual(
+      [0, 1, 2, 3, 4, 5].map((count) => trades.has(1, `t${count}`)),
+      [false, false, true, true, true, true],
+    )
+  })
 })

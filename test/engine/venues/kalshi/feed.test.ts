@@ -19,8 +19,6 @@ import {
   watched,
 } from '../../../support/fakes/kalshi-peer.ts'
 
-afterEach(closeAll)
-
 async function startKeyed(tickers: readonly string[]): Promise<Bench> {
   const bench = await open(true)
   bench.venue.feed.start()
@@ -35,6 +33,8 @@ async function startKeyed(tickers: readonly string[]): Promise<Bench> {
 }
 
 describe('Kalshi feed with a key', () => {
+  afterEach(closeAll)
+
   it('[KFEED1] it signs the handshake, subscribes, and books begin with their snapshot', async () => {
     const bench = await startKeyed(['A', 'B'])
     assert.ok(bench.upgrades.every((headers) => headers['kalshi-access-signature'] !== undefined))

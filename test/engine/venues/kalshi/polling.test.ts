@@ -14,9 +14,9 @@ import {
   watched,
 } from '../../../support/fakes/kalshi-peer.ts'
 
-afterEach(closeAll)
-
 describe('Kalshi feed without a key', () => {
+  afterEach(closeAll)
+
   it('[KPOLL1] books are polled and in order, a hundred a request, each market in its round', async () => {
     const bench = await open(false)
     const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)

@@ -68,28 +68,28 @@ function openWith(tickers: readonly string[]): void {
   }
 }
 
-beforeEach(() => {
-  nowMs = 0
-  sent = []
-  suspects = []
-  overflow = []
-  givenUp = []
-  isSendable = true
-  subscriptions = new Subscriptions({
-    send: (text) => {
-      if (isSendable) sent.push(read(text))
-      return isSendable
-    },
-    nowMs: () => nowMs,
-    trouble: () => {},
-    onSuspect: (tickers) => suspects.push(...tickers),
-    onOverflow: (tickers) => overflow.push(...tickers),
-    onGivenUp: (tickers) => givenUp.push(...tickers),
-    forgetSid: () => {},
-  })
-})
-
 describe('Kalshi subscriptions', () => {
+  beforeEach(() => {
+    nowMs = 0
+    sent = []
+    suspects = []
+    overflow = []
+    givenUp = []
+    isSendable = true
+    subscriptions = new Subscriptions({
+      send: (text) => {
+        if (isSendable) sent.push(read(text))
+        return isSendable
+      },
+      nowMs: () => nowMs,
+      trouble: () => {},
+      onSuspect: (tickers) => suspects.push(...tickers),
+      onOverflow: (tickers) => overflow.push(...tickers),
+      onGivenUp: (tickers) => givenUp.push(...tickers),
+      forgetSid: () => {},
+    })
+  })
+
   it('[KSUB1] a new connection subscribes everything, 250 markets a subscription', () => {
     for (const ticker of names(1_001)) subscriptions.add(ticker)
     subscriptions.opened()

@@ -59,13 +59,6 @@ async function open(answers: Answers) {
   return { catalog, trades, clock, paths, ends, troubles, doubted }
 }
 
-afterEach(async () => {
-  for (const { server, http } of servers.splice(0)) {
-    http.stop()
-    await new Promise((resolve) => server.close(resolve))
-  }
-})
-
 const market = (ticker: string, status = 'active', more: object = {}) => ({
   ticker,
   event_ticker: ticker.split('-').slice(0, 2).join('-'),
@@ -96,7 +89,15 @@ async function collect(read: (onPage: (page: CatalogPage) => void) => Promise<vo
   }
 }
 
+const closeOpened = async () => {
+  for (const { server, http } of servers.splice(0)) {
+    http.stop()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
 describe('Kalshi catalogue', () => {
+  afterEach(closeOpened)
   it('[KCAT1] the crawl reads each event once, to the last page, without the long settled', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
     const { catalog, ends, paths } = await open((path, query) => {
@@ -217,6 +218,7 @@ describe('Kalshi catalogue', () => {
 })
 
 describe('Kalshi trades over REST', () => {
+  afterEach(closeOpened)
   const trade = (id: string, time: string, more: object = {}) => ({
     trade_id: id,
     ticker: 'T',

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, beforeEach, describe, test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { PRICE_HALF } from '../../../../../engine/units.ts'
 import { ask, type FrameReader, record, records } from '../../../../support/clients/venue-client.ts'
@@ -25,9 +25,6 @@ async function start(faults: readonly (typeof FAULTS)[number][] = []) {
   no = market.listing.tokens[1]
 }
 
-beforeEach(() => start())
-afterEach(() => venue.stop())
-
 /** Subscribes and takes the initial books. */
 async function follow(tokens: readonly string[], more = {}): Promise<FrameReader> {
   const reader = await venue.market()
@@ -41,303 +38,310 @@ async function kinds(reader: FrameReader): Promise<readonly unknown[]> {
   return (await reader.drain()).map((frame) => record(JSON.parse(frame)).event_type)
 }
 
-test('[SIMPM20] the first frame answers with all books in one array, equal to REST', async () => {
-  const reader = await venue.market()
-  reader.send({ assets_ids: [yes, no], type: 'market' })
-  const books = records(await reader.nextJson())
-  assert.deepEqual(
-    books.map((book) => [book.event_type, book.asset_id]),
-    [
-      ['book', yes],
-      ['book', no],
-    ],
-  )
-  const rest = record((await ask(`${venue.clob}/book?token_id=${yes}`)).body)
-  assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
-})
+describe('the market channel', () => {
+  beforeEach(() => start())
+  afterEach(() => venue.stop())
 
-test('[SIMPM20] known assets are answered NO NEW ASSETS, and unsubscribing forgets them', async () => {
-  const reader = await follow([yes])
-  reader.send({ assets_ids: [yes], operation: 'subscribe' })
-  assert.equal(await reader.next(), 'NO NEW ASSETS')
-  reader.send({ assets_ids: [yes, no], operation: 'subscribe' })
-  assert.deepEqual(
-    records(await reader.nextJson()).map((book) => book.asset_id),
-    [no],
-  )
-  reader.send({ assets_ids: [yes, no], operation: 'unsubscribe' })
-  await reader.drain()
-  venue.world.setLevels(market, ['bid', 0.41, 5])
-  assert.deepEqual(await reader.drain(), [])
-  reader.send({ assets_ids: [yes], operation: 'subscribe' })
-  const [book] = records(await reader.nextJson())
-  assert.deepEqual(records(book?.bids).at(-1), { price: '0.41', size: '5' })
-  reader.send({ assets_ids: [no], operation: 'subscribe', initial_dump: false })
-  assert.deepEqual(await reader.drain(), [])
-})
-
-test('[SIMPM21] a change names both tokens, mirrored, with the best prices after it', async () => {
-  const reader = await follow([no])
-  venue.world.setLevels(market, ['bid', 0.41, 7.25], ['ask', 0.42, 0])
-  const message = record(await reader.nextJson())
-  assert.equal(message.market, market.listing.nativeId)
-  assert.equal(message.timestamp, String(venue.clock.nowMs()))
-  const entries = records(message.price_changes)
-  const shown = entries.map(({ hash, ...entry }) => {
-    assert.match(String(hash), /^[0-9a-f]{40}$/)
-    return entry
+  test('[SIMPM20] the first frame answers with all books in one array, equal to REST', async () => {
+    const reader = await venue.market()
+    reader.send({ assets_ids: [yes, no], type: 'market' })
+    const books = records(await reader.nextJson())
+    assert.deepEqual(
+      books.map((book) => [book.event_type, book.asset_id]),
+      [
+        ['book', yes],
+        ['book', no],
+      ],
+    )
+    const rest = record((await ask(`${venue.clob}/book?token_id=${yes}`)).body)
+    assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
   })
-  const [up, down] = [
-    { best_bid: '0.41', best_ask: '0.45' },
-    { best_bid: '0.55', best_ask: '0.59' },
-  ]
-  assert.deepEqual(shown, [
-    { asset_id: yes, price: '0.41', size: '7.25', side: 'BUY', ...up },
-    { asset_id: no, price: '0.59', size: '7.25', side: 'SELL', ...down },
-    { asset_id: yes, price: '0.42', size: '0', side: 'SELL', ...up },
-    { asset_id: no, price: '0.58', size: '0', side: 'BUY', ...down },
-  ])
-})
 
-test('[SIMPM21] an empty side has empty text for its best price', async () => {
-  const reader = await follow([yes])
-  venue.world.setLevels(market, ['ask', 0.42, 0], ['ask', 0.45, 0])
-  const [first, second] = records(record(await reader.nextJson()).price_changes)
-  assert.deepEqual([first?.best_bid, first?.best_ask], ['0.4', ''])
-  assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
-})
-
-test('[SIMPM22] equal books have equal hashes, other books and the other token other ones', async () => {
-  const reader = await follow([yes])
-  const hashes = async (amount: number) => {
-    venue.world.setLevels(market, ['bid', 0.38, amount])
-    return records(record(await reader.nextJson()).price_changes).map((entry) => entry.hash)
-  }
-  const [three, four, again] = [await hashes(3), await hashes(4), await hashes(3)]
-  assert.deepEqual(three, again)
-  assert.notDeepEqual(three, four)
-  assert.notEqual(three[0], three[1])
-  const later = await follow([yes])
-  venue.world.setLevels(market, ['bid', 0.38, 4])
-  const [seen] = records(record(await later.nextJson()).price_changes)
-  assert.equal(seen?.hash, four[0])
-})
-
-test('[SIMPM23] a trade sends the books of both tokens and the price of the one traded', async () => {
-  const reader = await follow([yes, no])
-  const trade = venue.world.trade(market, { contracts: 30 })
-  const [first, second, last] = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
-  assert.deepEqual([first?.event_type, first?.asset_id], ['book', yes])
-  assert.deepEqual([second?.event_type, second?.asset_id], ['book', no])
-  assert.deepEqual(records(first?.asks).at(-1), { price: '0.42', size: '50' })
-  assert.deepEqual(records(second?.bids).at(-1), { price: '0.58', size: '50' })
-  assert.equal(first?.last_trade_price, '0.42')
-  const { event_type: _, hash, ...book } = first ?? {}
-  const { market: id, asset_id, timestamp, ...rest } = book
-  const text = JSON.stringify({ market: id, asset_id, timestamp, hash: '', ...rest })
-  assert.equal(hash, createHash('sha1').update(text).digest('hex'))
-  assert.deepEqual(last, {
-    event_type: 'last_trade_price',
-    market: market.listing.nativeId,
-    asset_id: yes,
-    price: '0.42',
-    size: '30',
-    side: 'BUY',
-    fee_rate_bps: '1000',
-    timestamp: String(venue.clock.nowMs()),
-    transaction_hash: trade.txHash,
+  test('[SIMPM20] known assets are answered NO NEW ASSETS, and unsubscribing forgets them', async () => {
+    const reader = await follow([yes])
+    reader.send({ assets_ids: [yes], operation: 'subscribe' })
+    assert.equal(await reader.next(), 'NO NEW ASSETS')
+    reader.send({ assets_ids: [yes, no], operation: 'subscribe' })
+    assert.deepEqual(
+      records(await reader.nextJson()).map((book) => book.asset_id),
+      [no],
+    )
+    reader.send({ assets_ids: [yes, no], operation: 'unsubscribe' })
+    await reader.drain()
+    venue.world.setLevels(market, ['bid', 0.41, 5])
+    assert.deepEqual(await reader.drain(), [])
+    reader.send({ assets_ids: [yes], operation: 'subscribe' })
+    const [book] = records(await reader.nextJson())
+    assert.deepEqual(records(book?.bids).at(-1), { price: '0.41', size: '5' })
+    reader.send({ assets_ids: [no], operation: 'subscribe', initial_dump: false })
+    assert.deepEqual(await reader.drain(), [])
   })
-  const other = await follow([no])
-  venue.world.trade(market)
-  assert.deepEqual(await kinds(other), ['book'])
-})
 
-test('[SIMPM24] a new tick is told for both tokens, without a book', async () => {
-  const reader = await follow([yes, no])
-  venue.world.changeTick(market, 0.001)
-  const messages = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
-  assert.deepEqual(
-    messages.map((each) => [
-      each.event_type,
-      each.asset_id,
-      each.old_tick_size,
-      each.new_tick_size,
-    ]),
-    [
-      ['tick_size_change', yes, '0.01', '0.001'],
-      ['tick_size_change', no, '0.01', '0.001'],
-    ],
-  )
-})
+  test('[SIMPM21] a change names both tokens, mirrored, with the best prices after it', async () => {
+    const reader = await follow([no])
+    venue.world.setLevels(market, ['bid', 0.41, 7.25], ['ask', 0.42, 0])
+    const message = record(await reader.nextJson())
+    assert.equal(message.market, market.listing.nativeId)
+    assert.equal(message.timestamp, String(venue.clock.nowMs()))
+    const entries = records(message.price_changes)
+    const shown = entries.map(({ hash, ...entry }) => {
+      assert.match(String(hash), /^[0-9a-f]{40}$/)
+      return entry
+    })
+    const [up, down] = [
+      { best_bid: '0.41', best_ask: '0.45' },
+      { best_bid: '0.55', best_ask: '0.59' },
+    ]
+    assert.deepEqual(shown, [
+      { asset_id: yes, price: '0.41', size: '7.25', side: 'BUY', ...up },
+      { asset_id: no, price: '0.59', size: '7.25', side: 'SELL', ...down },
+      { asset_id: yes, price: '0.42', size: '0', side: 'SELL', ...up },
+      { asset_id: no, price: '0.58', size: '0', side: 'BUY', ...down },
+    ])
+  })
 
-test('[SIMPM25] best prices, new and resolved markets need the custom flag', async () => {
-  const plain = await follow([yes])
-  const custom = await follow([yes], { custom_feature_enabled: true })
-  const flaggedLate = await follow([yes])
-  flaggedLate.send({ assets_ids: [yes], operation: 'subscribe', custom_feature_enabled: true })
-  assert.equal(await flaggedLate.next(), 'NO NEW ASSETS')
-  venue.world.setLevels(market, ['bid', 0.41, 5])
-  venue.world.setLevels(market, ['bid', 0.35, 5])
-  venue.world.setStatus(marketAt(venue.world, 1), 'open', 'opened')
-  venue.world.setStatus(market, 'resolved', 'resolved')
-  assert.deepEqual(await kinds(plain), ['price_change', 'price_change'])
-  for (const reader of [custom, flaggedLate]) {
-    const frames = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
-    const [, best, , created, resolved] = frames
-    assert.equal(frames.length, 5)
-    assert.deepEqual([best?.best_bid, best?.best_ask, best?.spread], ['0.41', '0.42', '0.01'])
-    assert.deepEqual([created?.event_type, created?.slug], ['new_market', 'market-1'])
-    assert.deepEqual([created?.line, created?.game_start_time], ['', ''])
-    assert.deepEqual([resolved?.event_type, resolved?.winning_asset_id], ['market_resolved', yes])
-  }
-})
+  test('[SIMPM21] an empty side has empty text for its best price', async () => {
+    const reader = await follow([yes])
+    venue.world.setLevels(market, ['ask', 0.42, 0], ['ask', 0.45, 0])
+    const [first, second] = records(record(await reader.nextJson()).price_changes)
+    assert.deepEqual([first?.best_bid, first?.best_ask], ['0.4', ''])
+    assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
+  })
 
-test('[SIMPM25] a void market resolves without a winner', async () => {
-  venue.world.addEvent(1, {}, { payout: PRICE_HALF })
-  const half = marketAt(venue.world, 2)
-  const reader = await follow([half.listing.tokens[0]], { custom_feature_enabled: true })
-  venue.world.setStatus(half, 'resolved', 'resolved')
-  const message = record(await reader.nextJson())
-  assert.equal('winning_asset_id' in message, false)
-  assert.equal('winning_outcome' in message, false)
-})
+  test('[SIMPM22] equal books have equal hashes, other books and the other token other ones', async () => {
+    const reader = await follow([yes])
+    const hashes = async (amount: number) => {
+      venue.world.setLevels(market, ['bid', 0.38, amount])
+      return records(record(await reader.nextJson()).price_changes).map((entry) => entry.hash)
+    }
+    const [three, four, again] = [await hashes(3), await hashes(4), await hashes(3)]
+    assert.deepEqual(three, again)
+    assert.notDeepEqual(three, four)
+    assert.notEqual(three[0], three[1])
+    const later = await follow([yes])
+    venue.world.setLevels(market, ['bid', 0.38, 4])
+    const [seen] = records(record(await later.nextJson()).price_changes)
+    assert.equal(seen?.hash, four[0])
+  })
 
-test('[SIMPM26] PING is answered PONG, and no frame however broken ends the channel', async () => {
-  const reader = await venue.market()
-  const broken = ['', '{', 'null', '[]', '7', '{"assets_ids":7}', '{"operation":"dance"}']
-  for (const text of [...broken, '{"type":"user","assets_ids":[]}']) reader.send(text)
-  for (const _ of [...broken, 1]) assert.equal(await reader.next(), 'INVALID OPERATION')
-  reader.send('PING')
-  assert.equal(await reader.next(), 'PONG')
-  reader.send({ assets_ids: [yes, 7, null, 'unknown', yes], type: 'market' })
-  assert.deepEqual(
-    records(await reader.nextJson()).map((book) => book.asset_id),
-    [yes],
-  )
-})
+  test('[SIMPM23] a trade sends the books of both tokens and the price of the one traded', async () => {
+    const reader = await follow([yes, no])
+    const trade = venue.world.trade(market, { contracts: 30 })
+    const [first, second, last] = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
+    assert.deepEqual([first?.event_type, first?.asset_id], ['book', yes])
+    assert.deepEqual([second?.event_type, second?.asset_id], ['book', no])
+    assert.deepEqual(records(first?.asks).at(-1), { price: '0.42', size: '50' })
+    assert.deepEqual(records(second?.bids).at(-1), { price: '0.58', size: '50' })
+    assert.equal(first?.last_trade_price, '0.42')
+    const { event_type: _, hash, ...book } = first ?? {}
+    const { market: id, asset_id, timestamp, ...rest } = book
+    const text = JSON.stringify({ market: id, asset_id, timestamp, hash: '', ...rest })
+    assert.equal(hash, createHash('sha1').update(text).digest('hex'))
+    assert.deepEqual(last, {
+      event_type: 'last_trade_price',
+      market: market.listing.nativeId,
+      asset_id: yes,
+      price: '0.42',
+      size: '30',
+      side: 'BUY',
+      fee_rate_bps: '1000',
+      timestamp: String(venue.clock.nowMs()),
+      transaction_hash: trade.txHash,
+    })
+    const other = await follow([no])
+    venue.world.trade(market)
+    assert.deepEqual(await kinds(other), ['book'])
+  })
 
-test('[SIMPM27] without readers a change is not rendered', async () => {
-  const reader = await follow([yes])
-  reader.close()
-  await reader.closed
-  while (venue.server.connectionCounts().market > 0) await new Promise(setImmediate)
-  let looks = 0
-  Object.defineProperty(market, 'book', { get: () => (looks += 1) })
-  venue.world.changeTick(market, 0.001)
-  venue.world.setStatus(market, 'closed', 'closed')
-  assert.equal(looks, 0)
-})
+  test('[SIMPM24] a new tick is told for both tokens, without a book', async () => {
+    const reader = await follow([yes, no])
+    venue.world.changeTick(market, 0.001)
+    const messages = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
+    assert.deepEqual(
+      messages.map((each) => [
+        each.event_type,
+        each.asset_id,
+        each.old_tick_size,
+        each.new_tick_size,
+      ]),
+      [
+        ['tick_size_change', yes, '0.01', '0.001'],
+        ['tick_size_change', no, '0.01', '0.001'],
+      ],
+    )
+  })
 
-test('[SIMPM28] lost_delta leaves a change out, duplicate sends a message twice', async () => {
-  await venue.stop()
-  await start(['lost_delta'])
-  const lossy = await follow([yes])
-  venue.chance.value = 0
-  venue.world.setLevels(market, ['bid', 0.41, 5])
-  venue.chance.value = 1
-  venue.world.setLevels(market, ['bid', 0.41, 6])
-  const [only, ...more] = (await lossy.drain()).map((frame) => record(JSON.parse(frame)))
-  assert.deepEqual([records(only?.price_changes)[0]?.size, more.length], ['6', 0])
-  await venue.stop()
-  await start(['duplicate'])
-  const double = await follow([yes])
-  venue.chance.value = 0
-  venue.world.setLevels(market, ['bid', 0.41, 5])
-  const [one, two, ...others] = await double.drain()
-  assert.equal(one, two)
-  assert.equal(others.length, 0)
-})
+  test('[SIMPM25] best prices, new and resolved markets need the custom flag', async () => {
+    const plain = await follow([yes])
+    const custom = await follow([yes], { custom_feature_enabled: true })
+    const flaggedLate = await follow([yes])
+    flaggedLate.send({ assets_ids: [yes], operation: 'subscribe', custom_feature_enabled: true })
+    assert.equal(await flaggedLate.next(), 'NO NEW ASSETS')
+    venue.world.setLevels(market, ['bid', 0.41, 5])
+    venue.world.setLevels(market, ['bid', 0.35, 5])
+    venue.world.setStatus(marketAt(venue.world, 1), 'open', 'opened')
+    venue.world.setStatus(market, 'resolved', 'resolved')
+    assert.deepEqual(await kinds(plain), ['price_change', 'price_change'])
+    for (const reader of [custom, flaggedLate]) {
+      const frames = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
+      const [, best, , created, resolved] = frames
+      assert.equal(frames.length, 5)
+      assert.deepEqual([best?.best_bid, best?.best_ask, best?.spread], ['0.41', '0.42', '0.01'])
+      assert.deepEqual([created?.event_type, created?.slug], ['new_market', 'market-1'])
+      assert.deepEqual([created?.line, created?.game_start_time], ['', ''])
+      assert.deepEqual([resolved?.event_type, resolved?.winning_asset_id], ['market_resolved', yes])
+    }
+  })
 
-test('[SIMPM20] who subscribed before a market opened gets its book when it opens', async () => {
-  venue.world.setStatus(market, 'unopened', 'closed')
-  const reader = await venue.market()
-  reader.send({ assets_ids: [no], type: 'market', custom_feature_enabled: true })
-  assert.deepEqual(await reader.nextJson(), [])
-  venue.world.setStatus(market, 'open', 'opened')
-  assert.equal(record(await reader.nextJson()).event_type, 'new_market')
-  const rest = record((await ask(`${venue.clob}/book?token_id=${no}`)).body)
-  assert.deepEqual(await reader.nextJson(), { event_type: 'book', ...rest })
-  assert.deepEqual(await reader.drain(), [])
-})
+  test('[SIMPM25] a void market resolves without a winner', async () => {
+    venue.world.addEvent(1, {}, { payout: PRICE_HALF })
+    const half = marketAt(venue.world, 2)
+    const reader = await follow([half.listing.tokens[0]], { custom_feature_enabled: true })
+    venue.world.setStatus(half, 'resolved', 'resolved')
+    const message = record(await reader.nextJson())
+    assert.equal('winning_asset_id' in message, false)
+    assert.equal('winning_outcome' in message, false)
+  })
 
-test('[SIMPM20] a token subscribed before its market was known is read from the opening on', async () => {
-  const unknown = `7${'4'.padStart(76, '0')}`
-  const reader = await follow([unknown, yes])
-  venue.world.addEvent(1)
-  const known = marketAt(venue.world, 2)
-  assert.equal(known.listing.tokens[0], unknown)
-  venue.world.setStatus(known, 'open', 'opened')
-  const [book] = records([await reader.nextJson()])
-  assert.deepEqual([book?.event_type, book?.asset_id], ['book', unknown])
-  venue.world.setLevels(known, ['bid', 0.41, 5])
-  assert.equal(record(await reader.nextJson()).event_type, 'price_change')
-  reader.send({ assets_ids: [unknown], operation: 'unsubscribe' })
-  await reader.drain()
-  venue.world.setLevels(known, ['bid', 0.41, 6])
-  assert.deepEqual(await reader.drain(), [])
-})
+  test('[SIMPM26] PING is answered PONG, and no frame however broken ends the channel', async () => {
+    const reader = await venue.market()
+    const broken = ['', '{', 'null', '[]', '7', '{"assets_ids":7}', '{"operation":"dance"}']
+    for (const text of [...broken, '{"type":"user","assets_ids":[]}']) reader.send(text)
+    for (const _ of [...broken, 1]) assert.equal(await reader.next(), 'INVALID OPERATION')
+    reader.send('PING')
+    assert.equal(await reader.next(), 'PONG')
+    reader.send({ assets_ids: [yes, 7, null, 'unknown', yes], type: 'market' })
+    assert.deepEqual(
+      records(await reader.nextJson()).map((book) => book.asset_id),
+      [yes],
+    )
+  })
 
-test('[SIMPM29] silence loses data for 20 s on an open socket; disconnect cuts it', async () => {
-  await venue.stop()
-  await start(['silence'])
-  const reader = await follow([yes])
-  venue.chance.value = 0
-  venue.clock.advance(1_000)
-  venue.chance.value = 1
-  venue.world.setLevels(market, ['bid', 0.41, 5])
-  venue.clock.advance(19_999)
-  venue.world.setLevels(market, ['bid', 0.41, 6])
-  assert.deepEqual(await reader.drain(), [])
-  venue.clock.advance(1)
-  venue.world.setLevels(market, ['bid', 0.41, 7])
-  const message = record(await reader.nextJson())
-  assert.equal(records(message.price_changes)[0]?.size, '7')
-  await venue.stop()
-  await start(['disconnect'])
-  const cut = await follow([yes])
-  venue.chance.value = 0
-  venue.clock.advance(1_000)
-  await cut.closed
-})
+  test('[SIMPM27] without readers a change is not rendered', async () => {
+    const reader = await follow([yes])
+    reader.close()
+    await reader.closed
+    while (venue.server.connectionCounts().market > 0) await new Promise(setImmediate)
+    let looks = 0
+    Object.defineProperty(market, 'book', { get: () => (looks += 1) })
+    venue.world.changeTick(market, 0.001)
+    venue.world.setStatus(market, 'closed', 'closed')
+    assert.equal(looks, 0)
+  })
 
-test('[SIMPM30] a client that applies every message has the books of the world, 300 seeded steps', async () => {
-  const random = seededRandom('polymarket market channel')
-  const reader = await follow([yes, no])
-  const books = new Map<string, Map<string, string>>()
-  const apply = (frame: string) => {
-    const message = record(JSON.parse(frame))
-    if (message.event_type === 'book') {
-      const book = new Map<string, string>()
-      for (const level of records(message.bids)) book.set(`BUY ${level.price}`, String(level.size))
-      for (const level of records(message.asks)) book.set(`SELL ${level.price}`, String(level.size))
-      books.set(String(message.asset_id), book)
-    } else if (message.event_type === 'price_change') {
-      for (const entry of records(message.price_changes)) {
-        const book = books.get(String(entry.asset_id)) ?? new Map<string, string>()
-        if (entry.size === '0') book.delete(`${entry.side} ${entry.price}`)
-        else book.set(`${entry.side} ${entry.price}`, String(entry.size))
+  test('[SIMPM28] lost_delta leaves a change out, duplicate sends a message twice', async () => {
+    await venue.stop()
+    await start(['lost_delta'])
+    const lossy = await follow([yes])
+    venue.chance.value = 0
+    venue.world.setLevels(market, ['bid', 0.41, 5])
+    venue.chance.value = 1
+    venue.world.setLevels(market, ['bid', 0.41, 6])
+    const [only, ...more] = (await lossy.drain()).map((frame) => record(JSON.parse(frame)))
+    assert.deepEqual([records(only?.price_changes)[0]?.size, more.length], ['6', 0])
+    await venue.stop()
+    await start(['duplicate'])
+    const double = await follow([yes])
+    venue.chance.value = 0
+    venue.world.setLevels(market, ['bid', 0.41, 5])
+    const [one, two, ...others] = await double.drain()
+    assert.equal(one, two)
+    assert.equal(others.length, 0)
+  })
+
+  test('[SIMPM20] who subscribed before a market opened gets its book when it opens', async () => {
+    venue.world.setStatus(market, 'unopened', 'closed')
+    const reader = await venue.market()
+    reader.send({ assets_ids: [no], type: 'market', custom_feature_enabled: true })
+    assert.deepEqual(await reader.nextJson(), [])
+    venue.world.setStatus(market, 'open', 'opened')
+    assert.equal(record(await reader.nextJson()).event_type, 'new_market')
+    const rest = record((await ask(`${venue.clob}/book?token_id=${no}`)).body)
+    assert.deepEqual(await reader.nextJson(), { event_type: 'book', ...rest })
+    assert.deepEqual(await reader.drain(), [])
+  })
+
+  test('[SIMPM20] a token subscribed before its market was known is read from the opening on', async () => {
+    const unknown = `7${'4'.padStart(76, '0')}`
+    const reader = await follow([unknown, yes])
+    venue.world.addEvent(1)
+    const known = marketAt(venue.world, 2)
+    assert.equal(known.listing.tokens[0], unknown)
+    venue.world.setStatus(known, 'open', 'opened')
+    const [book] = records([await reader.nextJson()])
+    assert.deepEqual([book?.event_type, book?.asset_id], ['book', unknown])
+    venue.world.setLevels(known, ['bid', 0.41, 5])
+    assert.equal(record(await reader.nextJson()).event_type, 'price_change')
+    reader.send({ assets_ids: [unknown], operation: 'unsubscribe' })
+    await reader.drain()
+    venue.world.setLevels(known, ['bid', 0.41, 6])
+    assert.deepEqual(await reader.drain(), [])
+  })
+
+  test('[SIMPM29] silence loses data for 20 s on an open socket; disconnect cuts it', async () => {
+    await venue.stop()
+    await start(['silence'])
+    const reader = await follow([yes])
+    venue.chance.value = 0
+    venue.clock.advance(1_000)
+    venue.chance.value = 1
+    venue.world.setLevels(market, ['bid', 0.41, 5])
+    venue.clock.advance(19_999)
+    venue.world.setLevels(market, ['bid', 0.41, 6])
+    assert.deepEqual(await reader.drain(), [])
+    venue.clock.advance(1)
+    venue.world.setLevels(market, ['bid', 0.41, 7])
+    const message = record(await reader.nextJson())
+    assert.equal(records(message.price_changes)[0]?.size, '7')
+    await venue.stop()
+    await start(['disconnect'])
+    const cut = await follow([yes])
+    venue.chance.value = 0
+    venue.clock.advance(1_000)
+    await cut.closed
+  })
+
+  test('[SIMPM30] a client that applies every message has the books of the world, 300 seeded steps', async () => {
+    const random = seededRandom('polymarket market channel')
+    const reader = await follow([yes, no])
+    const books = new Map<string, Map<string, string>>()
+    const apply = (frame: string) => {
+      const message = record(JSON.parse(frame))
+      if (message.event_type === 'book') {
+        const book = new Map<string, string>()
+        for (const level of records(message.bids))
+          book.set(`BUY ${level.price}`, String(level.size))
+        for (const level of records(message.asks))
+          book.set(`SELL ${level.price}`, String(level.size))
+        books.set(String(message.asset_id), book)
+      } else if (message.event_type === 'price_change') {
+        for (const entry of records(message.price_changes)) {
+          const book = books.get(String(entry.asset_id)) ?? new Map<string, string>()
+          if (entry.size === '0') book.delete(`${entry.side} ${entry.price}`)
+          else book.set(`${entry.side} ${entry.price}`, String(entry.size))
+        }
       }
     }
-  }
-  venue.world.trade(market)
-  for (let step = 0; step < 300; step += 1) {
-    venue.clock.advance(random.below(50))
-    const amount = random.below(4) === 0 ? 0 : (1 + random.below(1e6)) / 1e3
-    if (random.below(6) === 0) venue.world.trade(market, { contracts: 1 })
-    else if (random.below(2) === 0) {
-      venue.world.setLevels(market, ['bid', 0.01 + random.below(40) / 100, amount])
-    } else {
-      venue.world.setLevels(market, ['ask', 0.42 + random.below(50) / 100, 2 + amount])
+    venue.world.trade(market)
+    for (let step = 0; step < 300; step += 1) {
+      venue.clock.advance(random.below(50))
+      const amount = random.below(4) === 0 ? 0 : (1 + random.below(1e6)) / 1e3
+      if (random.below(6) === 0) venue.world.trade(market, { contracts: 1 })
+      else if (random.below(2) === 0) {
+        venue.world.setLevels(market, ['bid', 0.01 + random.below(40) / 100, amount])
+      } else {
+        venue.world.setLevels(market, ['ask', 0.42 + random.below(50) / 100, 2 + amount])
+      }
     }
-  }
-  for (const frame of await reader.drain()) apply(frame)
-  for (const token of [yes, no]) {
-    const rest = record((await ask(`${venue.clob}/book?token_id=${token}`)).body)
-    const levels = [
-      ...records(rest.bids).map((level) => [`BUY ${level.price}`, String(level.size)] as const),
-      ...records(rest.asks).map((level) => [`SELL ${level.price}`, String(level.size)] as const),
-    ]
-    assert.deepEqual([...(books.get(token) ?? [])].sort(), levels.sort())
-  }
-  assert.ok(market.book.bestBid !== null && market.book.bestBid < price(0.42))
+    for (const frame of await reader.drain()) apply(frame)
+    for (const token of [yes, no]) {
+      const rest = record((await ask(`${venue.clob}/book?token_id=${token}`)).body)
+      const levels = [
+        ...records(rest.bids).map((level) => [`BUY ${level.price}`, String(level.size)] as const),
+        ...records(rest.asks).map((level) => [`SELL ${level.price}`, String(level.size)] as const),
+      ]
+      assert.deepEqual([...(books.get(token) ?? [])].sort(), levels.sort())
+    }
+    assert.ok(market.book.bestBid !== null && market.book.bestBid < price(0.42))
+  })
 })

@@ -2,7 +2,7 @@
 // (SIMPM31 to 35).
 
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import type { SimFault } from '../../../../../engine/venues/simulator/model.ts'
 import { type FrameReader, record, records } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
@@ -19,8 +19,6 @@ async function start(faults: readonly SimFault[] = []): Promise<FrameReader> {
   return venue.rtds()
 }
 
-afterEach(() => venue.stop())
-
 const subscription = (type: string, filters?: unknown) => ({
   topic: 'activity',
   type,
@@ -34,118 +32,122 @@ async function payloads(reader: FrameReader) {
   return frames.map((frame) => ({ type: frame.type, ...record(frame.payload) }))
 }
 
-test('[SIMPM31] every wallet of a trade has a row, and the match one more', async () => {
-  const reader = await start()
-  subscribe(reader, subscription('*', ''))
-  await reader.drain()
-  venue.clock.advance(1_234)
-  const trade = venue.world.trade(market)
-  const frames = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
-  const rows = frames.map((frame) => record(frame.payload))
-  assert.deepEqual(
-    frames.map((frame) => [frame.topic, frame.type, frame.timestamp]),
-    ['orders_matched', 'trades', 'trades', 'trades'].map((type) => [
-      'activity',
-      type,
-      venue.clock.nowMs(),
-    ]),
-  )
-  assert.equal(typeof frames[0]?.connection_id, 'string')
-  const [first, second] = trade.makers
-  assert.deepEqual(
-    rows.map((row) => [row.proxyWallet, row.side, row.size]),
-    [
-      [trade.taker.address, 'BUY', 5],
-      [trade.taker.address, 'BUY', 5],
-      [first?.wallet.address, 'SELL', 4],
-      [second?.wallet.address, 'SELL', 1],
-    ],
-  )
-  const [row] = rows
-  assert.equal(row?.timestamp, Math.floor(trade.atMs / 1000))
-  assert.equal(row?.transactionHash, trade.txHash)
-  assert.deepEqual([row?.asset, row?.outcomeIndex], [market.listing.tokens[0], 0])
-  assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
-})
+describe('the real-time data stream', () => {
+  afterEach(() => venue.stop())
 
-test('[SIMPM32] one filter a topic: the next subscribe replaces it, and it matches parts', async () => {
-  const reader = await start()
-  subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
-  const slugs = async () => {
+  test('[SIMPM31] every wallet of a trade has a row, and the match one more', async () => {
+    const reader = await start()
+    subscribe(reader, subscription('*', ''))
     await reader.drain()
-    venue.world.trade(market)
-    venue.world.trade(marketAt(venue.world, 1))
-    return (await payloads(reader)).map((row) => record(row).slug)
-  }
-  assert.deepEqual(await slugs(), ['market-0'])
-  subscribe(reader, subscription('orders_matched', '{"market_slug":"market-1"}'))
-  assert.deepEqual(await slugs(), ['market-1'])
-  subscribe(reader, subscription('orders_matched'))
-  assert.deepEqual(await slugs(), ['market-0', 'market-1'])
-  reader.send({ action: 'unsubscribe', subscriptions: [subscription('orders_matched')] })
-  assert.deepEqual(await slugs(), [])
-})
-
-test('[SIMPM33] ping frames are sent, missing pongs forgiven, text pings and junk tolerated', async () => {
-  await start()
-  const mute = await venue.rtds({ autoPong: false })
-  subscribe(mute, subscription('orders_matched'))
-  mute.send('ping')
-  assert.deepEqual(await mute.drain(), [])
-  for (let period = 0; period < 20; period += 1) venue.clock.advance(5_000)
-  venue.world.trade(market)
-  assert.equal((await payloads(mute)).length, 1)
-  assert.equal(mute.pingCount, 20)
-  const junk = ['{', '[]', '{"action":"subscribe"}', '{"action":"dance","subscriptions":[]}']
-  for (const text of junk) mute.send(text)
-  subscribe(mute, subscription('trades', { event_slug: 'an object' }))
-  const refusals = (await mute.drain()).map((frame) => record(JSON.parse(frame)))
-  assert.deepEqual(
-    refusals.map((each) => each.message),
-    Array(5).fill('Invalid request body'),
-  )
-})
-
-test('[SIMPM34] duplicate sends a row twice; reorder swaps two rows of one second only', async () => {
-  const reader = await start(['duplicate'])
-  subscribe(reader, subscription('orders_matched'))
-  await reader.drain()
-  venue.chance.value = 0
-  venue.world.trade(market)
-  const [one, two, ...more] = await reader.drain()
-  assert.equal(one, two)
-  assert.equal(more.length, 0)
-  await venue.stop()
-  const swapped = await start(['reorder'])
-  subscribe(swapped, subscription('orders_matched'))
-  await swapped.drain()
-  const sizes = async () => (await payloads(swapped)).map((row) => record(row).size)
-  venue.chance.value = 0
-  venue.world.trade(market, { contracts: 2 })
-  venue.chance.value = 1
-  venue.world.trade(market, { contracts: 3 })
-  assert.deepEqual(await sizes(), [3, 2])
-  venue.chance.value = 0
-  venue.world.trade(market, { contracts: 4 })
-  assert.deepEqual(await sizes(), [])
-  venue.chance.value = 1
-  venue.clock.advance(1_000)
-  venue.world.trade(market, { contracts: 5 })
-  assert.deepEqual(await sizes(), [4, 5])
-})
-
-test('[SIMPM35] the stream and the Data API show the same rows', async () => {
-  const reader = await start()
-  subscribe(reader, subscription('trades'))
-  await reader.drain()
-  for (let number = 0; number < 20; number += 1)
-    venue.world.trade(market, { contracts: 1.5 + number })
-  const streamed = await payloads(reader)
-  const answer = await fetch(`${venue.data}/trades?takerOnly=false&limit=1000`)
-  const stored = records(await answer.json()).map(({ profileImageOptimized, ...row }) => {
-    assert.equal(profileImageOptimized, '')
-    return { type: 'trades', ...row }
+    venue.clock.advance(1_234)
+    const trade = venue.world.trade(market)
+    const frames = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
+    const rows = frames.map((frame) => record(frame.payload))
+    assert.deepEqual(
+      frames.map((frame) => [frame.topic, frame.type, frame.timestamp]),
+      ['orders_matched', 'trades', 'trades', 'trades'].map((type) => [
+        'activity',
+        type,
+        venue.clock.nowMs(),
+      ]),
+    )
+    assert.equal(typeof frames[0]?.connection_id, 'string')
+    const [first, second] = trade.makers
+    assert.deepEqual(
+      rows.map((row) => [row.proxyWallet, row.side, row.size]),
+      [
+        [trade.taker.address, 'BUY', 5],
+        [trade.taker.address, 'BUY', 5],
+        [first?.wallet.address, 'SELL', 4],
+        [second?.wallet.address, 'SELL', 1],
+      ],
+    )
+    const [row] = rows
+    assert.equal(row?.timestamp, Math.floor(trade.atMs / 1000))
+    assert.equal(row?.transactionHash, trade.txHash)
+    assert.deepEqual([row?.asset, row?.outcomeIndex], [market.listing.tokens[0], 0])
+    assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
   })
-  const key = (row: unknown) => JSON.stringify(row)
-  assert.deepEqual(stored.map(key).sort(), streamed.map(key).sort())
+
+  test('[SIMPM32] one filter a topic: the next subscribe replaces it, and it matches parts', async () => {
+    const reader = await start()
+    subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
+    const slugs = async () => {
+      await reader.drain()
+      venue.world.trade(market)
+      venue.world.trade(marketAt(venue.world, 1))
+      return (await payloads(reader)).map((row) => record(row).slug)
+    }
+    assert.deepEqual(await slugs(), ['market-0'])
+    subscribe(reader, subscription('orders_matched', '{"market_slug":"market-1"}'))
+    assert.deepEqual(await slugs(), ['market-1'])
+    subscribe(reader, subscription('orders_matched'))
+    assert.deepEqual(await slugs(), ['market-0', 'market-1'])
+    reader.send({ action: 'unsubscribe', subscriptions: [subscription('orders_matched')] })
+    assert.deepEqual(await slugs(), [])
+  })
+
+  test('[SIMPM33] ping frames are sent, missing pongs forgiven, text pings and junk tolerated', async () => {
+    await start()
+    const mute = await venue.rtds({ autoPong: false })
+    subscribe(mute, subscription('orders_matched'))
+    mute.send('ping')
+    assert.deepEqual(await mute.drain(), [])
+    for (let period = 0; period < 20; period += 1) venue.clock.advance(5_000)
+    venue.world.trade(market)
+    assert.equal((await payloads(mute)).length, 1)
+    assert.equal(mute.pingCount, 20)
+    const junk = ['{', '[]', '{"action":"subscribe"}', '{"action":"dance","subscriptions":[]}']
+    for (const text of junk) mute.send(text)
+    subscribe(mute, subscription('trades', { event_slug: 'an object' }))
+    const refusals = (await mute.drain()).map((frame) => record(JSON.parse(frame)))
+    assert.deepEqual(
+      refusals.map((each) => each.message),
+      Array(5).fill('Invalid request body'),
+    )
+  })
+
+  test('[SIMPM34] duplicate sends a row twice; reorder swaps two rows of one second only', async () => {
+    const reader = await start(['duplicate'])
+    subscribe(reader, subscription('orders_matched'))
+    await reader.drain()
+    venue.chance.value = 0
+    venue.world.trade(market)
+    const [one, two, ...more] = await reader.drain()
+    assert.equal(one, two)
+    assert.equal(more.length, 0)
+    await venue.stop()
+    const swapped = await start(['reorder'])
+    subscribe(swapped, subscription('orders_matched'))
+    await swapped.drain()
+    const sizes = async () => (await payloads(swapped)).map((row) => record(row).size)
+    venue.chance.value = 0
+    venue.world.trade(market, { contracts: 2 })
+    venue.chance.value = 1
+    venue.world.trade(market, { contracts: 3 })
+    assert.deepEqual(await sizes(), [3, 2])
+    venue.chance.value = 0
+    venue.world.trade(market, { contracts: 4 })
+    assert.deepEqual(await sizes(), [])
+    venue.chance.value = 1
+    venue.clock.advance(1_000)
+    venue.world.trade(market, { contracts: 5 })
+    assert.deepEqual(await sizes(), [4, 5])
+  })
+
+  test('[SIMPM35] the stream and the Data API show the same rows', async () => {
+    const reader = await start()
+    subscribe(reader, subscription('trades'))
+    await reader.drain()
+    for (let number = 0; number < 20; number += 1)
+      venue.world.trade(market, { contracts: 1.5 + number })
+    const streamed = await payloads(reader)
+    const answer = await fetch(`${venue.data}/trades?takerOnly=false&limit=1000`)
+    const stored = records(await answer.json()).map(({ profileImageOptimized, ...row }) => {
+      assert.equal(profileImageOptimized, '')
+      return { type: 'trades', ...row }
+    })
+    const key = (row: unknown) => JSON.stringify(row)
+    assert.deepEqual(stored.map(key).sort(), streamed.map(key).sort())
+  })
 })
