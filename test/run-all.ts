@@ -1,68 +1,94 @@
-// `npm test` behind the checks: every test file but those of live venues, three processes at a time. Some tests hold
-// times and the work of several processes against each other, and a machine that does other things as well makes one
-// of them fail now and then: a file in which something failed is run once more, alone, and both are said. What fails
-// twice fails. Files whose tests leave nothing at the root (no hooks, no processes, no settings of V8) share a process by
-// the dozen, since half of a light file's time goes for its start. Files may be given by name; `--quick` leaves all others out than those that share
-// a process. Not for: long loops (`npm run test:long`), where nothing is run again.
+// Runs test files by lane. A file's name says what it needs: `x.test.ts` this process alone, `x.process.test.ts` other
+// processes, `x.browser.test.ts` pages in a browser, `x.long.test.ts` minutes. `npm test` runs the first two behind
+// `npm run check`, `--quick` the first alone, `--long` all of them with full counts (TEST_LONG=1), `--long --reduced` the
+// last two with reduced counts. Words that are no option name files, folders or prefixes: only these run, without the checks. Files that need no process share one by the dozen, since half of a light file's time goes for its start.
+// What fails has failed: nothing is run again. Not for: live venues (`npm run test:live`).
 
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join, relative } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 
+/** Which kinds of files a lane runs, by its options. */
+const LANES: Readonly<Record<string, readonly Kind[]>> = {
+  '': ['process', 'plain'],
+  '--quick': ['plain'],
+  '--long': ['long', 'browser', 'process', 'plain'],
+  '--long --reduced': ['long', 'browser'],
+}
+type Kind = 'plain' | 'process' | 'browser' | 'long'
+
 const CONCURRENCY = 3
-const GROUP_FILES = 12
-/** What a file that shares its process may not have: root hooks, processes, browsers, timings, V8's settings. */
-const APART =
-  /^(?:before|after|beforeEach|afterEach)\(|setFlagsFromString|startProcess|child_process|browser-test|loop-delay|process\.(?:env|on|once|emit|exit)\b|memoryUsage/m
+const GROUP_FILES = 24
 const SLOWEST_TOLD = 12
-/** More files than these are no accident: nothing is run again. */
-const AGAIN_MAX = 4
 
-function testFiles(): string[] {
-  return readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts') && path !== 'tidy.test.ts')
-    .filter((path) => !path.startsWith('live/') && !path.includes('node_modules'))
-    .map((path) => join(process.cwd(), 'test', path))
+/** What a test file needs, as its name says; null where the file is no test, or one of live venues. */
+function kindOf(path: string): Kind | null {
+  const [, word = 'plain'] = /^[^.]+(?:\.(\w+))?\.test\.ts$/.exec(path.split('/').at(-1) ?? '') ?? [
+    null,
+    '',
+  ]
+  const isKind = (text: string): text is Kind =>
+    LANES['--long']?.some((kind) => kind === text) ?? false
+  return isKind(word) ? word : null
+}
+
+function fail(why: string): never {
+  process.stderr.write(`${why}\n`)
+  process.exit(1)
+}
+
+/** The files of a lane, those that take longest first; of named places only what they name. */
+function chosenFiles(lane: string, places: readonly string[]): readonly string[] {
+  const all = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
+    .map((path) => join('test', path))
     .sort()
-}
-
-/**
- * The test files of a place where a test stands: itself, or all that name it where several share their tests; none where
- * nobody knows, and then the failure stands.
- */
-function filesOf(place: string, all: readonly string[]): readonly string[] {
-  if (all.includes(place)) return [place]
-  return all.filter((file) => readFileSync(file, 'utf8').includes(`/${basename(place)}'`))
-}
-
-/** Whether a file may share its process with others. */
-function isLight(file: string): boolean {
-  return !/test\/(simulation|bench)/.test(file) && !APART.test(readFileSync(file, 'utf8'))
+  const kinds = LANES[lane] ?? []
+  const inLane = kinds.flatMap((kind) => all.filter((path) => kindOf(path) === kind))
+  // The checks run it by itself.
+  if (places.length === 0) return inLane.filter((path) => path !== 'test/tidy.test.ts')
+  return [
+    ...new Set(
+      places.flatMap((place) => {
+        const wanted = relative('', place)
+        // A file that is named whole runs, whatever its lane.
+        const found = all.includes(wanted)
+          ? [wanted]
+          : inLane.filter((path) => path.startsWith(wanted))
+        if (found.length === 0) fail(`no test file of this lane begins with ${place}`)
+        return found
+      }),
+    ),
+  ]
 }
 
 /** Modules in `folder` that import the files which may share a process, and the other files. */
 function grouped(files: readonly string[], folder: string): string[] {
-  const light = files.filter(isLight)
-  const modules = files.filter((file) => !isLight(file))
+  const light = files.filter((path) => kindOf(path) === 'plain')
+  const modules = files.filter((path) => kindOf(path) !== 'plain')
   const groupCount = Math.ceil(light.length / GROUP_FILES)
   for (let group = 0; group < groupCount; group += 1) {
     const module = join(folder, `group-${group + 1}.test.mts`)
     // Dealt out like cards, so that the files of one folder, which are alike in length, are in many groups.
     const own = light.filter((_, index) => index % groupCount === group)
-    writeFileSync(module, own.map((file) => `import ${JSON.stringify(file)}\n`).join(''))
+    writeFileSync(
+      module,
+      own.map((path) => `import ${JSON.stringify(join(process.cwd(), path))}\n`).join(''),
+    )
     modules.push(module)
   }
   return modules
 }
 
 /** Runs files and prints what came of them; the places of the tests that failed. */
-async function failing(files: string[], concurrency: number): Promise<string[]> {
+async function failing(files: string[]): Promise<string[]> {
   const failed = new Set<string>()
   const secondsOf = new Map<string, number>()
-  const stream = run({ files, concurrency })
+  const stream = run({ files, concurrency: CONCURRENCY })
   const note = (file: string | undefined, nesting: number, details: { duration_ms: number }) => {
     if (nesting > 0 || file === undefined) return
     secondsOf.set(file, (secondsOf.get(file) ?? 0) + details.duration_ms / 1_000)
@@ -83,23 +109,20 @@ async function failing(files: string[], concurrency: number): Promise<string[]> 
   return [...failed]
 }
 
-const isQuick = process.argv.includes('--quick')
-const given = process.argv.slice(2).filter((word) => word !== '--quick')
-const files = [
-  ...(isQuick ? testFiles().filter(isLight) : []),
-  ...(given.length > 0 || isQuick ? given : testFiles()),
-]
+const words = process.argv.slice(2)
+const options = words.filter((word) => word.startsWith('--'))
+const places = words.filter((word) => !word.startsWith('--'))
+const lane = options.join(' ')
+if (LANES[lane] === undefined) fail(`${lane}: options are --quick, --long, and --long --reduced`)
+if (lane === '--long') process.env.TEST_LONG = '1'
+const files = chosenFiles(lane, places)
+if (lane === '' && places.length === 0) {
+  const { status } = spawnSync('npm', ['run', '--silent', 'check'], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-tests-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-let failed = await failing(grouped(files, folder), CONCURRENCY)
-const known = failed.map((place) => filesOf(place, files))
-const again = [...new Set(known.flat())]
-if (failed.length > 0 && again.length <= AGAIN_MAX && known.every((of) => of.length > 0)) {
-  const names = again.map((file) => `  ${file}\n`).join('')
-  process.stdout.write(`\nFailed, and run again alone:\n${names}`)
-  failed = await failing(again, 1)
-  if (failed.length === 0) process.stdout.write(`Failed once and passed alone:\n${names}`)
-}
+const failed = await failing(grouped(files, folder))
 for (const place of failed) {
   process.stdout.write(`FAILED: ${place}\n`)
   // Where a process ended before its time, nobody knows which of its files it was.

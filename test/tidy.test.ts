@@ -353,3 +353,40 @@ test('[TIDY19] what npm runs until it is stopped takes the place of npm’s shel
   const behind = lasting.filter((name) => !scripts[name]?.startsWith('exec node '))
   assert.deepEqual(behind, [])
 })
+
+const testFiles = files.filter((path) => path.endsWith('.test.ts'))
+const isPlainTest = (path: string) => /^[^.]+\.test\.ts$/.test(path)
+
+/** What a file reaches through imports of tests and benches, itself included. */
+function reachedInTests(path: string): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const waiting = [path]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next) || inHouse.includes(next)) continue
+    seen.add(next)
+    waiting.push(...(importsOf.get(next) ?? []))
+  }
+  return seen
+}
+
+/** A report names the commit, which it asks git for. */
+const ASKS_GIT = 'bench/report/report.ts'
+
+test('[TIDY20] the name of a test file says what it needs, and files without a word share a process', () => {
+  const words = testFiles.filter(
+    (path) => !/^[^.]+(?:\.(?:process|browser|long|live))?\.test\.ts$/.test(path),
+  )
+  assert.deepEqual(words, [])
+  const offenders = testFiles.filter(isPlainTest).flatMap((path) => {
+    const starting = [...reachedInTests(path)].filter(
+      (one) =>
+        one !== ASKS_GIT &&
+        /from '(?:node:child_process|playwright-core)'/.test(sources.get(one) ?? ''),
+    )
+    const found = starting.map((one) => `${path} starts processes by ${one}`)
+    // At the root of a file these hooks would run around the tests of other files too.
+    const isHooked = /^(?:beforeEach|afterEach)\(/m.test(sources.get(path) ?? '')
+    return isHooked ? [...found, `${path} has hooks around each test at its root`] : found
+  })
+  assert.deepEqual(offenders, [])
+})

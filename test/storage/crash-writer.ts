@@ -1,4 +1,4 @@
-// The child of crash.test.ts: writes accounts, keys and trades without end and tells what was
+// The child of crash.long.test.ts: writes accounts, keys and trades without end and tells what was
 // acknowledged, until it is killed. Started with its data folder and the number of its round.
 
 import { setImmediate as turn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// The child of full-disk.test.ts: writes until the disk refuses (its files are limited by the shell
+// The child of full-disk.process.test.ts: writes until the disk refuses (its files are limited by the shell
 // that starts it) and prints what it saw as one line of JSON.
 
 import { systemClock } from '../../engine/clock.ts'

@@ -1,4 +1,4 @@
-// The child of outbox.test.ts: stores trades and, in the same turn, a delivery of each for three
+// The child of outbox.long.test.ts: stores trades and, in the same turn, a delivery of each for three
 // webhooks; attempts, finishes and prunes them, clears and fills a fourth, until it is killed. Started
 // with its data folder and the number of its round.
 

@@ -1,12 +1,7 @@
-// The specification document: what it must contain, that a linter finds no fault in it, and that the
-// types generated from it make a client that compiles and works.
+// The specification document: what it must contain. Not for: what tools make of it (tools.process.test.ts).
 
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { Type } from '@sinclair/typebox'
 import { systemClock } from '../../../engine/clock.ts'
 import { VenueNames } from '../../../engine/ids.ts'
@@ -18,26 +13,15 @@ import { openapi, openapiText } from '../../../http/documents/openapi.ts'
 import { Components, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
 import { MarketSchema, nullable } from '../../../http/schemas.ts'
 import { FakeEngine } from '../../support/fakes/fake-engine.ts'
-import {
-  ACCOUNT,
-  type DescribedFace,
-  openDescribedFace,
-} from '../../support/rigs/described-face.ts'
-import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
+import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const FACTS = { version: '0.0.0-test', names: NAMES }
-const WORK = mkdtempSync(join(tmpdir(), 'twinbook-client-'))
 let face: DescribedFace
 before(async () => {
   face = await openDescribedFace()
-  writeFileSync(join(WORK, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(WORK, 'openapi.json'), JSON.stringify(face.document))
 })
-after(async () => {
-  rmSync(WORK, { recursive: true })
-  await face.stop()
-})
+after(() => face.stop())
 
 function at(document: Json, ...names: readonly string[]): Json {
   return names.reduce<Json>((value, name) => {
@@ -173,43 +157,5 @@ describe('the document', () => {
     const [route] = face.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
-  })
-})
-
-describe('others read the document', () => {
-  test('[OPENAPI5] a linter finds no error in it', async (t) => {
-    const { exitCode, output } = await runTool('redocly', ['lint', join(WORK, 'openapi.json')])
-    const warnings = /(\d+) warnings?/.exec(output)?.[1] ?? '0'
-    t.diagnostic(`redocly lint: exit ${exitCode}, ${warnings} warnings`)
-    assert.equal(exitCode, 0, output)
-    assert.match(output, /valid/)
-  })
-
-  test('[OPENAPI6] a client typed by it compiles strictly and calls ten endpoints', async (t) => {
-    const types = join(WORK, 'specification.d.ts')
-    const made = await runTool('openapi-typescript', [join(WORK, 'openapi.json'), '-o', types])
-    assert.equal(made.exitCode, 0, made.output)
-    const client = join(WORK, 'client.ts')
-    copyFileSync(join(CLIENT_FOLDER, 'client.ts'), client)
-    const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes']
-    const modern = ['--noEmit', '--target', 'es2023', '--module', 'nodenext', '--lib', 'es2023,dom']
-    const flags = [...strict, ...modern, '--allowImportingTsExtensions', '--types', '']
-    const compiled = await runTool('tsc', [...flags, '--ignoreConfig', client])
-    assert.equal(compiled.exitCode, 0, compiled.output)
-    const { callTen } = await import(pathToFileURL(client).href)
-    const said: readonly string[] = await callTen({ origin: face.origin, key: `${ACCOUNT}-key` })
-    t.diagnostic(said.join(', '))
-    assert.deepEqual(said, [
-      'ok',
-      '2 markets',
-      '20 found',
-      'venue_a_a0 open null',
-      '0.41 midpoint',
-      '1 bids',
-      '5 trades buy',
-      '1 events',
-      'a11',
-      'enterprise',
-    ])
   })
 })

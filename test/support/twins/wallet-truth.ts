@@ -1,7 +1,7 @@
 // A simulated world whose ledgers are known, with a past and with markets that close soon, and what follows from a
 // ledger by the written rules alone (naive-wallet.ts), in the words of our REST answers. The venues run in the test's
 // own process, so that their past takes seconds: their clock is wound from then to now, and goes with the machine's
-// from there. Not for: asking the engine, and what must be equal (test/simulation/wallets.test.ts).
+// from there. Not for: asking the engine, and what must be equal (test/simulation/wallets.process.test.ts).
 
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'

@@ -1,19 +1,19 @@
-// Every bench in small mode: it ends, what it produced is right, and it says so with a hash. What the
-// numbers are is nobody's business here. Also the harness's own few rules.
+// Benches in small mode: each ends, what it produced is right, and it says so with a hash. Their numbers are not judged.
+// Those with processes of their own run in the long lane only. Also the harness's own few rules.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, it, test } from 'node:test'
 import { BENCHES } from '../../bench/benches.ts'
-import { type Bench, check, newTimes, record, timeInTurns, timesRow } from '../../bench/harness.ts'
+import { check, newTimes, record, timeInTurns, timesRow } from '../../bench/harness.ts'
 import { outcomeText } from '../../bench/report/report.ts'
+import { smallState } from '../support/rigs/small-bench.ts'
 
 const FOLDER = new URL('../../bench/', import.meta.url)
 const SUFFIX = '.bench.ts'
-const isLong = process.env.TEST_LONG === '1'
-/** What takes longer is run a second time only under TEST_LONG=1. */
-const QUICK_MS_MAX = 4_000
+/** Benches that need no process but this one: what there is of them in `npm test`. */
+const IN_PROCESS = ['order-book', 'map', 'mailbox', 'encode', 'answers', 'search', 'storage']
 
 test('[BENCH1] each bench file is listed under its own name, and its header says what it asks and leaves out', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -63,25 +63,12 @@ test('[BENCH4] a bench that produced a wrong state fails instead of printing num
   assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
 })
 
-describe('every bench, small', () => {
-  for (const bench of BENCHES) {
-    it(`[BENCH5] ${bench.name} ends with a checked state and its hash, and says nothing`, async (t) => {
-      const startedMs = performance.now()
-      const { rows, state } = await run(bench)
-      const isQuick = performance.now() - startedMs < QUICK_MS_MAX
-      assert.ok(rows.length > 0)
-      for (const row of rows) {
-        if (row.kind === 'times') assert.ok(row.times.totalCount > 0, row.what)
-      }
-      assert.match(state.hash, /^[0-9a-f]{16}$/)
-      t.diagnostic(`${state.checked}; hash ${state.hash}`)
-      if (state.isRepeatable && (isQuick || isLong)) {
-        assert.equal((await run(bench)).state.hash, state.hash, 'a second run ends alike')
-      }
+describe('benches of one process, small', () => {
+  for (const name of IN_PROCESS) {
+    it(`[BENCH5] ${name} ends twice with the same checked state, and says nothing`, async (t) => {
+      const bench = BENCHES.find((one) => one.name === name) ?? assert.fail(name)
+      const { hash } = await smallState(bench, t)
+      assert.equal((await smallState(bench, t)).hash, hash)
     })
   }
 })
-
-function run(bench: Bench) {
-  return bench.run({ isSmall: true, seconds: null, say: () => undefined })
-}

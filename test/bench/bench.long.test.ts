@@ -1,0 +1,18 @@
+// Every bench in small mode, those with processes of their own too. Not for: what the harness promises, and the benches
+// that are cheap (bench.process.test.ts).
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { BENCHES } from '../../bench/benches.ts'
+import { smallState } from '../support/rigs/small-bench.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+
+describe('every bench, small', () => {
+  for (const bench of BENCHES) {
+    it(`[BENCH5] ${bench.name} ends with a checked state and its hash, and says nothing`, async (t) => {
+      const { hash, isRepeatable } = await smallState(bench, t)
+      if (isLong && isRepeatable) assert.equal((await smallState(bench, t)).hash, hash)
+    })
+  }
+})

@@ -1,0 +1,73 @@
+// Tools of others read our documents: a linter finds no fault in either, and the types generated from the one of REST make
+// a client that compiles and works. Not for: what the documents contain (openapi.test.ts, asyncapi.test.ts).
+
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { asyncapi } from '../../../http/documents/asyncapi.ts'
+import {
+  ACCOUNT,
+  type DescribedFace,
+  openDescribedFace,
+} from '../../support/rigs/described-face.ts'
+import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
+
+const WORK = mkdtempSync(join(tmpdir(), 'twinbook-client-'))
+let face: DescribedFace
+before(async () => {
+  face = await openDescribedFace()
+  writeFileSync(join(WORK, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(WORK, 'openapi.json'), JSON.stringify(face.document))
+})
+after(async () => {
+  rmSync(WORK, { recursive: true })
+  await face.stop()
+})
+
+test('[ASYNC1] a linter finds neither error nor warning in it', async () => {
+  const file = join(WORK, 'asyncapi.json')
+  writeFileSync(file, JSON.stringify(asyncapi({ version: '0.0.0-test' })))
+  const { exitCode, output } = await runTool('redocly', ['lint', file])
+  assert.equal(exitCode, 0, output)
+  assert.match(output, /valid/)
+  assert.doesNotMatch(output, /\d+ warnings?/)
+})
+
+test('[OPENAPI5] a linter finds no error in it', async (t) => {
+  const { exitCode, output } = await runTool('redocly', ['lint', join(WORK, 'openapi.json')])
+  const warnings = /(\d+) warnings?/.exec(output)?.[1] ?? '0'
+  t.diagnostic(`redocly lint: exit ${exitCode}, ${warnings} warnings`)
+  assert.equal(exitCode, 0, output)
+  assert.match(output, /valid/)
+})
+
+test('[OPENAPI6] a client typed by it compiles strictly and calls ten endpoints', async (t) => {
+  const types = join(WORK, 'specification.d.ts')
+  const made = await runTool('openapi-typescript', [join(WORK, 'openapi.json'), '-o', types])
+  assert.equal(made.exitCode, 0, made.output)
+  const client = join(WORK, 'client.ts')
+  copyFileSync(join(CLIENT_FOLDER, 'client.ts'), client)
+  const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes']
+  const modern = ['--noEmit', '--target', 'es2023', '--module', 'nodenext', '--lib', 'es2023,dom']
+  const flags = [...strict, ...modern, '--allowImportingTsExtensions', '--types', '']
+  const compiled = await runTool('tsc', [...flags, '--ignoreConfig', client])
+  assert.equal(compiled.exitCode, 0, compiled.output)
+  const { callTen } = await import(pathToFileURL(client).href)
+  const said: readonly string[] = await callTen({ origin: face.origin, key: `${ACCOUNT}-key` })
+  t.diagnostic(said.join(', '))
+  assert.deepEqual(said, [
+    'ok',
+    '2 markets',
+    '20 found',
+    'venue_a_a0 open null',
+    '0.41 midpoint',
+    '1 bids',
+    '5 trades buy',
+    '1 events',
+    'a11',
+    'enterprise',
+  ])
+})

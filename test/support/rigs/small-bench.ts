@@ -1,0 +1,17 @@
+// A bench in small mode, whose numbers mean nothing: that it ends, and what it left behind.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Bench, EndState } from '../../../bench/harness.ts'
+
+/** Runs it, judges that it measured something, and returns its checked state. */
+export async function smallState(bench: Bench, t: TestContext): Promise<EndState> {
+  const { rows, state } = await bench.run({ isSmall: true, seconds: null, say: () => undefined })
+  assert.ok(rows.length > 0)
+  for (const row of rows) {
+    if (row.kind === 'times') assert.ok(row.times.totalCount > 0, row.what)
+  }
+  assert.match(state.hash, /^[0-9a-f]{16}$/)
+  t.diagnostic(`${state.checked}; hash ${state.hash}`)
+  return state
+}
