@@ -18,6 +18,9 @@ import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
 import type { SimTrade } from '../engine/venues/simulator/model.ts'
+import { bookUpdate } from '../http/ws/channels/orderbook.ts'
+import { priceMessage } from '../http/ws/channels/prices.ts'
+import { tradeMessage } from '../http/ws/channels/trades.ts'
 import type { Encoder, Frame } from '../http/ws/encode/encoder.ts'
 import { JsonEncoder } from '../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../http/ws/encode/msgpack.ts'
@@ -136,8 +139,8 @@ interface Encoders {
 }
 
 function encode(encoder: Encoder, update: DataUpdate): Frame {
-  if (update.kind === 'book') return encoder.bookUpdate(update)
-  return update.kind === 'trade' ? encoder.trade(update) : encoder.priceUpdate(update)
+  if (update.kind === 'book') return bookUpdate(encoder, update)
+  return update.kind === 'trade' ? tradeMessage(encoder, update) : priceMessage(encoder, update)
 }
 
 function compare(

@@ -28,6 +28,8 @@ import { tradeRoutes } from './routes/trades.ts'
 import { walletRoutes } from './routes/wallets.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { whaleRoutes } from './routes/whales.ts'
+import type { Channel } from './ws/channels/channel.ts'
+import { CHANNELS } from './ws/channels.ts'
 import { upgradeRequired } from './ws/session/upgrade-required.ts'
 
 /** What the routes need of the house. */
@@ -38,11 +40,13 @@ export interface ApiParts {
   readonly isMetricsPublic: boolean
   /** Where webhooks may point to. */
   readonly webhookPolicy: CallPolicy
+  /** The channels of the stream; those of the table unless given. */
+  readonly channels?: readonly Channel[]
 }
 
 /** All routes, in the order of the specification document. */
 export function api(parts: ApiParts): readonly Route[] {
-  const { engine, clock } = parts
+  const { engine, clock, channels = CHANNELS } = parts
   const { catalog, version } = engine
   const records = new MarketRecords(engine.matches)
   const hot = new HotAnswers(engine)
@@ -69,7 +73,7 @@ export function api(parts: ApiParts): readonly Route[] {
     streamHint, //                              /v1/ws
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}
   ]
-  return [...routes, ...documentRoutes(routes, { version, names })]
+  return [...routes, ...documentRoutes(routes, { version, names, channels })]
 }
 
 /** A plain GET of the stream's path, which upgrades do not reach. */

@@ -16,6 +16,8 @@ import { RequestHead } from './request/head.ts'
 import { PeerAddresses } from './request/peer-address.ts'
 import { Router } from './request/router.ts'
 import { UnsentAnswers } from './request/unsent.ts'
+import type { Channel } from './ws/channels/channel.ts'
+import { CHANNELS } from './ws/channels.ts'
 import { closeCodes } from './ws/close-codes.ts'
 import { Hub } from './ws/hub.ts'
 import { streamBehavior } from './ws/session/upgrade.ts'
@@ -45,6 +47,8 @@ export interface ServerOptions {
   readonly isMetricsPublic: boolean
   /** Where webhooks may point to. */
   readonly webhookPolicy: CallPolicy
+  /** The channels of the stream; those of the table unless given. */
+  readonly channels?: readonly Channel[]
 }
 
 const DRAIN_MS_MAX = 10_000
@@ -58,7 +62,7 @@ const HEADER_BYTES_MAX = '32768'
 
 /** Builds the face on an engine and listens; the caller registers the hub as a watcher at once. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { engine, publisher, clock, log, metrics, corsOrigins } = options
+  const { engine, publisher, clock, log, metrics, corsOrigins, channels = CHANNELS } = options
   const peers = new PeerAddresses(options.trustedProxies)
   await assertPortFree(options.host, options.port)
   // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
@@ -67,9 +71,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = HEADER_BYTES_MAX
   const uws = await import('uWebSockets.js')
   const app = uws.App()
-  const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app })
+  const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
   const { isMetricsPublic, webhookPolicy } = options
-  const router = new Router(api({ engine, clock, metrics, isMetricsPublic, webhookPolicy }))
+  const routes = api({ engine, clock, metrics, isMetricsPublic, webhookPolicy, channels })
+  const router = new Router(routes)
   const { accounts } = engine
   const unsent = new UnsentAnswers({ clock, metrics })
   const shared = { accounts, clock, log, corsOrigins, peers, head: new RequestHead(), unsent }

@@ -9,6 +9,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../engine/units.ts'
 import { createServer } from '../../http/server.ts'
+import { bookUpdate } from '../../http/ws/channels/orderbook.ts'
 import { JsonEncoder } from '../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
 import { FakeEngine } from '../../test/support/fakes/fake-engine.ts'
@@ -82,7 +83,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   const frames = changes.map(() => {
     const update = next()
     publisher.publish(update)
-    return Buffer.from(encoder.bookUpdate(update))
+    return Buffer.from(bookUpdate(encoder, update))
   })
   const meanBytes = frames.reduce((sum, { length }) => sum + length, 0) / frames.length
   const distance = ({ length }: Buffer): number => Math.abs(length - meanBytes)

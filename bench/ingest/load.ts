@@ -13,6 +13,9 @@ import { parseActivity } from '../../engine/venues/polymarket/parse.ts'
 import { readTrade, TradeLedger } from '../../engine/venues/polymarket/trades/trades.ts'
 import type { SimTrade } from '../../engine/venues/simulator/model.ts'
 import { tradeRow } from '../../engine/venues/simulator/polymarket/trade-rows.ts'
+import { bookUpdate } from '../../http/ws/channels/orderbook.ts'
+import { priceMessage } from '../../http/ws/channels/prices.ts'
+import { tradeMessage } from '../../http/ws/channels/trades.ts'
 import { JsonEncoder } from '../../http/ws/encode/json.ts'
 import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../test/support/twins/memory.ts'
@@ -110,9 +113,9 @@ export function messagesOf({ world, frames }: IngestLoad): readonly (readonly un
   publisher.watch({
     name: 'bench',
     onUpdate(update) {
-      if (update.kind === 'book') messages.push(JSON.parse(String(encoder.bookUpdate(update))))
-      if (update.kind === 'trade') messages.push(JSON.parse(String(encoder.trade(update))))
-      if (update.kind === 'price') messages.push(JSON.parse(String(encoder.priceUpdate(update))))
+      if (update.kind === 'book') messages.push(JSON.parse(String(bookUpdate(encoder, update))))
+      if (update.kind === 'trade') messages.push(JSON.parse(String(tradeMessage(encoder, update))))
+      if (update.kind === 'price') messages.push(JSON.parse(String(priceMessage(encoder, update))))
     },
   })
   const path = ingestPath(world, (event) => router.route(event))

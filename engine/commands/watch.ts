@@ -6,12 +6,12 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { WebSocket } from 'ws'
-import { CHANNELS } from '../../http/ws/channels.ts'
+import { CHANNEL_NAMES } from '../../http/ws/channels.ts'
 import { readLocalKey } from '../../storage/secrets.ts'
 import { ConfigError, loadConfig } from '../config.ts'
 
 const USAGE = `npm run watch -- CHANNEL [MARKET_ID ...] [--url http://127.0.0.1:8080] [--key KEY] [--count N]
-  CHANNEL      ${Object.keys(CHANNELS).join(', ')}
+  CHANNEL      ${CHANNEL_NAMES.join(', ')}
   MARKET_ID    which markets, at most 100; without any, all of them
   --url        where the engine listens (HOST and PORT of this environment)
   --key        an API key (the local account's, from DATA_DIR/local-key)
@@ -53,7 +53,7 @@ function readRequest(): Request {
     process.stdout.write(`${USAGE}\n`)
     process.exit(0)
   }
-  if (channel === undefined || !Object.hasOwn(CHANNELS, channel)) fail(USAGE)
+  if (channel === undefined || !CHANNEL_NAMES.includes(channel)) fail(USAGE)
   if (!/^(https?|wss?):\/\//.test(values.url) || !URL.canParse('/v1/ws', values.url)) {
     fail(`--url is ${values.url}; it accepts a URL such as http://127.0.0.1:8080`)
   }

@@ -3,16 +3,16 @@
 // operations on it. Not for: serving it (routes/documents.ts), or what a message means in detail.
 // Upholds ASYNC1 to ASYNC3.
 
-import type { TSchema } from '@sinclair/typebox'
 import * as shapes from '../schemas.ts'
-import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../ws/channels.ts'
+import type { Channel, Delivery } from '../ws/channels/channel.ts'
+import { CHANNELS } from '../ws/channels.ts'
 import { closeCodes } from '../ws/close-codes.ts'
-import * as messages from '../ws/messages.ts'
 import {
-  CLIENT_COMMANDS,
-  type ClientCommandName,
-  SERVER_MESSAGES,
-  type ServerMessageName,
+  clientCommands,
+  connectionShapes,
+  type Described,
+  type DescribedCommand,
+  serverMessages,
 } from '../ws/messages.ts'
 import type { SpecificationFacts } from './openapi.ts'
 import { Components, type Json, type JsonObject } from './schemas-of.ts'
@@ -25,60 +25,7 @@ fields. Prices are numbers from 0 to 1, sizes are contracts, money is US dollars
 \`_ms\` is Unix milliseconds. Commands may come in either form, with \`op\`, \`cmd\` or \`type\` for \`action\`
 and \`markets\` or \`market_id\` for \`market_ids\`. Within v1 there are only additions.`
 
-const SUMMARIES: Readonly<Record<ServerMessageName, string>> = {
-  connected: 'The first message of a connection, with its limits',
-  snapshot: 'A whole book; a stale one is followed by `resync` and another',
-  update: 'Changed levels of a book, with absolute sizes; 0 removes a level',
-  depth: 'The best levels of a book, whole each time',
-  price: 'The present price',
-  trade: 'A trade',
-  whale: 'A large trade, summed up over its fills',
-  lifecycle: 'Something happened to the market itself',
-  candle: 'The bar that just changed or closed',
-  heartbeat: 'Every few seconds, behind the data that its offsets count',
-  resync: 'What was sent of the market no longer holds; its state follows',
-  gap: 'Messages were lost and could not be brought back; `from_ms` null: since we do not know when; `count`: how many of the channel, where it is known',
-  status:
-    'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been told',
-  subscribed: 'Which markets of the command are known',
-  synced: 'Every state of the command is out; live from here',
-  resumed: 'Every missed message of the command is out; live from here',
-  resume_limited: 'Only the oldest missed messages are out; to be repeated from here',
-  unsubscribed: 'No message of these follows',
-  subscriptions: 'All subscriptions, with the newest `seq` of each market',
-  pong: 'The answer to a ping',
-  error: 'The command was refused',
-}
-
-const COMMAND_SUMMARIES: Readonly<Record<ClientCommandName, string>> = {
-  subscribe: 'Subscribe to markets, a venue or `*`; with `since`, from there on',
-  unsubscribe: 'Take subscriptions out',
-  snapshot: 'Ask for fresh books, subscribed or not',
-  list: 'Ask for all subscriptions',
-  ping: 'Ask for a `pong`',
-}
-
-/** What may answer a command, in the order in which it does. */
-const ANSWERS: Readonly<Record<ClientCommandName, readonly ServerMessageName[]>> = {
-  subscribe: ['subscribed', 'synced', 'resumed', 'resume_limited', 'error'],
-  unsubscribe: ['unsubscribed', 'error'],
-  snapshot: ['snapshot', 'synced', 'error'],
-  list: ['subscriptions', 'error'],
-  ping: ['pong', 'error'],
-}
-
-/** What comes in a channel. */
-const CARRIED: Readonly<Record<ChannelName, readonly ServerMessageName[]>> = {
-  orderbook: ['snapshot', 'update', 'resync'],
-  depth: ['depth', 'resync'],
-  prices: ['price', 'resync'],
-  trades: ['trade', 'gap'],
-  whales: ['whale', 'gap'],
-  lifecycle: ['lifecycle', 'gap'],
-  candles: ['candle', 'resync'],
-}
-
-const DELIVERIES: Readonly<Record<(typeof CHANNELS)[ChannelName]['delivery'], string>> = {
+const DELIVERIES: Readonly<Record<Delivery, string>> = {
   every: 'Every one, never conflated.',
   conflated: 'At most every `conflate_ms`; the last state of a window is always sent.',
   everyOrConflated: 'Every change, or at most every `conflate_ms`.',
@@ -90,12 +37,20 @@ const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Bearer'].map((name) 
   $ref: `#/components/securitySchemes/${name}`,
 }))
 
+/** What the document says of. */
+export interface StreamFacts extends Pick<SpecificationFacts, 'version'> {
+  /** Those of the table unless given. */
+  readonly channels?: readonly Channel[]
+}
+
 /** The document as a value; the same facts give the same. */
-export function asyncapi({ version }: Pick<SpecificationFacts, 'version'>): JsonObject {
-  const components = new Components({ ...shapes, ...messages })
+export function asyncapi({ version, channels = CHANNELS }: StreamFacts): JsonObject {
+  const own = Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.shapes)))
+  const components = new Components({ ...shapes, ...connectionShapes, ...own })
+  const commands = clientCommands(channels)
   const written = {
-    ...writtenMessages(SERVER_MESSAGES, SUMMARIES, 'Message', components),
-    ...writtenMessages(CLIENT_COMMANDS, COMMAND_SUMMARIES, 'Command', components),
+    ...writtenMessages(serverMessages(channels), 'Message', components),
+    ...writtenMessages(commands, 'Command', components),
   }
   const named = Object.keys(written).map((name) => {
     return [name, { $ref: `#/components/messages/${name}` }] as const
@@ -121,7 +76,7 @@ export function asyncapi({ version }: Pick<SpecificationFacts, 'version'>): Json
         bindings: { ws: { method: 'GET', query: QUERY, bindingVersion: '0.1.0' } },
       },
     },
-    operations: { ...received(), ...sent() },
+    operations: { ...received(commands), ...sent(channels) },
     components: {
       schemas: components.all,
       messages: written,
@@ -140,7 +95,7 @@ export function asyncapi({ version }: Pick<SpecificationFacts, 'version'>): Json
 }
 
 /** The document as it is served. */
-export function asyncapiText(facts: Pick<SpecificationFacts, 'version'>): string {
+export function asyncapiText(facts: StreamFacts): string {
   return JSON.stringify(asyncapi(facts))
 }
 
@@ -193,26 +148,29 @@ function messageKey(name: string, ending: 'Message' | 'Command'): string {
   return `${name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}${ending}`
 }
 
-function writtenMessages<Name extends string>(
-  schemas: Readonly<Record<Name, TSchema>>,
-  summaries: Readonly<Record<Name, string>>,
+function writtenMessages(
+  described: Readonly<Record<string, Described>>,
   ending: 'Message' | 'Command',
   components: Components,
 ): JsonObject {
-  const entries = Object.entries<TSchema>(schemas).map(([name, schema]) => {
+  const entries = Object.entries(described).map(([name, { summary, schema, example }]) => {
     const key = messageKey(name, ending)
-    const summary: unknown = Reflect.get(summaries, name)
     const hasId = 'id' in schema.properties
     const message: JsonObject = {
       name,
       title: `${name} (${ending.toLowerCase()})`,
-      summary: String(summary),
+      summary,
       payload: components.named(schema, `${key.charAt(0).toUpperCase()}${key.slice(1)}`),
       ...(hasId ? { correlationId: { $ref: '#/components/correlationIds/command' } } : {}),
+      ...(example === undefined ? {} : { examples: [{ payload: jsonOf(example) }] }),
     }
     return [key, message] as const
   })
   return Object.fromEntries(entries)
+}
+
+function jsonOf(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value))
 }
 
 function messagesOf(names: readonly string[], ending: 'Message' | 'Command'): Json {
@@ -220,13 +178,13 @@ function messagesOf(names: readonly string[], ending: 'Message' | 'Command'): Js
 }
 
 /** The commands that we receive, with their answers. */
-function received(): JsonObject {
-  const entries = Object.entries(ANSWERS).map(([name, answers]) => {
+function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObject {
+  const entries = Object.entries(commands).map(([name, { summary, answers }]) => {
     const operation = {
       action: 'receive',
       channel: STREAM,
       title: name,
-      summary: String(Reflect.get(COMMAND_SUMMARIES, name)),
+      summary,
       security: SECURITY,
       messages: messagesOf([name], 'Command'),
       reply: { channel: STREAM, messages: messagesOf(answers, 'Message') },
@@ -237,19 +195,19 @@ function received(): JsonObject {
 }
 
 /** What we send of our own accord: by channel, and about the connection itself. */
-function sent(): JsonObject {
-  const entries = CHANNEL_NAMES.map((channel) => {
-    const { delivery, hasState } = CHANNELS[channel]
+function sent(channels: readonly Channel[]): JsonObject {
+  const entries = channels.map(({ name, delivery, hasState, messages }) => {
+    const carried = [...Object.keys(messages), hasState ? 'resync' : 'gap']
     const begins = hasState ? ' A subscription begins with the present state.' : ''
     const operation = {
       action: 'send',
       channel: STREAM,
-      title: `channel ${channel}`,
+      title: `channel ${name}`,
       summary: `${DELIVERIES[delivery]}${begins}`,
       security: SECURITY,
-      messages: messagesOf(CARRIED[channel], 'Message'),
+      messages: messagesOf(carried, 'Message'),
     }
-    return [`tell${channel.charAt(0).toUpperCase()}${channel.slice(1)}`, operation] as const
+    return [`tell${name.charAt(0).toUpperCase()}${name.slice(1)}`, operation] as const
   })
   const connection = {
     action: 'send',

@@ -4,7 +4,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { asyncapiText } from '../documents/asyncapi.ts'
+import { asyncapiText, type StreamFacts } from '../documents/asyncapi.ts'
 import { PAGE_POLICY, type PageFile, readPage } from '../documents/docs-page.ts'
 import { openapiText, type SpecificationFacts } from '../documents/openapi.ts'
 import {
@@ -26,7 +26,7 @@ const NoQuery = Type.Object({})
 /** `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, the client's modules. `others`: every other route, to be described too. */
 export function documentRoutes(
   others: readonly Route[],
-  facts: SpecificationFacts,
+  facts: SpecificationFacts & StreamFacts,
 ): readonly Route[] {
   const stream = file(asyncapiText(facts), JSON_TYPE, REVALIDATED)
   const own = [

@@ -21,7 +21,7 @@ import { writtenInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
-import { WhaleSchema } from '../ws/messages.ts'
+import { WhaleSchema } from '../ws/channels/whales.ts'
 
 /** Some two milliseconds' worth. */
 const SLICE_ROWS = 128

@@ -10,7 +10,9 @@ import {
   type WebhookEventType,
 } from '../../engine/webhooks/webhook.ts'
 import { choice, MarketSchema, nullable, TradeSchema } from '../schemas.ts'
-import { LifecycleSchema, StreamPriceSchema, WhaleSchema } from '../ws/messages.ts'
+import { LifecycleSchema } from '../ws/channels/lifecycle.ts'
+import { StreamPriceSchema } from '../ws/channels/prices.ts'
+import { WhaleSchema } from '../ws/channels/whales.ts'
 
 /** Names that mean an event type as well. */
 export const SHORT_EVENT_NAMES: ReadonlyMap<string, WebhookEventType> = new Map([

@@ -1,43 +1,43 @@
-// Who gets an update. As a watcher of the publisher the hub gives each to the lanes that carry it: at
-// once where every change is told, to the windows where changes are conflated. It beats the heart,
-// sweeps the buffers, and gives sessions their turns.
-// Not for: what is in a message (http/ws/encode/json.ts), how it reaches listeners (fan-out.ts), what a
-// command does (tasks.ts). Upholds HUB1 to HUB8, FAN1.
+// Watches the publisher and gives each update to the channels that hear it. Sends heartbeats, sweeps the
+// sockets' buffers, and gives sessions their turns. Not for: what a channel sends (channels/), how it
+// reaches listeners (fan-out/fan-out.ts), what a command does (session/tasks.ts). Upholds HUB1 to HUB8,
+// FAN1.
 
 import type { AccountWatcher } from '../../actors/accounts/directory.ts'
 import type { Caller, EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type { BookLate, BookReplaced, Stamp, Update } from '../../engine/events.ts'
+import { assert } from '../../engine/errors.ts'
+import type { Stamp, Update } from '../../engine/events.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
-  candleCloseCheckMs,
   heartbeatMs,
-  lifecycleHistoryCount,
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
-  tradeHistoryCount,
-  whaleHistoryCount,
 } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
-import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
-import { Candles } from './channels/candles.ts'
-import { ConflatedStates } from './channels/depth.ts'
-import { tradeTable } from './channels/trades.ts'
-import { whaleTable } from './channels/whales.ts'
-import { type Form, heartbeatTopic, statusTopic } from './channels.ts'
+import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import type { Channel, OpenChannel } from './channels/channel.ts'
+import { CHANNELS } from './channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
 import type { Encoder, Frame } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
 import { FanOut, type Topics } from './fan-out/fan-out.ts'
-import { factsOf, type Lane } from './fan-out/lanes.ts'
+import {
+  type ChannelName,
+  channelOfLane,
+  type Form,
+  heartbeatTopic,
+  type Lane,
+  LaneTable,
+  statusTopic,
+} from './fan-out/lanes.ts'
 import { Slices } from './fan-out/slices.ts'
-import { BookHistory, resyncReason } from './resume/book-history.ts'
-import { type LoggedChannel, MessageLog, type MessageTable } from './resume/message-log.ts'
-import type { Desk, Watched, Work } from './session/desk.ts'
+import type { ChannelLog } from './resume/message-log.ts'
+import type { Desk, Resume, Watched, Work } from './session/desk.ts'
 import type { Row } from './session/row.ts'
 import type { Session } from './session/session.ts'
 
@@ -54,8 +54,7 @@ export class Hub implements Watcher, Desk {
   readonly publisher: Publisher
   readonly clock: Clock
   readonly log: Log
-  readonly books: BookHistory
-  readonly logs: Readonly<Record<LoggedChannel, MessageLog>>
+  readonly lanes: LaneTable
   readonly sessions = new Set<Session>()
   readonly #topics: Topics
   /** Ends sessions of revoked keys, ended log-ins and accounts; the caller registers it, and the hub itself. */
@@ -64,15 +63,14 @@ export class Hub implements Watcher, Desk {
   readonly #encoders: Readonly<Record<Form, Encoder>>
   readonly #fanOut: FanOut
   readonly #slices: Slices
-  readonly #states: ConflatedStates
-  readonly #candles: Candles
+  readonly #channels: ReadonlyMap<ChannelName, OpenChannel>
+  /** The channels that hear each kind of update, in the order of the table. */
+  readonly #hearing: ReadonlyMap<Update['kind'], readonly OpenChannel[]>
   /** Sessions and rows that wait for a slice, in the order of their turns. */
   readonly #ready = new Set<Work>()
   #isTurnPlanned = false
   /** Sessions that are not quiet: bounded by the sessions. */
   readonly #restless = new Set<Watched>()
-  /** Newest offset that has come by, so that a heartbeat is never ahead of its data. */
-  readonly #seen: Record<CountedChannel, number>
   readonly #timers: StopTimer[]
   readonly #lagged: Count
   #beats = 0
@@ -85,32 +83,27 @@ export class Hub implements Watcher, Desk {
     log: Log
     metrics: Metrics
     topics: Topics
+    /** Those of the table unless given. */
+    channels?: readonly Channel[]
   }) {
-    const { engine, publisher, clock, metrics } = parts
+    const { engine, publisher, clock, metrics, topics, channels = CHANNELS } = parts
     this.engine = engine
     this.publisher = publisher
     this.clock = clock
     this.log = parts.log
-    this.#topics = parts.topics
+    this.#topics = topics
     this.#metrics = metrics
-    this.books = new BookHistory(publisher.offset('orderbook'))
-    this.logs = logsOf(engine, publisher)
+    this.lanes = new LaneTable(channels)
     const nowMs = () => clock.nowMs()
     const written = { epoch: publisher.epoch, catalog: engine.catalog, nowMs }
     this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
     const encoders = Object.values(this.#encoders)
-    this.#fanOut = new FanOut({ topics: parts.topics, encoders, metrics })
+    const { lanes } = this.lanes
+    this.#fanOut = new FanOut({ topics, lanes, encoders, metrics })
     this.#slices = new Slices(clock)
-    const shared = { catalog: engine.catalog, clock, fanOut: this.#fanOut, slices: this.#slices }
-    this.#states = new ConflatedStates(shared)
-    this.#candles = new Candles(shared)
-    this.#seen = {
-      orderbook: publisher.offset('orderbook'),
-      trades: publisher.offset('trades'),
-      prices: publisher.offset('prices'),
-      whales: publisher.offset('whales'),
-      lifecycle: publisher.offset('lifecycle'),
-    }
+    const shared = { engine, publisher, clock, fanOut: this.#fanOut, slices: this.#slices }
+    this.#channels = new Map(channels.map((channel) => [channel.name, channel.open(shared)]))
+    this.#hearing = hearingOf(channels, this.#channels)
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
     this.accountWatcher = {
@@ -124,7 +117,6 @@ export class Hub implements Watcher, Desk {
     this.#timers = [
       clock.every(heartbeatMs, () => this.beat()),
       clock.every(bufferSweepMs, () => this.sweep()),
-      clock.every(candleCloseCheckMs, () => this.#candles.close()),
     ]
   }
 
@@ -134,105 +126,47 @@ export class Hub implements Watcher, Desk {
 
   onUpdate(update: Update): void {
     switch (update.kind) {
-      case 'book':
-        this.books.push(update)
-        this.#seen.orderbook = update.offset
-        this.#fanOut.send('orderbook', update.market, 'change', (encoder) =>
-          encoder.bookUpdate(update),
-        )
-        if (!this.#fanOut.isChannelAwake('depth')) return
-        return this.#states.noteBook(update, null, this.clock.monotonicMs())
-      case 'bookReplaced':
-        return this.#replace(update)
-      case 'bookLate':
-        return this.#tellLate(update)
-      case 'price':
-        this.#seen.prices = update.offset
-        this.#fanOut.send('prices:0', update.market, 'state', (encoder) =>
-          encoder.priceUpdate(update),
-        )
-        return this.#states.notePrice(update, this.clock.monotonicMs())
-      case 'trade':
-        this.logs.trades.push(update)
-        this.#seen.trades = update.offset
-        this.#fanOut.send('trades', update.market, 'change', (encoder) => encoder.trade(update))
-        return this.#candles.noteTrade(update)
-      case 'whale':
-        this.logs.whales.push(update)
-        this.#seen.whales = update.offset
-        return this.#fanOut.send('whales', update.market, 'change', (encoder) =>
-          encoder.whale(update),
-        )
-      case 'lifecycle':
-        this.logs.lifecycle.push(update)
-        this.#seen.lifecycle = update.offset
-        this.#forms((encoder) => encoder.forget(update.market.number))
-        return this.#fanOut.send('lifecycle', update.market, 'change', (encoder) =>
-          encoder.lifecycle(update),
-        )
       case 'status':
         return this.#forms((encoder) => {
           this.#topics.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
         })
       case 'gap':
         for (const session of this.sessions) session.tellGap(update)
+        break
+      case 'lifecycle':
+        // The texts of the market may have changed.
+        this.#forms((encoder) => encoder.forget(update.market.number))
     }
+    const hearing = this.#hearing.get(update.kind)
+    if (hearing !== undefined) for (const channel of hearing) channel.onUpdate(update)
   }
 
   /** The catalogue forgot a market: what is kept under its number goes too. */
   onForget(market: MarketNumber): void {
     this.#forms((encoder) => encoder.forget(market))
-    this.books.forget(market)
-    this.#states.forget(market)
-    this.#candles.forget(market)
+    for (const channel of this.#channels.values()) channel.forget?.(market)
   }
 
-  /** A book was replaced: `resync`, then its snapshot, to all who have it. */
-  #replace(update: BookReplaced): void {
-    const { market } = update
-    const reason = resyncReason(update.reason)
-    this.books.replace(update)
-    this.#fanOut.send('orderbook', market, 'state', (encoder) => {
-      const view = this.engine.catalog.find(market.id)
-      if (view === null) return null
-      return [encoder.resync('orderbook', market, reason), encoder.snapshot(view, view.book())]
-    })
-    this.#states.noteBook(update, reason, this.clock.monotonicMs())
+  logOf(channel: ChannelName): ChannelLog | null {
+    return this.#channels.get(channel)?.log ?? null
   }
 
-  /** A book is stale from now on: `resync` at once; its new state follows when it is there. */
-  #tellLate(update: BookLate): void {
-    const { market } = update
-    this.#fanOut.send('orderbook', market, 'change', (encoder) =>
-      encoder.resync('orderbook', market, 'delayed'),
-    )
-    this.#states.noteBook(update, 'delayed', this.clock.monotonicMs())
+  resumeOf(channel: ChannelName): Resume | null {
+    return this.#channels.get(channel)?.resume ?? null
   }
 
   latest(lane: Lane, market: MarketNumber): Stamp {
-    const facts = factsOf(lane)
-    if (facts.channel === 'candles') return this.#candles.latest(facts.lane, market)
-    const channel = facts.channel === 'depth' ? 'orderbook' : facts.channel
-    return this.publisher.latest(channel, market)
+    return this.#channelOf(lane).latest(lane, market)
   }
 
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
-    const facts = factsOf(lane)
-    const market = view.ref
-    switch (facts.channel) {
-      case 'orderbook':
-        return encoder.snapshot(view, view.book())
-      case 'depth': {
-        const book = view.book(facts.levels)
-        return encoder.depth({ market, levels: facts.levels, book, stamp: book })
-      }
-      case 'prices':
-        return encoder.priceState(market, view.price(), this.latest(lane, market.number))
-      case 'candles':
-        return this.#candles.state(facts.lane, view, encoder)
-      default:
-        return null
-    }
+    return this.#channelOf(lane).state?.(lane, view, encoder) ?? null
+  }
+
+  #channelOf(lane: Lane): OpenChannel {
+    const channel = this.#channels.get(channelOfLane(lane))
+    assert(channel !== undefined, `${lane} is a lane`)
+    return channel
   }
 
   awaken(lane: Lane): void {
@@ -248,14 +182,12 @@ export class Hub implements Watcher, Desk {
   beat(): void {
     this.#beats += 1
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats }
-    const { orderbook, trades, whales, lifecycle } = this.#seen
+    const offsets: Record<string, number> = {}
+    for (const [name, { seen }] of this.#channels) if (seen !== undefined) offsets[name] = seen
     this.#forms((encoder) => {
       const topic = heartbeatTopic(encoder.form)
       if (this.#topics.numSubscribers(topic) === 0) return
-      const frame = encoder.heartbeat({
-        ...beat,
-        offsets: { orderbook, trades, whales, lifecycle },
-      })
+      const frame = encoder.heartbeat({ ...beat, offsets })
       this.#topics.publish(topic, frame, encoder.isBinary)
     })
     const lanes = new Set<Lane>()
@@ -389,18 +321,21 @@ export class Hub implements Watcher, Desk {
   /** Stops the timers; connections are the server's to end. */
   stop(): void {
     for (const stopTimer of this.#timers) stopTimer()
+    for (const channel of this.#channels.values()) channel.stop?.()
     this.#slices.stop()
   }
 }
 
-/** The logs of a run that has told some messages already. */
-function logsOf(engine: EngineView, publisher: Publisher): Hub['logs'] {
-  const { present } = engine.tradeLog
-  const log = (channel: LoggedChannel, capacity: number, table: MessageTable | null) =>
-    new MessageLog({ channel, present, offset: publisher.offset(channel), capacity, table })
-  return {
-    trades: log('trades', tradeHistoryCount, tradeTable(engine)),
-    whales: log('whales', whaleHistoryCount, whaleTable(engine.whaleLog, engine.catalog)),
-    lifecycle: log('lifecycle', lifecycleHistoryCount, null),
+/** Who hears each kind of update. */
+function hearingOf(
+  channels: readonly Channel[],
+  open: ReadonlyMap<ChannelName, OpenChannel>,
+): Map<Update['kind'], OpenChannel[]> {
+  const hearing = new Map<Update['kind'], OpenChannel[]>()
+  for (const { name, hears } of channels) {
+    const channel = open.get(name)
+    if (channel === undefined) continue
+    for (const kind of hears) hearing.set(kind, [...(hearing.get(kind) ?? []), channel])
   }
+  return hearing
 }

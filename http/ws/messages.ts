@@ -1,40 +1,19 @@
 // The shape of every message of the stream, in both directions: what the AsyncAPI document says, and
-// what the tests hold every captured message against. Not for: reading commands, which is more lenient
-// (protocol.ts), or writing messages (http/ws/encode/json.ts, http/ws/encode/msgpack.ts). Upholds ASYNC1, ASYNC2.
+// what the tests compare every captured message with. Messages of channels are described in channels/;
+// here are the others. Not for: reading commands, which is more lenient (protocol.ts), or writing
+// messages (encode/). Upholds ASYNC1, ASYNC2.
 
-import { type TProperties, Type } from '@sinclair/typebox'
-import type { FeedState, LifecycleUpdate } from '../../engine/events.ts'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { FeedState } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
-import { MARKET_STATUSES } from '../../engine/market/market.ts'
-import {
-  CandleSchema,
-  choice,
-  LevelSchema,
-  nullable,
-  PriceSchema,
-  TradeSchema,
-} from '../schemas.ts'
-import {
-  CHANNEL_NAMES,
-  type ChannelName,
-  DEPTH_CONFLATE_MS,
-  DEPTH_LEVELS,
-  INTERVALS,
-  PRICE_CONFLATE_MS,
-} from './channels.ts'
+import { choice, nullable } from '../schemas.ts'
+import type { Channel, MessageDocument } from './channels/channel.ts'
+import type { StreamErrorCode } from './command.ts'
 import type { ResyncReason } from './encode/encoder.ts'
-import type { StreamErrorCode } from './protocol.ts'
+import { LaneTable, type OptionValue } from './fan-out/lanes.ts'
 
 const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart', 'delayed']
 const FEED_STATES: readonly FeedState[] = ['live', 'stale', 'down']
-const LIFECYCLE_EVENTS: readonly LifecycleUpdate['event'][] = [
-  'opened',
-  'closed',
-  'resolved',
-  'changed',
-  'matched',
-  'unmatched',
-]
 const ERROR_CODES: readonly StreamErrorCode[] = [
   'PARSE_ERROR',
   'UNKNOWN_ACTION',
@@ -48,18 +27,9 @@ const ERROR_CODES: readonly StreamErrorCode[] = [
 
 const text = () => Type.String()
 const whole = () => Type.Integer({ minimum: 0 })
-const price = () => Type.Number({ minimum: 0, maximum: 1 })
-const ofNumbers = (values: readonly number[]) => Type.Integer({ enum: [...values] })
-const channels = (names: readonly ChannelName[] = CHANNEL_NAMES) => choice(names)
 /** What a client called its command; null when it did not. */
 const commandId = () => nullable(Type.Union([Type.String({ maxLength: 64 }), Type.Number()]))
 const place = { epoch: text(), offset: whole() }
-/** Options as the answers name them: those of the channel. */
-const options = {
-  levels: Type.Optional(ofNumbers(DEPTH_LEVELS)),
-  conflate_ms: Type.Optional(ofNumbers([...new Set([...DEPTH_CONFLATE_MS, ...PRICE_CONFLATE_MS])])),
-  interval: Type.Optional(choice(INTERVALS)),
-}
 
 /** Every message says when it was written. */
 const written = {
@@ -69,8 +39,9 @@ const written = {
   }),
 }
 
-/** What every counted message has; times are null before a first book. */
-function counted<P extends TProperties>(type: string, channel: ChannelName, rest: P) {
+/** A counted message of a channel: its head, and the fields behind it. Times are null before a first
+ * book. */
+export function counted<P extends TProperties>(type: string, channel: string, rest: P) {
   return Type.Object({
     type: Type.Literal(type),
     channel: Type.Literal(channel),
@@ -84,60 +55,24 @@ function counted<P extends TProperties>(type: string, channel: ChannelName, rest
   })
 }
 
+/** An example of a counted message: its head, and the fields behind it. */
+export function exampleOf(type: string, channel: string, rest: Readonly<Record<string, unknown>>) {
+  return {
+    type,
+    channel,
+    market_id: 'venue_a_0x1b2c',
+    epoch: 'k3f9c2',
+    offset: 41,
+    seq: 7,
+    timestamp_ms: 1_763_700_000_000,
+    received_ms: 1_763_700_000_012,
+    published_ms: 1_763_700_000_013,
+    ...rest,
+  }
+}
+
 const reply = <P extends TProperties>(type: string, rest: P) =>
   Type.Object({ type: Type.Literal(type), id: commandId(), ...rest, ...written })
-
-export const BookSidesSchema = Type.Object({
-  bids: Type.Array(LevelSchema),
-  asks: Type.Array(LevelSchema),
-})
-
-export const StreamBookSchema = Type.Object({
-  bids: Type.Array(LevelSchema),
-  asks: Type.Array(LevelSchema),
-  spread: nullable(Type.Number()),
-  mid_price: nullable(Type.Number()),
-})
-
-export const StreamPriceSchema = Type.Object({
-  price: PriceSchema.properties.price,
-  price_cents: Type.Integer({ minimum: 0, maximum: 100 }),
-  best_bid: nullable(price()),
-  best_ask: nullable(price()),
-  spread: nullable(Type.Number()),
-  mid_price: nullable(price()),
-  source: PriceSchema.properties.source,
-})
-
-/** A whale row: a Trade, with its market as it was called then. */
-export const WhaleSchema = Type.Object({
-  ...TradeSchema.properties,
-  outcome: nullable(text()),
-  question: text(),
-  slug: text(),
-  event_slug: nullable(text()),
-  category: nullable(text()),
-  wallet: nullable(text()),
-  fills: Type.Integer({ minimum: 1 }),
-})
-
-export const LifecycleSchema = Type.Object({
-  event: choice(LIFECYCLE_EVENTS),
-  platform: text(),
-  status: choice(MARKET_STATUSES),
-  question: text(),
-  slug: text(),
-  event_slug: nullable(text()),
-  outcomes: Type.Array(text()),
-  close_time: nullable(Type.Integer()),
-  settlement_price: nullable(price()),
-  twin_market_id: nullable(text()),
-})
-
-export const StreamCandleSchema = Type.Object({
-  interval: choice(INTERVALS),
-  ...CandleSchema.properties,
-})
 
 /** A target of a command that means nothing here. */
 export const RejectedSchema = Type.Object({
@@ -152,11 +87,39 @@ export const PositionSchema = Type.Object({
   offset: whole(),
 })
 
-const checksum = () => Type.Integer({ minimum: 0, maximum: 0xffff_ffff })
+/** The named shapes of messages that belong to no channel. */
+export const connectionShapes = { RejectedSchema, PositionSchema }
+
+/** A message or command as the documents have it. */
+export type Described = Pick<MessageDocument, 'summary' | 'schema'> & { readonly example?: unknown }
+
+/** Options as commands and answers name them. */
+function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
+  const table = new LaneTable(channels)
+  const schemas = table.optionNames.map((name) => {
+    return [name, Type.Optional(schemaOf(table.valuesOf(name)))] as const
+  })
+  return Object.fromEntries(schemas)
+}
+
+function schemaOf(values: readonly OptionValue[]): TSchema {
+  const texts = values.filter((value) => typeof value === 'string')
+  return texts.length === values.length ? choice(texts) : Type.Integer({ enum: [...values] })
+}
 
 /** What the server sends, by the message's `type`. */
-export const SERVER_MESSAGES = {
-  connected: Type.Object({
+export function serverMessages(channels: readonly Channel[]): Readonly<Record<string, Described>> {
+  return {
+    connected,
+    ...Object.fromEntries(channels.flatMap(({ messages }) => Object.entries(messages))),
+    ...ownMessages(channels),
+    ...replies(channels),
+  }
+}
+
+const connected: Described = {
+  summary: 'The first message of a connection, with its limits',
+  schema: Type.Object({
     type: Type.Literal('connected'),
     connection_id: text(),
     server_time_ms: whole(),
@@ -168,94 +131,127 @@ export const SERVER_MESSAGES = {
     }),
     ...written,
   }),
-  snapshot: counted('snapshot', 'orderbook', {
-    stale: Type.Boolean(),
-    checksum: checksum(),
-    data: StreamBookSchema,
-  }),
-  update: counted('update', 'orderbook', {
-    checksum: Type.Optional(checksum()),
-    data: BookSidesSchema,
-  }),
-  depth: counted('depth', 'depth', { stale: Type.Boolean(), data: StreamBookSchema }),
-  price: counted('price', 'prices', { data: StreamPriceSchema }),
-  trade: counted('trade', 'trades', { data: TradeSchema }),
-  whale: counted('whale', 'whales', { data: WhaleSchema }),
-  lifecycle: counted('lifecycle', 'lifecycle', { data: LifecycleSchema }),
-  candle: counted('candle', 'candles', { data: StreamCandleSchema }),
-  heartbeat: Type.Object({
-    type: Type.Literal('heartbeat'),
-    timestamp_ms: whole(),
-    counter: whole(),
-    epoch: text(),
-    offsets: Type.Optional(
-      Type.Object({ orderbook: whole(), trades: whole(), whales: whole(), lifecycle: whole() }),
-    ),
-    catching_up: Type.Optional(Type.Literal(true)),
-    ...written,
-  }),
-  resync: Type.Object({
-    type: Type.Literal('resync'),
-    channel: channels(['orderbook', 'depth', 'prices', 'candles']),
-    market_id: text(),
-    reason: choice(RESYNC_REASONS),
-    ...written,
-  }),
-  gap: Type.Object({
-    type: Type.Literal('gap'),
-    channel: channels(),
-    market_id: Type.Optional(text()),
-    platform: Type.Optional(text()),
-    from_ms: nullable(whole()),
-    to_ms: whole(),
-    count: Type.Optional(whole()),
-    ...written,
-  }),
-  status: Type.Object({
-    type: Type.Literal('status'),
-    platform: text(),
-    state: choice(FEED_STATES),
-    lag_ms: nullable(
-      Type.Integer({ minimum: 0, description: 'from the venue to us, of late; in milliseconds' }),
-    ),
-    delay_ms: Type.Integer({
-      minimum: 0,
-      description: 'the longest that anything waited within us during the last two seconds',
-    }),
-    complete_to_ms: Type.Optional(whole()),
-    ...written,
-  }),
-  subscribed: reply('subscribed', {
-    channel: channels(),
-    ...options,
-    platform: Type.Optional(text()),
-    accepted: Type.Array(text()),
-    rejected: Type.Array(RejectedSchema),
-  }),
-  synced: reply('synced', { channel: channels(), ...place }),
-  resumed: reply('resumed', { channel: channels(), replayed: whole(), ...place }),
-  resume_limited: reply('resume_limited', { channel: channels(), ...place }),
-  unsubscribed: reply('unsubscribed', {
-    channel: channels(),
-    platform: Type.Optional(text()),
-    accepted: Type.Array(text()),
-    rejected: Type.Array(RejectedSchema),
-  }),
-  subscriptions: reply('subscriptions', {
-    subscriptions: Type.Array(
-      Type.Object({
-        channel: channels(),
-        ...options,
-        market_id: Type.Optional(text()),
-        seq: Type.Optional(whole()),
-        market_ids: Type.Optional(Type.Array(Type.Literal('*'))),
-        platform: Type.Optional(text()),
-        seqs: Type.Optional(Type.Record(Type.String(), whole())),
+}
+
+/** What the server sends of its own accord besides the messages of channels. */
+function ownMessages(channels: readonly Channel[]) {
+  const counters = channels.filter(({ delivery }) => delivery === 'every')
+  const states = channels.filter(({ hasState }) => hasState)
+  return {
+    heartbeat: {
+      summary: 'Every few seconds, behind the data that its offsets count',
+      schema: Type.Object({
+        type: Type.Literal('heartbeat'),
+        timestamp_ms: whole(),
+        counter: whole(),
+        epoch: text(),
+        offsets: Type.Optional(
+          Type.Object(Object.fromEntries(counters.map(({ name }) => [name, whole()]))),
+        ),
+        catching_up: Type.Optional(Type.Literal(true)),
+        ...written,
       }),
-    ),
+    },
+    resync: {
+      summary: 'What was sent of the market no longer holds; its state follows',
+      schema: Type.Object({
+        type: Type.Literal('resync'),
+        channel: oneOf(states),
+        market_id: text(),
+        reason: choice(RESYNC_REASONS),
+        ...written,
+      }),
+    },
+    gap: {
+      summary:
+        'Messages were lost and could not be brought back; `from_ms` null: it is not known since when; `count`: how many of the channel, where it is known',
+      schema: Type.Object({
+        type: Type.Literal('gap'),
+        channel: oneOf(channels),
+        market_id: Type.Optional(text()),
+        platform: Type.Optional(text()),
+        from_ms: nullable(whole()),
+        to_ms: whole(),
+        count: Type.Optional(whole()),
+        ...written,
+      }),
+    },
+    status: {
+      summary:
+        'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent',
+      schema: STATUS,
+    },
+  }
+}
+
+const STATUS = Type.Object({
+  type: Type.Literal('status'),
+  platform: text(),
+  state: choice(FEED_STATES),
+  lag_ms: nullable(
+    Type.Integer({ minimum: 0, description: 'from the venue to us, of late; in milliseconds' }),
+  ),
+  delay_ms: Type.Integer({
+    minimum: 0,
+    description: 'the longest that anything waited within us during the last two seconds',
   }),
-  pong: reply('pong', { timestamp_ms: whole() }),
-  error: reply('error', { code: choice(ERROR_CODES), message: text() }),
+  complete_to_ms: Type.Optional(whole()),
+  ...written,
+})
+
+function oneOf(channels: readonly Channel[]): TSchema {
+  return choice(channels.map(({ name }) => name))
+}
+
+/** The answers to commands. */
+function replies(channels: readonly Channel[]) {
+  const channel = oneOf(channels)
+  const options = optionsOf(channels)
+  const targets = {
+    platform: Type.Optional(text()),
+    accepted: Type.Array(text()),
+    rejected: Type.Array(RejectedSchema),
+  }
+  const listed = Type.Object({
+    channel,
+    ...options,
+    market_id: Type.Optional(text()),
+    seq: Type.Optional(whole()),
+    market_ids: Type.Optional(Type.Array(Type.Literal('*'))),
+    platform: Type.Optional(text()),
+    seqs: Type.Optional(Type.Record(Type.String(), whole())),
+  })
+  return {
+    subscribed: {
+      summary: 'Which markets of the command are known',
+      schema: reply('subscribed', { channel, ...options, ...targets }),
+    },
+    synced: {
+      summary: 'Every state of the command is out; live from here',
+      schema: reply('synced', { channel, ...place }),
+    },
+    resumed: {
+      summary: 'Every missed message of the command is out; live from here',
+      schema: reply('resumed', { channel, replayed: whole(), ...place }),
+    },
+    resume_limited: {
+      summary: 'Only the oldest missed messages are out; to be repeated from here',
+      schema: reply('resume_limited', { channel, ...place }),
+    },
+    unsubscribed: {
+      summary: 'No message of these follows',
+      schema: reply('unsubscribed', { channel, ...targets }),
+    },
+    subscriptions: {
+      summary: 'All subscriptions, with the newest `seq` of each market',
+      schema: reply('subscriptions', { subscriptions: Type.Array(listed) }),
+    },
+    pong: { summary: 'The answer to a ping', schema: reply('pong', { timestamp_ms: whole() }) },
+    error: {
+      summary: 'The command was refused',
+      schema: reply('error', { code: choice(ERROR_CODES), message: text() }),
+    },
+  }
 }
 
 const command = <P extends TProperties>(action: string, rest: P) =>
@@ -265,22 +261,49 @@ const command = <P extends TProperties>(action: string, rest: P) =>
     ...rest,
   })
 const ids = () => Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
-const target = {
-  channel: Type.Optional(channels()),
-  channels: Type.Optional(Type.Array(channels(), { minItems: 1, maxItems: 16 })),
-  market_ids: Type.Optional(ids()),
-  event_slugs: Type.Optional(ids()),
-  platform: Type.Optional(text()),
+
+/** A command as the documents have it, with what may answer it, in the order in which it does. */
+export interface DescribedCommand extends Described {
+  readonly answers: readonly string[]
 }
 
 /** What a client sends, by the command's `action`, under the names that the protocol prefers. */
-export const CLIENT_COMMANDS = {
-  subscribe: command('subscribe', { ...target, ...options, since: Type.Optional(PositionSchema) }),
-  unsubscribe: command('unsubscribe', target),
-  snapshot: command('snapshot', { market_ids: ids() }),
-  list: command('list', {}),
-  ping: command('ping', {}),
+export function clientCommands(
+  channels: readonly Channel[],
+): Readonly<Record<string, DescribedCommand>> {
+  const target = {
+    channel: Type.Optional(oneOf(channels)),
+    channels: Type.Optional(Type.Array(oneOf(channels), { minItems: 1, maxItems: 16 })),
+    market_ids: Type.Optional(ids()),
+    event_slugs: Type.Optional(ids()),
+    platform: Type.Optional(text()),
+  }
+  const since = Type.Optional(PositionSchema)
+  return {
+    subscribe: {
+      summary: 'Subscribe to markets, a venue or `*`; with `since`, from there on',
+      schema: command('subscribe', { ...target, ...optionsOf(channels), since }),
+      answers: ['subscribed', 'synced', 'resumed', 'resume_limited', 'error'],
+    },
+    unsubscribe: {
+      summary: 'Take subscriptions out',
+      schema: command('unsubscribe', target),
+      answers: ['unsubscribed', 'error'],
+    },
+    snapshot: {
+      summary: 'Ask for fresh books, subscribed or not',
+      schema: command('snapshot', { market_ids: ids() }),
+      answers: ['snapshot', 'synced', 'error'],
+    },
+    list: {
+      summary: 'Ask for all subscriptions',
+      schema: command('list', {}),
+      answers: ['subscriptions', 'error'],
+    },
+    ping: {
+      summary: 'Ask for a `pong`',
+      schema: command('ping', {}),
+      answers: ['pong', 'error'],
+    },
+  }
 }
-
-export type ServerMessageName = keyof typeof SERVER_MESSAGES
-export type ClientCommandName = keyof typeof CLIENT_COMMANDS

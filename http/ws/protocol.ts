@@ -1,70 +1,22 @@
-// Commands of a client: their shape, their aliases, and the refusals. Bytes in, a command or a
-// refusal out; nothing here throws for what a client sends. Not for: carrying them out (tasks.ts).
-// Upholds WS3 to WS6.
+// Reads commands of a client: their shape, their aliases, and the refusals. Bytes in, a command or a
+// refusal out; nothing here throws for what a client sends. Not for: carrying them out
+// (session/tasks.ts). Upholds WS3 to WS6.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { isRecord } from '../../engine/json-record.ts'
 import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { decodeMessagePack, nestedLevelsMax } from '../client/msgpack.ts'
-import { CHANNEL_NAMES, type ChannelName, channelOf } from './channels.ts'
-import { type Lane, lanesOf } from './fan-out/lanes.ts'
-
-export type StreamErrorCode =
-  | 'PARSE_ERROR'
-  | 'UNKNOWN_ACTION'
-  | 'UNKNOWN_CHANNEL'
-  | 'UNKNOWN_MARKET'
-  | 'INVALID_FILTER'
-  | 'SUBSCRIPTION_LIMIT'
-  | 'RATE_LIMITED'
-  | 'MESSAGE_TOO_LARGE'
-
-/** What a client calls its command: at most {@link ID_CHARACTERS_MAX} characters or a finite number; null when it
- * did not, or called it anything else. */
-export type CommandId = string | number | null
-
-/** Which markets a command means. */
-export type Target =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'venue'; readonly platform: string }
-  | {
-      readonly kind: 'markets'
-      readonly marketIds: readonly string[]
-      readonly eventSlugs: readonly string[]
-    }
-
-/** A client's position in a channel. */
-export interface Since {
-  readonly epoch: string
-  readonly offset: number
-}
-
-export type Command =
-  | {
-      readonly kind: 'subscribe'
-      readonly id: CommandId
-      /** One a channel, with the options that the command chose. */
-      readonly lanes: readonly Lane[]
-      readonly target: Target
-      readonly since: Since | null
-    }
-  | {
-      readonly kind: 'unsubscribe'
-      readonly id: CommandId
-      readonly channels: readonly ChannelName[]
-      readonly target: Target
-    }
-  | { readonly kind: 'snapshot'; readonly id: CommandId; readonly marketIds: readonly string[] }
-  | { readonly kind: 'list'; readonly id: CommandId }
-  | { readonly kind: 'ping'; readonly id: CommandId }
-
-export interface Refusal {
-  readonly kind: 'refused'
-  readonly id: CommandId
-  readonly code: StreamErrorCode
-  readonly message: string
-}
+import { CHANNELS } from './channels.ts'
+import {
+  type Command,
+  type CommandId,
+  ID_CHARACTERS_MAX,
+  type Refusal,
+  type StreamErrorCode,
+  type Target,
+} from './command.ts'
+import { LaneTable } from './fan-out/lanes.ts'
 
 const Texts = Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 const Shape = Type.Object({
@@ -73,10 +25,6 @@ const Shape = Type.Object({
   market_ids: Type.Optional(Texts),
   event_slugs: Type.Optional(Texts),
   platform: Type.Optional(Type.String()),
-  // Looked at in lanes.ts, which says what each channel takes.
-  levels: Type.Optional(Type.Unknown()),
-  conflate_ms: Type.Optional(Type.Unknown()),
-  interval: Type.Optional(Type.Unknown()),
   since: Type.Optional(
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
@@ -86,15 +34,21 @@ const checkShape = new Ajv({ strict: true }).compile<Static<typeof Shape>>(Shape
 const ACTIONS = ['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const
 const ACTION_NAMES = ['action', 'op', 'cmd', 'type']
 const NO_COMMAND = `a command is a JSON object or a plain MessagePack map, in Unicode, nested at most ${nestedLevelsMax} levels deep`
-const ID_CHARACTERS_MAX = 64
 const ID_RULE = `id is a text of at most ${ID_CHARACTERS_MAX} characters or a finite number`
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_START = 0x7b
 /** What JSON can write and UTF-8 cannot: half of a pair. Whole pairs match too. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
-/** A frame's bytes to a command. Either form may come at any time, JSON in binary frames too. */
-export function parseCommand(bytes: Uint8Array, isBinary: boolean): Command | Refusal {
+const LANES = new LaneTable(CHANNELS)
+
+/** A frame's bytes to a command about one of these lanes. Either form may come at any time, JSON in
+ * binary frames too. */
+export function parseCommand(
+  bytes: Uint8Array,
+  isBinary: boolean,
+  lanes = LANES,
+): Command | Refusal {
   if (bytes.byteLength > commandBytesMax) {
     return refused(null, 'MESSAGE_TOO_LARGE', `a command may have ${commandBytesMax} bytes`)
   }
@@ -107,7 +61,7 @@ export function parseCommand(bytes: Uint8Array, isBinary: boolean): Command | Re
     return refused(null, 'PARSE_ERROR', NO_COMMAND)
   }
   if (!isRecord(value)) return refused(null, 'PARSE_ERROR', NO_COMMAND)
-  return readCommand(value)
+  return readCommand(value, lanes)
 }
 
 /** Takes exactly what MessagePack can carry as well, so that both forms of a command have one answer. */
@@ -133,7 +87,10 @@ function isDeeper(value: unknown, level: number): boolean {
   return Object.values(value).some((item) => isDeeper(item, level + 1))
 }
 
-function readCommand(value: Readonly<Record<string, unknown>>): Command | Refusal {
+function readCommand(
+  value: Readonly<Record<string, unknown>>,
+  lanes: LaneTable,
+): Command | Refusal {
   const given = idOf(value.id)
   const id = given ?? null
   const named = ACTION_NAMES.map((name) => value[name]).find((text) => text !== undefined)
@@ -159,7 +116,7 @@ function readCommand(value: Readonly<Record<string, unknown>>): Command | Refusa
   }
   if (action === 'list' || action === 'ping') return { kind: action, id }
   if (action === 'snapshot') return snapshotCommand(id, shaped)
-  return channelCommand(action, id, shaped)
+  return channelCommand({ kind: action, id, given: value, lanes }, shaped)
 }
 
 function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command | Refusal {
@@ -170,28 +127,29 @@ function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command |
   return { kind: 'snapshot', id, marketIds }
 }
 
+/** `given` holds the options, by their names. */
 function channelCommand(
-  kind: 'subscribe' | 'unsubscribe',
-  id: CommandId,
+  asked: {
+    kind: 'subscribe' | 'unsubscribe'
+    id: CommandId
+    given: Readonly<Record<string, unknown>>
+    lanes: LaneTable
+  },
   shaped: Static<typeof Shape>,
 ): Command | Refusal {
+  const { kind, id, given, lanes: table } = asked
   const names = shaped.channels ?? (shaped.channel === undefined ? [] : [shaped.channel])
-  if (names.length === 0) {
-    return refused(id, 'UNKNOWN_CHANNEL', `give a channel: ${CHANNEL_NAMES.join(', ')}`)
+  const known = table.names.join(', ')
+  if (names.length === 0) return refused(id, 'UNKNOWN_CHANNEL', `give a channel: ${known}`)
+  if (!names.every((name) => table.has(name))) {
+    return refused(id, 'UNKNOWN_CHANNEL', `the channels are ${known}`)
   }
-  const channels: ChannelName[] = []
-  for (const name of names) {
-    const channel = channelOf(name)
-    if (channel === null) {
-      return refused(id, 'UNKNOWN_CHANNEL', `the channels are ${CHANNEL_NAMES.join(', ')}`)
-    }
-    if (!channels.includes(channel)) channels.push(channel)
-  }
+  const channels = [...new Set(names)]
   const target = targetOf(shaped)
   if (target === null) {
     return refused(id, 'INVALID_FILTER', 'give market_ids, event_slugs or platform (one kind)')
   }
-  const lanes = lanesOf(channels, shaped)
+  const lanes = table.lanesOf(channels, given)
   if ('message' in lanes) return refused(id, 'INVALID_FILTER', lanes.message)
   if (kind === 'unsubscribe') return { kind, id, channels, target }
   if (shaped.since !== undefined && channels.length > 1) {

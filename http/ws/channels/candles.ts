@@ -1,34 +1,123 @@
 // The channel `candles`: the bar that a trade changed, at most once a second a market, and the bar
 // that just ended, also when no further trade comes. The bars are the owner's, read when they are
-// told, so that they equal those of the REST API. Told are the present bar and the one before it,
+// sent, so that they equal those of the REST API. Sent are the present bar and the one before it,
 // which late trades still change; older ones are read from /candles. Not for: what a bar is
 // (engine/market/candle.ts). Upholds CANDLES1 to CANDLES5.
 
-import type { CatalogView, MarketView } from '../../../actors/views.ts'
-import type { Clock } from '../../../engine/clock.ts'
-import type { Stamp, TradeUpdate } from '../../../engine/events.ts'
-import { candleEveryMs } from '../../../engine/limits.ts'
+import { Type } from '@sinclair/typebox'
+import type { MarketView } from '../../../actors/views.ts'
+import type { StopTimer } from '../../../engine/clock.ts'
+import type { Stamp, TradeUpdate, Update } from '../../../engine/events.ts'
+import { candleCloseCheckMs, candleEveryMs } from '../../../engine/limits.ts'
 import {
   BAR_MS,
   type Bar,
   barSizeOf,
   barStart,
+  CANDLE_MS,
+  type CandleInterval,
   joined,
   lengthened,
+  vwapOf,
 } from '../../../engine/market/candle.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
-import type { Encoder, Frame } from '../encode/encoder.ts'
+import { MICROS, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { candleText } from '../../records/render.ts'
+import { CandleSchema, choice } from '../../schemas.ts'
+import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import { CANDLE_LANES, type CandleLane } from '../fan-out/lanes.ts'
-import type { Slices } from '../fan-out/slices.ts'
+import { type Lane, laneOf } from '../fan-out/lanes.ts'
+import { counted, exampleOf } from '../messages.ts'
+import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
-interface Parts {
-  readonly catalog: CatalogView
-  readonly clock: Clock
-  readonly fanOut: FanOut
-  readonly slices: Slices
+const NAME = 'candles'
+
+export const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d']
+const LANES = INTERVALS.map((interval) => {
+  const lengthMs = CANDLE_MS[interval]
+  return { ...laneOf(NAME, { interval }), lengthMs, kind: candleKind(interval, lengthMs) }
+})
+
+/** A bar, which is closed when its end is not later than `nowMs`. */
+interface Candle {
+  readonly bar: Bar
+  readonly nowMs: TimeMs
+}
+
+/** The message with a bar of an interval. */
+export function candleKind(interval: CandleInterval, lengthMs: number): MessageKind<Candle> {
+  const data = keyOf('data')
+  return new MessageKind<Candle>('candle', NAME, {
+    json: ({ bar, nowMs }) =>
+      `"data":{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}`,
+    msgpack(to, { bar, nowMs }) {
+      const endMs = bar.startMs + lengthMs
+      to.bytes(data)
+      to.map(11)
+      to.textField('interval', interval)
+      to.wholeField('timestamp_ms', bar.startMs)
+      to.wholeField('end_period_ts', endMs / 1000)
+      to.numberField('open', bar.open / MICROS)
+      to.numberField('high', bar.high / MICROS)
+      to.numberField('low', bar.low / MICROS)
+      to.numberField('close', bar.close / MICROS)
+      to.numberField('volume', bar.usd / MICROS)
+      to.wholeField('trades_count', bar.count)
+      to.numberField('vwap', vwapOf(bar) / MICROS)
+      to.text('closed')
+      to.boolean(endMs <= nowMs)
+    },
+  })
+}
+
+export const StreamCandleSchema = Type.Object({
+  interval: choice(INTERVALS),
+  ...CandleSchema.properties,
+})
+
+/** The bars of trades. */
+export const candles: Channel = {
+  name: NAME,
+  delivery: 'perSecond',
+  hasState: true,
+  options: {
+    interval: {
+      allowed: INTERVALS,
+      default: '1m',
+      // As in the REST API: an interval may be given in minutes.
+      synonyms: new Map(INTERVALS.map((interval) => [CANDLE_MS[interval] / 60_000, interval])),
+    },
+  },
+  lanes: LANES,
+  hears: ['trade'],
+  messages: {
+    candle: {
+      summary: 'The bar that just changed or closed',
+      schema: counted('candle', NAME, { data: StreamCandleSchema }),
+      example: exampleOf('candle', NAME, {
+        data: {
+          interval: '1m',
+          timestamp_ms: 1_763_700_000_000,
+          end_period_ts: 1_763_700_060,
+          open: 0.42,
+          high: 0.44,
+          low: 0.42,
+          close: 0.43,
+          volume: 310.5,
+          trades_count: 7,
+          vwap: 0.43,
+          closed: false,
+        },
+      }),
+    },
+  },
+  shapes: { StreamCandleSchema },
+  row: {
+    messages: '`candle`: `interval` and the candle of the REST API',
+    when: 'at most once a second a market, and at its end',
+    begins: 'newest bar',
+  },
+  open: (parts) => new Candles(parts),
 }
 
 /** Which bars of a market changed or ended, by where they start, and the times of the newest. */
@@ -39,46 +128,39 @@ interface BarNews {
 }
 
 /** All intervals. Offsets count the messages of all of them, seq those of a market in one. */
-export class Candles {
-  readonly #intervals: ReadonlyMap<CandleLane, Interval>
-  readonly #parts: Parts
+class Candles implements OpenChannel {
+  readonly #intervals: ReadonlyMap<Lane, Interval>
+  readonly #parts: ChannelParts
+  readonly stop: StopTimer
   #offset = 0
 
-  constructor(parts: Parts) {
+  constructor(parts: ChannelParts) {
     this.#parts = parts
     const next = (): number => {
       this.#offset += 1
       return this.#offset
     }
-    this.#intervals = new Map(
-      CANDLE_LANES.map((facts) => [facts.lane, new Interval(facts, parts, next)]),
-    )
+    this.#intervals = new Map(LANES.map((facts) => [facts.lane, new Interval(facts, parts, next)]))
+    this.stop = parts.clock.every(candleCloseCheckMs, () => {
+      for (const interval of this.#intervals.values()) interval.close()
+    })
   }
 
   /** A trade was stored, and is in its bars already. */
-  noteTrade(update: TradeUpdate): void {
+  onUpdate(update: Update): void {
+    if (update.kind !== 'trade') return
     for (const [lane, interval] of this.#intervals) {
       if (this.#parts.fanOut.isAwake(lane)) interval.noteTrade(update)
     }
   }
 
-  /** Looks for bars that have ended; to be called about once in candleCloseCheckMs. */
-  close(): void {
-    for (const interval of this.#intervals.values()) interval.close()
-  }
-
   /** A market's newest bar with its newest stamp; null when it never traded. */
-  state(lane: CandleLane, view: MarketView, encoder: Encoder): Frame | null {
+  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
     return this.#intervals.get(lane)?.state(view, this.#offset, encoder) ?? null
   }
 
-  latest(lane: CandleLane, market: MarketNumber): Stamp {
+  latest(lane: Lane, market: MarketNumber): Stamp {
     return { offset: this.#offset, seq: this.#intervals.get(lane)?.seqOf(market) ?? 0 }
-  }
-
-  /** The newest offset of the channel. */
-  get offset(): number {
-    return this.#offset
   }
 
   forget(market: MarketNumber): void {
@@ -88,8 +170,8 @@ export class Candles {
 
 /** One interval. */
 class Interval {
-  readonly #facts: (typeof CANDLE_LANES)[number]
-  readonly #parts: Parts
+  readonly #facts: (typeof LANES)[number]
+  readonly #parts: ChannelParts
   readonly #nextOffset: () => number
   readonly #windows: Conflation<BarNews>
   /** Bounded by the catalogue. */
@@ -98,7 +180,7 @@ class Interval {
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
   #closedUntilMs = 0
 
-  constructor(facts: (typeof CANDLE_LANES)[number], parts: Parts, nextOffset: () => number) {
+  constructor(facts: (typeof LANES)[number], parts: ChannelParts, nextOffset: () => number) {
     this.#facts = facts
     this.#parts = parts
     this.#nextOffset = nextOffset
@@ -148,9 +230,8 @@ class Interval {
     this.#watch(view.ref, newest.startMs, nowMs)
     const seq = this.seqOf(view.ref.number)
     const times = { venueTimeMs: newest.closeMs, receivedAtMs: newest.closeMs }
-    const { interval, lengthMs } = this.#facts
     const stamp = { offset, seq, ...times }
-    return encoder.candle({ market: view.ref, interval, lengthMs, bar: newest, nowMs, stamp })
+    return encoder.message(this.#facts.kind, view.ref, stamp, { bar: newest, nowMs })
   }
 
   seqOf(market: MarketNumber): number {
@@ -164,9 +245,9 @@ class Interval {
   }
 
   #tell(market: MarketRef, { starts, venueTimeMs, receivedAtMs }: BarNews): void {
-    const view = this.#parts.catalog.byNumber(market.number)
+    const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
-    const { lane, interval, lengthMs } = this.#facts
+    const { lane, kind, lengthMs } = this.#facts
     const nowMs = this.#parts.clock.nowMs()
     for (const startMs of starts) {
       const bar = barAt(view, startMs, lengthMs)
@@ -176,7 +257,7 @@ class Interval {
       this.#seqs.set(market.number, seq)
       const stamp = { offset: this.#nextOffset(), seq, venueTimeMs, receivedAtMs }
       this.#parts.fanOut.send(lane, market, 'state', (encoder) =>
-        encoder.candle({ market, interval, lengthMs, bar, nowMs, stamp }),
+        encoder.message(kind, market, stamp, { bar, nowMs }),
       )
     }
   }

@@ -1,21 +1,79 @@
-// The conflated lanes of a market's state: `depth`, the best levels whole, and `prices` at most once
-// a window. A message carries seq and offset of the newest change that it includes.
-// Not for: windows (conflation.ts), candles (candles.ts). Upholds DEPTH1 to DEPTH3, PRICES1.
+// The channel `depth`: the best levels of a book, whole each time, at most once a window. A message
+// carries seq and offset of the newest change that it includes. Not for: windows
+// (fan-out/conflation.ts). Upholds DEPTH1 to DEPTH3.
 
-import type { CatalogView } from '../../../actors/views.ts'
-import type { BookLate, BookReplaced, BookUpdate, PriceUpdate } from '../../../engine/events.ts'
+import { Type } from '@sinclair/typebox'
+import type { BookView, MarketView } from '../../../actors/views.ts'
+import type { BookLate, BookReplaced, BookUpdate, Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import type { ResyncReason } from '../encode/encoder.ts'
+import {
+  type Encoder,
+  type Frame,
+  keyOf,
+  MessageKind,
+  type ResyncReason,
+} from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import { DEPTH_LANES, type Lane, PRICE_LANES } from '../fan-out/lanes.ts'
-import type { Slices } from '../fan-out/slices.ts'
+import { type Lane, laneOf } from '../fan-out/lanes.ts'
+import { counted, exampleOf } from '../messages.ts'
+import { resyncReason } from '../resume/book-history.ts'
+import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
+import { bookText, EXAMPLE_BOOK, ORDERBOOK, StreamBookSchema, writeBook } from './orderbook.ts'
 
-/** What must be known of the parts that conflate. */
-interface Parts {
-  readonly catalog: CatalogView
-  readonly fanOut: FanOut
-  readonly slices: Slices
+const NAME = 'depth'
+
+const LEVELS = [5, 10, 20] as const
+const CONFLATE_MS = [100, 250, 1_000] as const
+const LANES = LEVELS.flatMap((levels) =>
+  CONFLATE_MS.map((conflate_ms) => ({
+    ...laneOf(NAME, { levels, conflate_ms }),
+    kind: depthKind(levels),
+  })),
+)
+
+type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
+
+/** The message with the best `levels` of each side of a book, which may hold more. */
+export function depthKind(levels: number): MessageKind<Best> {
+  const data = keyOf('data')
+  return new MessageKind<Best>(NAME, NAME, {
+    json: (book, { platform }) =>
+      `"stale":${book.isStale},"data":${bookText(book, platform, levels)}`,
+    fieldCount: () => 2,
+    msgpack(to, book, { platform }) {
+      to.text('stale')
+      to.boolean(book.isStale)
+      to.bytes(data)
+      writeBook(to, book, platform, levels)
+    },
+  })
+}
+
+/** The best levels of a book, at most once a window. */
+export const depth: Channel = {
+  name: NAME,
+  delivery: 'conflated',
+  hasState: true,
+  options: {
+    levels: { allowed: LEVELS, default: 10 },
+    conflate_ms: { allowed: CONFLATE_MS, default: 250 },
+  },
+  lanes: LANES,
+  hears: ['book', 'bookReplaced', 'bookLate'],
+  messages: {
+    depth: {
+      summary: 'The best levels of a book, whole each time',
+      schema: counted(NAME, NAME, { stale: Type.Boolean(), data: StreamBookSchema }),
+      example: exampleOf(NAME, NAME, { stale: false, data: EXAMPLE_BOOK }),
+    },
+  },
+  shapes: {},
+  row: {
+    messages: '`depth`: the best levels whole, `stale`',
+    when: 'at most once in `conflate_ms`',
+    begins: 'present state',
+  },
+  open: (parts) => new DepthChannel(parts),
 }
 
 /** The newest change of a book, and why the state before it was out of sync, if it was. */
@@ -24,70 +82,72 @@ interface BookNews {
   readonly reason: ResyncReason | null
 }
 
-type DepthFacts = (typeof DEPTH_LANES)[number]
+type DepthLane = (typeof LANES)[number]
 
-/** Every lane that conflates books or prices. */
-export class ConflatedStates {
-  readonly #parts: Parts
-  readonly #depths: readonly { readonly lane: Lane; readonly windows: Conflation<BookNews> }[]
-  readonly #prices: readonly { readonly lane: Lane; readonly windows: Conflation<PriceUpdate> }[]
+class DepthChannel implements OpenChannel {
+  readonly #parts: ChannelParts
+  readonly #windows: ReadonlyMap<Lane, Conflation<BookNews>>
 
-  constructor(parts: Parts) {
+  constructor(parts: ChannelParts) {
     this.#parts = parts
-    this.#depths = DEPTH_LANES.map((facts) => ({
-      lane: facts.lane,
-      windows: new Conflation<BookNews>({
-        windowMs: facts.conflateMs,
-        isHeard: (market) => parts.fanOut.hasListeners(facts.lane, market),
-        // A state that was out of sync stays so until the message that replaces it.
-        merge: (older, newer) =>
-          older.reason === null || newer.reason !== null
-            ? newer
-            : { update: newer.update, reason: older.reason },
-        tell: (market, news) => this.#tellDepth(facts, market, news),
-      }),
-    }))
-    this.#prices = PRICE_LANES.filter(({ conflateMs }) => conflateMs > 0).map((facts) => ({
-      lane: facts.lane,
-      windows: new Conflation<PriceUpdate>({
-        windowMs: facts.conflateMs,
-        isHeard: (market) => parts.fanOut.hasListeners(facts.lane, market),
-        merge: (_older, newer) => newer,
-        tell: (market, update) =>
-          parts.fanOut.send(facts.lane, market, 'state', (encoder) => encoder.priceUpdate(update)),
-      }),
-    }))
+    this.#windows = new Map(LANES.map((facts) => [facts.lane, this.#openWindows(facts)]))
+  }
+
+  #openWindows(facts: DepthLane): Conflation<BookNews> {
+    return new Conflation<BookNews>({
+      windowMs: facts.options.conflate_ms,
+      isHeard: (market) => this.#parts.fanOut.hasListeners(facts.lane, market),
+      // A state that was out of sync stays so until the message that replaces it.
+      merge: (older, newer) =>
+        older.reason === null || newer.reason !== null
+          ? newer
+          : { update: newer.update, reason: older.reason },
+      tell: (market, news) => this.#tell(facts, market, news),
+    })
+  }
+
+  onUpdate(update: Update): void {
+    if (!this.#parts.fanOut.isChannelAwake(NAME)) return
+    if (update.kind === 'book') this.#note(update, null)
+    else if (update.kind === 'bookReplaced') this.#note(update, resyncReason(update.reason))
+    else if (update.kind === 'bookLate') this.#note(update, 'delayed')
   }
 
   /** A book changed; `reason`: it was replaced, and what was told before it is out of sync. */
-  noteBook(update: BookNews['update'], reason: ResyncReason | null, nowMs: number): void {
-    for (const { lane, windows } of this.#depths) {
-      if (!this.#parts.fanOut.isAwake(lane)) continue
+  #note(update: BookNews['update'], reason: ResyncReason | null): void {
+    const { clock, fanOut, slices } = this.#parts
+    const nowMs = clock.monotonicMs()
+    for (const [lane, windows] of this.#windows) {
+      if (!fanOut.isAwake(lane)) continue
       windows.note(update.market, { update, reason }, nowMs)
-      this.#parts.slices.plan(windows)
+      slices.plan(windows)
     }
   }
 
-  notePrice(update: PriceUpdate, nowMs: number): void {
-    for (const { lane, windows } of this.#prices) {
-      if (!this.#parts.fanOut.isAwake(lane)) continue
-      windows.note(update.market, update, nowMs)
-      this.#parts.slices.plan(windows)
-    }
+  /** Depth tells the changes that `orderbook` counts. */
+  latest(_lane: Lane, market: MarketNumber): Stamp {
+    return this.#parts.publisher.latest(ORDERBOOK, market)
+  }
+
+  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
+    const facts = LANES.find((each) => each.lane === lane)
+    if (facts === undefined) return null
+    const book = view.book(facts.options.levels)
+    return encoder.message(facts.kind, view.ref, book, book)
   }
 
   forget(market: MarketNumber): void {
-    for (const { windows } of this.#depths) windows.forget(market)
-    for (const { windows } of this.#prices) windows.forget(market)
+    for (const windows of this.#windows.values()) windows.forget(market)
   }
 
-  #tellDepth({ lane, levels }: DepthFacts, market: MarketRef, { update, reason }: BookNews): void {
-    const view = this.#parts.catalog.byNumber(market.number)
+  #tell({ lane, options, kind }: DepthLane, market: MarketRef, { update, reason }: BookNews): void {
+    const { engine, fanOut } = this.#parts
+    const view = engine.catalog.byNumber(market.number)
     if (view === null) return
-    const book = view.book(levels)
-    this.#parts.fanOut.send(lane, market, 'state', (encoder) => {
-      const depth = encoder.depth({ market, levels, book, stamp: update })
-      return reason === null ? depth : [encoder.resync('depth', market, reason), depth]
+    const book = view.book(options.levels)
+    fanOut.send(lane, market, 'state', (encoder) => {
+      const message = encoder.message(kind, market, update, book)
+      return reason === null ? message : [encoder.resync(NAME, market, reason), message]
     })
   }
 }

@@ -1,15 +1,112 @@
-// The owners' log of trades in the shape in which streams replay: each row as the update that was
-// told. Not for: the log itself (actors/trade-log.ts). Upholds RESUME5.
+// The channel `trades`: every trade, as the REST API has it. A trade that was missed is read from the
+// owners' log. Not for: that log (actors/trade-log.ts). Upholds RESUME5.
 
 import type { EngineView, TradeLogView } from '../../../actors/views.ts'
-import type { TradeUpdate } from '../../../engine/events.ts'
-import { replayLookedRows, replayReadRows } from '../../../engine/limits.ts'
-import type { MarketNumber } from '../../../engine/market/market.ts'
+import type { Trade, TradeUpdate } from '../../../engine/events.ts'
+import { replayLookedRows, replayReadRows, tradeHistoryCount } from '../../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
+import { MICROS } from '../../../engine/units.ts'
+import { tradeText } from '../../records/render.ts'
+import { TradeSchema } from '../../schemas.ts'
+import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { laneOf } from '../fan-out/lanes.ts'
+import { counted, exampleOf } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
+import type { Channel } from './channel.ts'
+import { LoggedChannel } from './logged.ts'
+
+const NAME = 'trades'
+
+const DATA = keyOf('data')
+const TRADE = new MessageKind<Trade>('trade', NAME, {
+  json: (trade, market) => `"data":${tradeText(trade, market)}`,
+  msgpack(to, trade, market, catalog) {
+    const outcome = catalog.find(market.id)?.summary.outcomes[trade.outcomeIndex]
+    to.bytes(DATA)
+    to.map(TRADE_FIELDS)
+    writeTrade(to, market, trade, outcome?.label ?? null)
+  },
+})
+
+/** Fields of a trade's record. */
+export const TRADE_FIELDS = 13
+
+/** The {@link TRADE_FIELDS} of a trade as MessagePack. */
+export function writeTrade(
+  to: MsgpackWriter,
+  market: MarketRef,
+  trade: Trade,
+  outcome: string | null,
+): void {
+  to.textField('id', trade.nativeId)
+  to.textField('market_id', market.id)
+  to.textField('platform', market.platform)
+  to.numberField('price', trade.price / MICROS)
+  to.numberField('size', trade.size / MICROS)
+  to.textField('side', trade.side)
+  to.textField('outcome', outcome)
+  to.numberField('size_usd', trade.usd / MICROS)
+  to.wholeField('timestamp_ms', trade.timeMs)
+  to.textField('native_trade_id', trade.nativeId)
+  to.textField('maker', trade.maker)
+  to.textField('taker', trade.taker)
+  to.textField('tx_hash', trade.txHash)
+}
+
+/** `trade`; `epoch` of the run that sent it first, when a later run repeats it. */
+export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: string): Frame {
+  return encoder.message(TRADE, update.market, update, update.trade, epoch)
+}
+
+/** The data of a trade in examples. */
+export const EXAMPLE_TRADE = {
+  id: '0x5f3c…-0',
+  market_id: 'venue_a_0x1b2c',
+  platform: 'venue_a',
+  price: 0.43,
+  size: 120,
+  side: 'buy',
+  outcome: 'Yes',
+  size_usd: 51.6,
+  timestamp_ms: 1_763_700_000_000,
+  native_trade_id: '0x5f3c…-0',
+  maker: null,
+  taker: '0xa1b2',
+  tx_hash: '0x5f3c',
+}
+
+/** Every trade. */
+export const trades: Channel = {
+  name: NAME,
+  delivery: 'every',
+  hasState: false,
+  options: {},
+  lanes: [laneOf(NAME, {})],
+  hears: ['trade'],
+  messages: {
+    trade: {
+      summary: 'A trade',
+      schema: counted('trade', NAME, { data: TradeSchema }),
+      example: exampleOf('trade', NAME, { data: EXAMPLE_TRADE }),
+    },
+  },
+  shapes: {},
+  row: { messages: '`trade`: the Trade of the REST API', when: 'every one', begins: '–' },
+  open: (parts) =>
+    new LoggedChannel(parts, {
+      name: NAME,
+      capacity: tradeHistoryCount,
+      table: tradeTable(parts.engine),
+      write: (encoder, update, epoch) =>
+        update.kind === 'trade' ? tradeMessage(encoder, update, epoch) : null,
+    }),
+}
 
 type StoredTrade = ReturnType<TradeLogView['range']>[number]['trade']
 
-/** The table behind the channel of trades. */
+/** The owners' log of trades in the shape in which connections resume: each row as the update that was
+ * published. */
 export function tradeTable({
   tradeLog,
   catalog,

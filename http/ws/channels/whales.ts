@@ -1,12 +1,107 @@
-// The owners' log of whales in the shape in which streams replay: each row as the update that was
-// told, with the fills that have joined it since. Not for: the log itself (actors/whales/log.ts).
+// The channel `whales`: large trades, each summed up over its fills. One that was missed is read from
+// the owners' log, with the fills that have joined it since. Not for: that log (actors/whales/log.ts).
 // Upholds WHALE10.
 
+import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
-import { replayReadRows } from '../../../engine/limits.ts'
+import type { Whale, WhaleUpdate } from '../../../engine/events.ts'
+import { replayReadRows, whaleHistoryCount } from '../../../engine/limits.ts'
+import { whaleText } from '../../records/render.ts'
+import { nullable, TradeSchema } from '../../schemas.ts'
+import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { laneOf } from '../fan-out/lanes.ts'
+import { counted, exampleOf } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
+import type { Channel } from './channel.ts'
+import { LoggedChannel } from './logged.ts'
+import { EXAMPLE_TRADE, TRADE_FIELDS, writeTrade } from './trades.ts'
 
-/** The table behind the channel of whales; a lost trade is told as such, never as a lost whale. */
+const NAME = 'whales'
+
+const DATA = keyOf('data')
+/** Fields of a whale besides those of a trade. */
+const MORE_FIELDS = 6
+const WHALE = new MessageKind<Whale>('whale', NAME, {
+  json: (whale, market) => `"data":${whaleText(whale, market)}`,
+  msgpack(to, whale, market) {
+    to.bytes(DATA)
+    to.map(TRADE_FIELDS + MORE_FIELDS)
+    writeTrade(to, market, whale, whale.outcome)
+    to.textField('question', whale.question)
+    to.textField('slug', whale.slug)
+    to.textField('event_slug', whale.eventSlug)
+    to.textField('category', whale.category)
+    to.textField('wallet', whale.wallet)
+    to.wholeField('fills', whale.fills)
+  },
+})
+
+/** `whale`; `epoch` of the run that sent it first, when a later run repeats it. */
+export function whaleMessage(encoder: Encoder, update: WhaleUpdate, epoch?: string): Frame {
+  return encoder.message(WHALE, update.market, update, update.whale, epoch)
+}
+
+const text = () => Type.String()
+
+/** A whale row: a Trade, with its market as it was called then. */
+export const WhaleSchema = Type.Object({
+  ...TradeSchema.properties,
+  outcome: nullable(text()),
+  question: text(),
+  slug: text(),
+  event_slug: nullable(text()),
+  category: nullable(text()),
+  wallet: nullable(text()),
+  fills: Type.Integer({ minimum: 1 }),
+})
+
+/** The data of a whale in examples. */
+export const EXAMPLE_WHALE = {
+  ...EXAMPLE_TRADE,
+  size: 20_000,
+  size_usd: 8_600,
+  question: 'Will it rain in Denver on Sunday?',
+  slug: 'rain-denver-sunday',
+  event_slug: 'denver-weather',
+  category: 'Weather',
+  wallet: '0xa1b2',
+  fills: 3,
+}
+
+/** Large trades. */
+export const whales: Channel = {
+  name: NAME,
+  delivery: 'every',
+  hasState: false,
+  options: {},
+  lanes: [laneOf(NAME, {})],
+  hears: ['whale'],
+  messages: {
+    whale: {
+      summary: 'A large trade, summed up over its fills',
+      schema: counted('whale', NAME, { data: WhaleSchema }),
+      example: exampleOf('whale', NAME, { data: EXAMPLE_WHALE }),
+    },
+  },
+  shapes: { WhaleSchema },
+  row: {
+    messages:
+      '`whale`: the Trade, with question, slug, event_slug, category, wallet, fills; from 5,000 dollars',
+    when: 'every one',
+    begins: '–',
+  },
+  open: (parts) =>
+    new LoggedChannel(parts, {
+      name: NAME,
+      capacity: whaleHistoryCount,
+      table: whaleTable(parts.engine.whaleLog, parts.engine.catalog),
+      write: (encoder, update, epoch) =>
+        update.kind === 'whale' ? whaleMessage(encoder, update, epoch) : null,
+    }),
+}
+
+/** The owners' log of whales in the shape in which connections resume. It has no losses of its own: a
+ * lost trade is announced as such, never as a lost whale. */
 export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog']): MessageTable {
   return {
     present: whaleLog.present,

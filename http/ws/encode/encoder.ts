@@ -1,29 +1,55 @@
-// What an encoder of the stream must be able to write: one method per message. JSON is
-// http/ws/encode/json.ts; a second form writes the same fields and values. Every message is encoded once per
-// form however many receive it. Upholds HUB1.
+// What an encoder of the stream writes. A counted message is of a kind, which a channel describes: what
+// stands behind the head, in both forms. The other messages are the connection's and few. Every message
+// is encoded once per form however many receive it. Not for: which kinds there are (channels/).
+// Upholds HUB1.
 
-import type { BookView, CatalogView, MarketView } from '../../../actors/views.ts'
-import type {
-  BookUpdate,
-  FeedState,
-  LifecycleUpdate,
-  MarketPrice,
-  PriceUpdate,
-  Stamp,
-  TradeUpdate,
-  WhaleUpdate,
-} from '../../../engine/events.ts'
-import type { Bar, CandleInterval } from '../../../engine/market/candle.ts'
+import type { CatalogView } from '../../../actors/views.ts'
+import type { FeedState, Stamp } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import type { ChannelName, Form } from '../channels.ts'
+import type { MarketTexts } from '../../records/render.ts'
+import type { ChannelName, Form } from '../fan-out/lanes.ts'
 
 /** One message as it goes on the wire. */
 export type Frame = string | Uint8Array
 
 export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
-/** What was lost: a market's messages, or a whole venue's. `fromMs` null: since we do not know when. */
+/** How what stands behind the head of a counted message is written. Both forms have the same fields
+ * and values in the same order; neither may make objects only to throw them away. */
+export interface MessageWriting<Content> {
+  /** The fields as JSON text, without the braces around them: `"data":{…}`. */
+  json(content: Content, market: MarketTexts): string
+  /** How many fields `msgpack` writes; one (`data`) unless said. */
+  fieldCount?(content: Content): number
+  /** Writes the same fields, key and value by turns. */
+  msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: CatalogView): void
+}
+
+/** A kind of counted message: its writing, and what it begins with in both forms. */
+export class MessageKind<Content> {
+  /** `{"type":…,"channel":…,` */
+  readonly jsonHead: string
+  /** The same two fields and the key of the market's id. */
+  readonly msgpackHead: Uint8Array
+  readonly writing: MessageWriting<Content>
+
+  constructor(type: string, channel: ChannelName, writing: MessageWriting<Content>) {
+    this.jsonHead = `{"type":"${type}","channel":"${channel}",`
+    this.msgpackHead = encoded((to) => {
+      for (const text of ['type', type, 'channel', channel, 'market_id']) to.text(text)
+    })
+    this.writing = writing
+  }
+}
+
+/** A key of frequent messages, as it is written in MessagePack. */
+export function keyOf(name: string): Uint8Array {
+  return encoded((to) => to.text(name))
+}
+
+/** What was lost: a market's messages, or a whole venue's. `fromMs` null: it is not known since when. */
 export interface Gap {
   /** How many messages of the channel; null: not known. */
   readonly count: number | null
@@ -78,24 +104,6 @@ export interface Dated extends Stamp {
   readonly receivedAtMs: TimeMs | null
 }
 
-/** The best `levels` of each side of a book, which may hold more. */
-export interface Depth {
-  readonly market: MarketRef
-  readonly levels: number
-  readonly book: Pick<BookView, 'bids' | 'asks' | 'isStale'>
-  readonly stamp: Dated
-}
-
-/** One bar; it is closed when its end is not later than `nowMs`. */
-export interface Candle {
-  readonly market: MarketRef
-  readonly interval: CandleInterval
-  readonly lengthMs: number
-  readonly bar: Bar
-  readonly nowMs: TimeMs
-  readonly stamp: Dated
-}
-
 /** Replies are rare and small, and given as finished objects. */
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
@@ -107,18 +115,15 @@ export type Reply = { readonly type: string; readonly [field: string]: unknown }
 export interface Encoder {
   readonly form: Form
   readonly isBinary: boolean
-  bookUpdate(update: BookUpdate): Frame
-  snapshot(view: MarketView, book: BookView): Frame
+  /** A counted message. `epoch`: of the run that sent it first, when a later run repeats it. */
+  message<Content>(
+    kind: MessageKind<Content>,
+    market: MarketRef,
+    stamp: Dated,
+    content: Content,
+    epoch?: string,
+  ): Frame
   resync(channel: ChannelName, market: MarketRef, reason: ResyncReason): Frame
-  /** `epoch` of the run that told it first, when it is told again by a later one. */
-  trade(update: TradeUpdate, epoch?: string): Frame
-  priceUpdate(update: PriceUpdate): Frame
-  /** The present price with the newest stamp, using none up. */
-  priceState(market: MarketRef, price: MarketPrice, stamp: Stamp): Frame
-  depth(depth: Depth): Frame
-  candle(candle: Candle): Frame
-  whale(update: WhaleUpdate, epoch?: string): Frame
-  lifecycle(update: LifecycleUpdate, epoch?: string): Frame
   gap(gap: Gap): Frame
   status(status: Status): Frame
   heartbeat(beat: Heartbeat): Frame

@@ -7,10 +7,16 @@ import type { TemplatedApp } from 'uWebSockets.js'
 import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
-import { CHANNEL_NAMES, type ChannelName, type Form, type WideKey } from '../channels.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { Row } from '../session/row.ts'
-import { channelOfLane, LANES, type Lane, topicOf } from './lanes.ts'
+import {
+  type ChannelName,
+  channelOfLane,
+  type Form,
+  type Lane,
+  topicOf,
+  type WideKey,
+} from './lanes.ts'
 
 /** What is needed of the library's app. */
 export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
@@ -97,22 +103,21 @@ export class FanOut {
    * to all together. Characters count as bytes. */
   readonly growth = { bytes: 0, totalBytes: 0 }
 
-  constructor(parts: { topics: Topics; encoders: readonly Encoder[]; metrics: Metrics }) {
+  constructor(parts: {
+    topics: Topics
+    lanes: Iterable<Lane>
+    encoders: readonly Encoder[]
+    metrics: Metrics
+  }) {
     this.#topics = parts.topics
     this.#encoders = parts.encoders
     const help = 'Messages encoded, by channel.'
-    const counted = (channel: ChannelName): [ChannelName, Count] => [
-      channel,
-      parts.metrics.count('stream_messages_encoded_total', help, { channel }),
-    ]
-    const counts = new Map(CHANNEL_NAMES.map(counted))
+    const lanes = Array.from(parts.lanes, (lane) => {
+      const labels = { channel: channelOfLane(lane) }
+      return { lane, encoded: parts.metrics.count('stream_messages_encoded_total', help, labels) }
+    })
     const topicsOf = (form: Form) =>
-      new Map(
-        LANES.flatMap(({ channel, lane }) => {
-          const count = counts.get(channel)
-          return count === undefined ? [] : [[lane, new LaneTopics(form, lane, count)] as const]
-        }),
-      )
+      new Map(lanes.map(({ lane, encoded }) => [lane, new LaneTopics(form, lane, encoded)]))
     this.#lanes = { j: topicsOf('j'), b: topicsOf('b') }
   }
 

@@ -1,82 +1,66 @@
 // A lane is a channel with one set of options: what a subscription chooses, what topics are made of,
-// and what is encoded once. There are 23 of them, so each is a string made here and nowhere else; the
-// lane of a channel without options is the channel's name. Upholds HUB1, LANE1, LANE2.
+// and what is encoded once. A lane's name is its channel's, followed by the chosen values
+// (`depth:10:250`); the lane of a channel without options is the channel's name. The topics made of
+// lanes stand here too. Not for: which channels there are (channels.ts). Upholds HUB1, LANE1, LANE2.
 
 import { assert } from '../../../engine/errors.ts'
-import { CANDLE_MS, type CandleInterval } from '../../../engine/market/candle.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
-import {
-  CHANNEL_NAMES,
-  CHANNELS,
-  type ChannelName,
-  DEPTH_CONFLATE_MS,
-  DEPTH_LEVELS,
-  type Form,
-  INTERVAL_OF_MINUTES,
-  INTERVALS,
-  PRICE_CONFLATE_MS,
-  type WideKey,
-} from '../channels.ts'
 
-type DepthLevels = (typeof DEPTH_LEVELS)[number]
-type DepthMs = (typeof DEPTH_CONFLATE_MS)[number]
-type PriceMs = (typeof PRICE_CONFLATE_MS)[number]
+/** The name of a lane, made by {@link laneOf} only. */
+export type Lane = string
 
-export type DepthLane = `depth:${DepthLevels}:${DepthMs}`
-export type PriceLane = `prices:${PriceMs}`
-export type CandleLane = `candles:${CandleInterval}`
-export type Lane =
-  | 'orderbook'
-  | 'trades'
-  | 'whales'
-  | 'lifecycle'
-  | DepthLane
-  | PriceLane
-  | CandleLane
+/** The name of a channel, as its descriptor gives it. */
+export type ChannelName = string
 
-/** What a lane's name says. */
-export type LaneFacts =
-  | { readonly channel: 'orderbook' | 'trades' | 'whales' | 'lifecycle'; readonly lane: Lane }
-  | {
-      readonly channel: 'depth'
-      readonly lane: DepthLane
-      readonly levels: DepthLevels
-      readonly conflateMs: DepthMs
-    }
-  | { readonly channel: 'prices'; readonly lane: PriceLane; readonly conflateMs: PriceMs }
-  | {
-      readonly channel: 'candles'
-      readonly lane: CandleLane
-      readonly interval: CandleInterval
-      readonly lengthMs: number
-    }
+/** A whole venue, or everything. */
+export type WideKey = VenueKey | '*'
 
-export const DEPTH_LANES = DEPTH_LEVELS.flatMap((levels) =>
-  DEPTH_CONFLATE_MS.map((conflateMs) => {
-    const lane: DepthLane = `depth:${levels}:${conflateMs}`
-    return { channel: 'depth', lane, levels, conflateMs } as const
-  }),
-)
-export const PRICE_LANES = PRICE_CONFLATE_MS.map((conflateMs) => {
-  const lane: PriceLane = `prices:${conflateMs}`
-  return { channel: 'prices', lane, conflateMs } as const
-})
-export const CANDLE_LANES = INTERVALS.map((interval) => {
-  const lane: CandleLane = `candles:${interval}`
-  return { channel: 'candles', lane, interval, lengthMs: CANDLE_MS[interval] } as const
-})
-const PLAIN_LANES = (['orderbook', 'trades', 'whales', 'lifecycle'] as const).map(
-  (channel) => ({ channel, lane: channel }) as const,
-)
+/** How messages are written: `j` is JSON text, `b` is MessagePack. */
+export type Form = 'j' | 'b'
+export const FORM_OF = { json: 'j', msgpack: 'b' } as const satisfies Record<string, Form>
 
-/** Every lane, by channel in the order of the table. */
-export const LANES: readonly LaneFacts[] = [
-  ...PLAIN_LANES,
-  ...DEPTH_LANES,
-  ...PRICE_LANES,
-  ...CANDLE_LANES,
-].sort((one, other) => CHANNEL_NAMES.indexOf(one.channel) - CHANNEL_NAMES.indexOf(other.channel))
-const FACTS: ReadonlyMap<Lane, LaneFacts> = new Map(LANES.map((facts) => [facts.lane, facts]))
+/** A value that an option can have. */
+export type OptionValue = string | number
+
+/** A choice that a subscription makes; the default is taken when it makes none. */
+export interface Option {
+  readonly allowed: readonly OptionValue[]
+  readonly default: OptionValue
+  /** Other values that clients may send, with the allowed value that each means. */
+  readonly synonyms?: ReadonlyMap<unknown, OptionValue>
+}
+
+/** A lane with the options that it stands for, by the names that commands give them. */
+export interface LaneFacts<Options = Readonly<Record<string, OptionValue>>> {
+  readonly lane: Lane
+  readonly options: Options
+}
+
+/** What lanes need to know of a channel. */
+export interface LanedChannel {
+  readonly name: ChannelName
+  /** Whether a subscription begins with the market's present state. */
+  readonly hasState: boolean
+  /** In the order in which their values stand in the names of lanes. */
+  readonly options: Readonly<Record<string, Option>>
+  /** Every combination of options. */
+  readonly lanes: readonly LaneFacts[]
+}
+
+/** The lane of a channel with these options, which stand in the order of the channel's options. */
+export function laneOf<Options extends Readonly<Record<string, OptionValue>>>(
+  channel: ChannelName,
+  options: Options,
+): LaneFacts<Options> {
+  return { lane: [channel, ...Object.values(options)].join(':'), options }
+}
+
+/** The channel to which a lane belongs. */
+export function channelOfLane(lane: Lane): ChannelName {
+  const end = lane.indexOf(':')
+  return end < 0 ? lane : lane.slice(0, end)
+}
 
 /**
  * The topic of a market, a venue or everything in a lane: `j:depth:10:250:77`. A connection is on at
@@ -86,100 +70,107 @@ export function topicOf(form: Form, lane: Lane, key: MarketNumber | WideKey): st
   return `${form}:${lane}:${key}`
 }
 
-/** The channel and options of a lane. */
-export function factsOf(lane: Lane): LaneFacts {
-  const facts = FACTS.get(lane)
-  assert(facts !== undefined, `${lane} is a lane`)
-  return facts
+/** The topic of status messages, which a socket joins at its beginning and never leaves: it must not
+ * lose its last topic while messages are pending in it, as uWebSockets.js frees those unsent. */
+export function statusTopic(form: Form): string {
+  return `${form}:status`
 }
 
-export function channelOfLane(lane: Lane): ChannelName {
-  return factsOf(lane).channel
+/** The topic of heartbeats with offsets, left while a connection lags or is caught up. */
+export function heartbeatTopic(form: Form): string {
+  return `${form}:heartbeat`
 }
 
-/** Whether a subscription begins with the market's present state. */
-export function hasState(lane: Lane): boolean {
-  return CHANNELS[channelOfLane(lane)].hasState
-}
+/** The lanes of a set of channels, and what commands may say of them. */
+export class LaneTable {
+  /** In the order in which the channels were given. */
+  readonly names: readonly ChannelName[]
+  readonly #channels: ReadonlyMap<ChannelName, LanedChannel>
+  readonly #facts: ReadonlyMap<Lane, LaneFacts>
 
-/** The options of a lane as replies name them. */
-export function optionsOf(lane: Lane): Readonly<Record<string, unknown>> {
-  const facts = factsOf(lane)
-  if (facts.channel === 'depth') return { levels: facts.levels, conflate_ms: facts.conflateMs }
-  if (facts.channel === 'prices') return { conflate_ms: facts.conflateMs }
-  return facts.channel === 'candles' ? { interval: facts.interval } : {}
-}
-
-/** Options as a command gives them; undefined: the channel's default. */
-export interface GivenOptions {
-  readonly levels?: unknown
-  readonly conflate_ms?: unknown
-  readonly interval?: unknown
-}
-
-export const OPTION_NAMES = ['levels', 'conflate_ms', 'interval'] as const
-type OptionName = (typeof OPTION_NAMES)[number]
-
-/**
- * The lanes that channels and options mean together: each option counts for the channels that have
- * it. Refused, in words that name what is accepted: a value that one of them does not take, and an
- * option that none of them has.
- */
-export function lanesOf(
-  channels: readonly ChannelName[],
-  given: GivenOptions,
-): readonly Lane[] | { readonly message: string } {
-  for (const name of OPTION_NAMES) {
-    if (given[name] === undefined) continue
-    if (!channels.some((channel) => name in CHANNELS[channel].options)) {
-      const takers = CHANNEL_NAMES.filter((channel) => name in CHANNELS[channel].options)
-      return { message: `${name} is an option of ${takers.join(' and ')} only` }
-    }
+  constructor(channels: readonly LanedChannel[]) {
+    this.names = channels.map(({ name }) => name)
+    this.#channels = new Map(channels.map((channel) => [channel.name, channel]))
+    assert(this.#channels.size === channels.length, 'each channel has a name of its own')
+    this.#facts = new Map(
+      channels.flatMap(({ lanes }) => lanes.map((facts) => [facts.lane, facts])),
+    )
   }
-  const lanes: Lane[] = []
-  for (const channel of channels) {
-    const lane = laneOf(channel, given)
-    if (typeof lane !== 'string') return lane
-    lanes.push(lane)
-  }
-  return lanes
-}
 
-function laneOf(channel: ChannelName, given: GivenOptions): Lane | { readonly message: string } {
-  switch (channel) {
-    case 'depth': {
-      const { options } = CHANNELS.depth
-      const levels = chosen(options.levels, given.levels)
-      if (levels === null) return badOption(channel, 'levels', options.levels.allowed)
-      const conflateMs = chosen(options.conflate_ms, given.conflate_ms)
-      if (conflateMs === null) return badOption(channel, 'conflate_ms', options.conflate_ms.allowed)
-      return `depth:${levels}:${conflateMs}`
+  /** Every lane, channel by channel. */
+  get lanes(): Iterable<Lane> {
+    return this.#facts.keys()
+  }
+
+  /** Whether there is a channel of this name. */
+  has(channel: ChannelName): boolean {
+    return this.#channels.has(channel)
+  }
+
+  /** Whether a subscription to the channel begins with the market's present state. */
+  hasState(channel: ChannelName): boolean {
+    return this.#channels.get(channel)?.hasState === true
+  }
+
+  /** The options of a lane, by the names that replies give them. */
+  optionsOf(lane: Lane): LaneFacts['options'] {
+    const facts = this.#facts.get(lane)
+    assert(facts !== undefined, `${lane} is a lane`)
+    return facts.options
+  }
+
+  /** The names of all options, each once. */
+  get optionNames(): readonly string[] {
+    return [...new Set([...this.#channels.values()].flatMap(({ options }) => Object.keys(options)))]
+  }
+
+  /** The values that any channel allows for an option, each once. */
+  valuesOf(option: string): readonly OptionValue[] {
+    const values = [...this.#channels.values()].flatMap(
+      ({ options }) => options[option]?.allowed ?? [],
+    )
+    return [...new Set(values)]
+  }
+
+  /**
+   * The lanes that channels and options mean together: each option counts for the channels that have
+   * it. Refused, in words that name what is accepted: a value that one of them does not take, and an
+   * option that none of them has.
+   */
+  lanesOf(
+    channels: readonly ChannelName[],
+    given: Readonly<Record<string, unknown>>,
+  ): readonly Lane[] | { readonly message: string } {
+    for (const name of this.optionNames) {
+      if (given[name] === undefined) continue
+      const takers = this.names.filter((channel) => this.#takes(channel, name))
+      if (!channels.some((channel) => takers.includes(channel))) {
+        return { message: `${name} is an option of ${takers.join(' and ')} only` }
+      }
     }
-    case 'prices': {
-      const option = CHANNELS.prices.options.conflate_ms
-      const conflateMs = chosen(option, given.conflate_ms)
-      if (conflateMs === null) return badOption(channel, 'conflate_ms', option.allowed)
-      return `prices:${conflateMs}`
+    const lanes: Lane[] = []
+    for (const channel of channels) {
+      const options: Record<string, OptionValue> = {}
+      for (const [name, option] of Object.entries(this.#channels.get(channel)?.options ?? {})) {
+        const value = chosen(option, given[name])
+        if (value === null) {
+          return { message: `${name} of ${channel} is one of ${option.allowed.join(', ')}` }
+        }
+        options[name] = value
+      }
+      lanes.push(laneOf(channel, options).lane)
     }
-    case 'candles': {
-      const named = INTERVAL_OF_MINUTES.get(given.interval) ?? given.interval
-      const interval = chosen(CHANNELS.candles.options.interval, named)
-      return interval === null ? badOption(channel, 'interval', INTERVALS) : `candles:${interval}`
-    }
-    default:
-      return channel
+    return lanes
+  }
+
+  #takes(channel: ChannelName, option: string): boolean {
+    return Object.hasOwn(this.#channels.get(channel)?.options ?? {}, option)
   }
 }
 
 /** The allowed value that is given, or the default; null when what is given is not allowed. */
-function chosen<Value>(
-  option: { readonly allowed: readonly Value[]; readonly default: Value },
-  given: unknown,
-): Value | null {
+function chosen(option: Option, given: unknown): OptionValue | null {
   if (given === undefined || given === null) return option.default
-  return option.allowed.find((value) => value === given) ?? null
-}
-
-function badOption(channel: ChannelName, name: OptionName, allowed: readonly unknown[]) {
-  return { message: `${name} of ${channel} is one of ${allowed.join(', ')}` }
+  const meant = option.synonyms?.get(given) ?? given
+  return option.allowed.find((value) => value === meant) ?? null
 }

@@ -4,48 +4,58 @@
 // Not for: the history itself (book-history.ts). Upholds RESUME4, RESUME7.
 
 import type { MarketView } from '../../../actors/views.ts'
+import type { BookUpdate } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import type { WideKey } from '../channels.ts'
-import type { ResyncReason } from '../encode/encoder.ts'
-import type { CommandId, Since } from '../protocol.ts'
+import type { CommandId, Since } from '../command.ts'
+import type { Encoder, Frame, ResyncReason } from '../encode/encoder.ts'
+import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
 import { type Connection, skipsPerTurn } from '../session/connection.ts'
 import type { Desk } from '../session/desk.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
-import type { Replacement } from './book-history.ts'
+import type { BookHistory, Replacement } from './book-history.ts'
 
 /** The markets of a command that come by its own topics. */
 interface Target {
+  readonly channel: ChannelName
   readonly key: WideKey | null
   readonly refs: ReadonlyMap<MarketNumber, MarketRef>
+}
+
+/** The channel of books: its name, its newest updates, and how one is written again. */
+export interface Books {
+  readonly channel: ChannelName
+  readonly history: BookHistory
+  write(encoder: Encoder, update: BookUpdate): Frame
 }
 
 /** Subscribes to books since an offset. False: answered by `resumed`; true: `synced` is due. */
 export function* resumeBooks(
   connection: Connection,
   desk: Desk,
-  wanted: { id: CommandId; since: Since; resolved: Resolved },
+  wanted: { id: CommandId; since: Since; resolved: Resolved; books: Books },
 ): Generator<void, boolean> {
-  const { id, since, resolved } = wanted
-  const { books } = desk
+  const { id, since, resolved, books } = wanted
+  const { channel, history } = books
   const isOurs = since.epoch === desk.publisher.epoch
-  const subscriptions = connection.subscriptions.of('orderbook')
+  const subscriptions = connection.subscriptions.of(channel)
   const isWithin =
     resolved.kind === 'wide'
       ? subscriptions.covers(resolved.key) && !subscriptions.wide.has(resolved.key)
       : resolved.refs.some((ref) => subscriptions.covers(ref.venue))
   const target: Target = {
+    channel,
     key: resolved.kind === 'wide' ? resolved.key : null,
     refs: new Map(resolved.kind === 'wide' ? [] : resolved.refs.map((ref) => [ref.number, ref])),
   }
   // What is live already by a wider subscription would be overtaken by it: a new state is simpler.
-  if (isWithin || !isOurs || !books.reachesBack(since.offset)) {
+  if (isWithin || !isOurs || !history.reachesBack(since.offset)) {
     yield* startAgain(connection, desk, target, isOurs ? 'slow_consumer' : 'restart')
     return true
   }
   leave(connection, target)
-  const resume = new BookResume(connection, desk, target, since.offset)
+  const resume = new BookResume(connection, desk, { target, books, since: since.offset })
   if (!(yield* resume.run())) {
     yield* startAgain(connection, desk, target, 'slow_consumer')
     return true
@@ -53,8 +63,8 @@ export function* resumeBooks(
   listen(connection, target)
   const { epoch } = desk.publisher
   const replayed = resume.count
-  const { newest: offset } = books
-  connection.reply('resumed', { id, channel: 'orderbook', replayed, epoch, offset })
+  const { newest: offset } = history
+  connection.reply('resumed', { id, channel, replayed, epoch, offset })
   return false
 }
 
@@ -62,37 +72,37 @@ export function* resumeBooks(
 function* startAgain(
   connection: Connection,
   desk: Desk,
-  { key, refs }: Target,
+  { channel, key, refs }: Target,
   reason: ResyncReason,
 ): Generator<void, void> {
   const before = ({ ref }: MarketView) =>
-    connection.send(connection.encoder.resync('orderbook', ref, reason))
-  if (key !== null) yield* subscribeWide(connection, desk, { lane: 'orderbook', key, before })
+    connection.send(connection.encoder.resync(channel, ref, reason))
+  if (key !== null) yield* subscribeWide(connection, desk, { lane: channel, key, before })
   else {
     const list = [...refs.values()]
-    yield* subscribeSingles(connection, desk, { lane: 'orderbook', refs: list, before })
+    yield* subscribeSingles(connection, desk, { lane: channel, refs: list, before })
   }
 }
 
 /** Out of the topics, so that live updates cannot overtake those that were missed. */
-function leave(connection: Connection, { key, refs }: Target): void {
-  const subscriptions = connection.subscriptions.of('orderbook')
+function leave(connection: Connection, { channel, key, refs }: Target): void {
+  const subscriptions = connection.subscriptions.of(channel)
   const taken = key === null ? [] : subscriptions.takeContained(key)
   for (const { lane, key: topic } of taken) connection.ignore(lane, topic)
   for (const number of refs.keys()) {
-    if (subscriptions.singles.delete(number)) connection.ignore('orderbook', number)
+    if (subscriptions.singles.delete(number)) connection.ignore(channel, number)
   }
 }
 
-function listen(connection: Connection, { key, refs }: Target): void {
-  const { singles, wide } = connection.subscriptions.of('orderbook')
+function listen(connection: Connection, { channel, key, refs }: Target): void {
+  const { singles, wide } = connection.subscriptions.of(channel)
   if (key !== null) {
-    wide.set(key, 'orderbook')
-    connection.listen('orderbook', key)
+    wide.set(key, channel)
+    connection.listen(channel, key)
   }
   for (const ref of refs.values()) {
-    singles.set(ref.number, { ref, lane: 'orderbook' })
-    connection.listen('orderbook', ref.number)
+    singles.set(ref.number, { ref, lane: channel })
+    connection.listen(channel, ref.number)
   }
 }
 
@@ -102,6 +112,7 @@ class BookResume {
   readonly #connection: Connection
   readonly #desk: Desk
   readonly #target: Target
+  readonly #books: Books
   readonly #since: number
   /** Markets that got a snapshot: how far it reaches, and which replacement it includes. */
   readonly #snapshots = new Map<
@@ -111,16 +122,21 @@ class BookResume {
   /** Replacements up to this one have been looked through. */
   #serial = 0
 
-  constructor(connection: Connection, desk: Desk, target: Target, since: number) {
+  constructor(
+    connection: Connection,
+    desk: Desk,
+    wanted: { target: Target; books: Books; since: number },
+  ) {
     this.#connection = connection
     this.#desk = desk
-    this.#target = target
-    this.#since = since
+    this.#target = wanted.target
+    this.#books = wanted.books
+    this.#since = wanted.since
   }
 
   /** Ends in the turn in which nothing is missing; false: the history lost some on the way. */
   *run(): Generator<void, boolean> {
-    const { books } = this.#desk
+    const books = this.#books.history
     let offset = this.#since
     for (;;) {
       // It ends in the turn in which no replacement is left, so that only updates may be missing.
@@ -133,7 +149,7 @@ class BookResume {
         skipped += 1
         const isSent = this.#isWanted(update.market) && this.#take(update.market, offset)
         if (isSent) {
-          this.#connection.send(this.#connection.encoder.bookUpdate(update))
+          this.#connection.send(this.#books.write(this.#connection.encoder, update))
           this.count += 1
         }
         if (isSent || skipped % skipsPerTurn === 0) yield
@@ -143,7 +159,7 @@ class BookResume {
 
   /** Whether the update at an offset is to be sent; a snapshot goes out in its place if need be. */
   #take(market: MarketRef, offset: number): boolean {
-    const replacement = this.#desk.books.replacement(market.number)
+    const replacement = this.#books.history.replacement(market.number)
     if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
     const snapshot = this.#snapshots.get(market.number)
     return snapshot === undefined || offset > snapshot.offset
@@ -151,7 +167,7 @@ class BookResume {
 
   /** Every book replaced since, those without an update behind it too. */
   *#replaced(): Generator<void, void> {
-    const { books } = this.#desk
+    const books = this.#books.history
     const { key, refs } = this.#target
     while (this.#serial < books.serial) {
       const { serial } = books
@@ -182,12 +198,14 @@ class BookResume {
   }
 
   #replace({ market, reason }: Replacement): void {
-    const { books, engine } = this.#desk
+    const books = this.#books.history
+    const { engine } = this.#desk
     const view = engine.catalog.find(market.id)
     const serial = books.replacement(market.number)?.serial ?? 0
     this.#snapshots.set(market.number, { offset: books.newest, serial })
     if (view === null) return
-    this.#connection.send(this.#connection.encoder.resync('orderbook', market, reason))
-    this.#connection.sendState('orderbook', view)
+    const { channel } = this.#target
+    this.#connection.send(this.#connection.encoder.resync(channel, market, reason))
+    this.#connection.sendState(channel, view)
   }
 }

@@ -3,31 +3,31 @@
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import { CHANNEL_NAMES, CHANNELS } from '../channels.ts'
-import { channelOfLane } from '../fan-out/lanes.ts'
+import { type ChannelName, channelOfLane } from '../fan-out/lanes.ts'
 import { type Connection, skipsPerTurn, type Task } from '../session/connection.ts'
 import type { Desk } from '../session/desk.ts'
 import { fill, idsOf } from '../session/fill.ts'
 import { Row } from '../session/row.ts'
-import { type Audience, type LostRange, tellLost } from './losses.ts'
-import { LOGGED_CHANNELS, type LoggedChannel } from './message-log.ts'
+import { type Audience, tellLost } from './losses.ts'
+import type { ChannelLog, LostRange } from './message-log.ts'
 import { replay } from './replay.ts'
-
-const STATE_CHANNELS = CHANNEL_NAMES.filter((name) => CHANNELS[name].hasState)
 
 /** What a lagging connection left behind. */
 export interface Lag {
   readonly sinceMs: TimeMs
-  /** Up to these offsets everything is in the socket's buffer. */
-  readonly after: Readonly<Record<LoggedChannel, number>>
+  /** Up to these offsets of channels with a log everything is in the socket's buffer. */
+  readonly after: ReadonlyMap<ChannelName, number>
 }
 
 /** Makes up for a lag: `resync` of every state, the missed messages, then the states. */
 export function* catchUp(connection: Connection, desk: Desk, lag: Lag): Task {
   yield* resyncAll(connection, desk)
   yield
-  for (const channel of LOGGED_CHANNELS) yield* catchUpLog(connection, desk, channel, lag)
-  for (const channel of STATE_CHANNELS) {
+  for (const channel of desk.lanes.names) {
+    const log = desk.logOf(channel)
+    if (log !== null) yield* catchUpLog(connection, desk, log, lag)
+  }
+  for (const channel of stateChannels(desk)) {
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const { ref, lane } of singles.values()) {
       const view = desk.engine.catalog.find(ref.id)
@@ -42,16 +42,21 @@ export function* catchUp(connection: Connection, desk: Desk, lag: Lag): Task {
   connection.resumeLive()
 }
 
+/** The channels whose subscriptions begin with a state. */
+function stateChannels({ lanes }: Desk): readonly ChannelName[] {
+  return lanes.names.filter((name) => lanes.hasState(name))
+}
+
 /** The missed messages of all subscriptions to a channel, then live in the same turn. */
-function* catchUpLog(connection: Connection, desk: Desk, channel: LoggedChannel, lag: Lag): Task {
+function* catchUpLog(connection: Connection, desk: Desk, log: ChannelLog, lag: Lag): Task {
+  const { channel, newest } = log.messages
   const subscriptions = connection.subscriptions.of(channel)
   if (subscriptions.count === 0) return
   const audience: Audience = {
     wide: [...subscriptions.wide.keys()],
     refs: Array.from(subscriptions.singles.values(), ({ ref }) => ref),
   }
-  const log = desk.logs[channel]
-  const from = log.behind(lag.after[channel])
+  const from = log.messages.behind(lag.after.get(channel) ?? newest)
   if (from !== null) {
     // Told at once, since each message moves the client's position on.
     const onLost = (range: LostRange) => tellLost(connection, desk, { channel, audience, range })
@@ -71,7 +76,7 @@ function* catchUpLog(connection: Connection, desk: Desk, channel: LoggedChannel,
  */
 function* resyncAll(connection: Connection, desk: Desk): Task {
   let told = 0
-  for (const channel of STATE_CHANNELS) {
+  for (const channel of stateChannels(desk)) {
     const { wide, singles } = connection.subscriptions.of(channel)
     const tell = (ref: MarketRef): void =>
       connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))

@@ -1,28 +1,12 @@
 // Messages that are lost for good, and telling a connection so by `gap`: of a market or of a whole
 // venue, from when to when. Not for: finding what is lost (replay.ts). Upholds RESUME6.
 
-import type { VenueKey } from '../../../engine/ids.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import type { TimeMs } from '../../../engine/units.ts'
-import type { WideKey } from '../channels.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
+import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
 import type { Connection } from '../session/connection.ts'
 import type { Desk } from '../session/desk.ts'
 import { contains } from '../session/subscriptions.ts'
-import type { LoggedChannel } from './message-log.ts'
-
-/** When messages were lost; `fromMs` null: since we do not know when. */
-export interface LostRange {
-  readonly fromMs: TimeMs | null
-  readonly toMs: TimeMs
-  /** How many messages of the channel; null: not known. */
-  readonly count: number | null
-}
-
-/** Messages of a market, or of any market of a venue, that could not be brought back. */
-export interface Loss extends LostRange {
-  readonly venue: VenueKey
-  readonly market: MarketNumber | null
-}
+import type { Loss, LostRange } from './message-log.ts'
 
 /** What a command or a connection listens to in a channel. */
 export interface Audience {
@@ -44,7 +28,7 @@ export function joined(one: LostRange | null, other: LostRange): LostRange {
 export function tellLost(
   connection: Connection,
   desk: Desk,
-  lost: { channel: LoggedChannel; audience: Audience; range: LostRange },
+  lost: { channel: ChannelName; audience: Audience; range: LostRange },
 ): void {
   const { channel, audience, range } = lost
   const { names } = desk.engine.catalog
@@ -65,7 +49,7 @@ export function tellLost(
 export function tellLoss(
   connection: Connection,
   desk: Desk,
-  told: { channel: LoggedChannel; audience: Audience; loss: Loss },
+  told: { channel: ChannelName; audience: Audience; loss: Loss },
 ): void {
   const { channel, audience, loss } = told
   const { venue, market, fromMs, toMs, count } = loss

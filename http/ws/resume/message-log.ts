@@ -6,16 +6,44 @@
 // Not for: sending (replay.ts). Upholds RESUME1, RESUME5.
 
 import type { RunView } from '../../../actors/views.ts'
-import type { LifecycleUpdate, TradeUpdate, WhaleUpdate } from '../../../engine/events.ts'
+import type { GapUpdate, StatusUpdate, Update } from '../../../engine/events.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
 import { outstandingWritesMax, replayReadRows } from '../../../engine/limits.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
-import type { Since } from '../protocol.ts'
-import type { Loss } from './losses.ts'
+import type { TimeMs } from '../../../engine/units.ts'
+import type { Since } from '../command.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { ChannelName } from '../fan-out/lanes.ts'
 import { MessageRing } from './message-ring.ts'
 
-export const LOGGED_CHANNELS = ['trades', 'whales', 'lifecycle'] as const
-export type LoggedChannel = (typeof LOGGED_CHANNELS)[number]
-export type LoggedUpdate = TradeUpdate | WhaleUpdate | LifecycleUpdate
+/** An update of a market, at its place in a channel. */
+export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
+
+/** Whether an update is of a market. */
+export function isLogged(update: Update): update is LoggedUpdate {
+  return update.kind !== 'status' && update.kind !== 'gap'
+}
+
+/** When messages were lost; `fromMs` null: it is not known since when. */
+export interface LostRange {
+  readonly fromMs: TimeMs | null
+  readonly toMs: TimeMs
+  /** How many messages of the channel; null: not known. */
+  readonly count: number | null
+}
+
+/** Messages of a market, or of any market of a venue, that could not be brought back. */
+export interface Loss extends LostRange {
+  readonly venue: VenueKey
+  readonly market: MarketNumber | null
+}
+
+/** A channel's log, and how its messages are written again. */
+export interface ChannelLog {
+  readonly messages: MessageLog
+  /** Null: the update is none of the channel's. `epoch`: of the run that sent it first. */
+  write(encoder: Encoder, update: LoggedUpdate, epoch?: string): Frame | null
+}
 
 /**
  * A message at its place. 'lost': it was told, but can no longer be read; 'unread': it was not looked
@@ -50,14 +78,14 @@ export interface LogPosition {
 }
 
 export class MessageLog {
-  readonly channel: LoggedChannel
+  readonly channel: ChannelName
   readonly #present: RunView
   readonly #ring: MessageRing<LoggedUpdate>
   readonly #table: MessageTable | null
 
   /** `offset`: how many messages this run has told already; `table` null: what is older is gone. */
   constructor(parts: {
-    channel: LoggedChannel
+    channel: ChannelName
     present: RunView
     offset: number
     capacity: number

@@ -6,26 +6,26 @@
 import { replayTradesMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import type { WideKey } from '../channels.ts'
-import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { CommandId, Since } from '../protocol.ts'
+import type { CommandId, Since } from '../command.ts'
+import type { WideKey } from '../fan-out/lanes.ts'
 import type { Connection, Task } from '../session/connection.ts'
 import type { Desk } from '../session/desk.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
-import { type Audience, joined, type LostRange, tellLoss, tellLost } from './losses.ts'
-import type { LoggedUpdate, LogPosition, MessageLog } from './message-log.ts'
+import { type Audience, joined, tellLoss, tellLost } from './losses.ts'
+import type { ChannelLog, LogPosition, LostRange, MessageLog } from './message-log.ts'
 
 /** Subscribes, after a replay when there is a `since`. False: that ended in an answer of its own. */
 export function* subscribeLogged(
   connection: Connection,
   desk: Desk,
-  wanted: { id: CommandId; log: MessageLog; since: Since | null; resolved: Resolved },
+  wanted: { id: CommandId; log: ChannelLog; since: Since | null; resolved: Resolved },
 ): Generator<void, boolean> {
   const { id, log, since, resolved } = wanted
-  const { channel } = log
+  const { messages } = log
+  const { channel } = messages
   const { key, refs } = targetOf(connection, wanted)
-  if (key !== null) takeContained(connection, log, key)
+  if (key !== null) takeContained(connection, messages, key)
   const subscriptions = connection.subscriptions.of(channel)
   const goLive = (): void => {
     if (key !== null && !subscriptions.covers(key)) {
@@ -48,7 +48,7 @@ export function* subscribeLogged(
   }
   const audience =
     resolved.kind === 'wide' ? { wide: [resolved.key], refs: [] } : { wide: [], refs }
-  const from = log.find(since)
+  const from = messages.find(since)
   if (from === null) {
     goLive()
     const range = { fromMs: null, toMs: desk.clock.nowMs(), count: null }
@@ -66,16 +66,16 @@ export function* subscribeLogged(
   goLive()
   const { epoch } = desk.publisher
   const { count } = replayed
-  connection.reply('resumed', { id, channel, replayed: count, epoch, offset: log.newest })
+  connection.reply('resumed', { id, channel, replayed: count, epoch, offset: messages.newest })
   return false
 }
 
 /** What a command adds: nothing that a wide subscription contains, unless it asks for the past. */
 function targetOf(
   connection: Connection,
-  { log, since, resolved }: { log: MessageLog; since: Since | null; resolved: Resolved },
+  { log, since, resolved }: { log: ChannelLog; since: Since | null; resolved: Resolved },
 ): { readonly key: WideKey | null; readonly refs: readonly MarketRef[] } {
-  const subscriptions = connection.subscriptions.of(log.channel)
+  const subscriptions = connection.subscriptions.of(log.messages.channel)
   if (resolved.kind === 'markets') {
     const isAdded = (ref: MarketRef) => since !== null || !subscriptions.wants(ref)
     return { key: null, refs: resolved.refs.filter(isAdded) }
@@ -97,10 +97,10 @@ function takeContained(connection: Connection, { channel }: MessageLog, key: Wid
 function* answerSince(
   connection: Connection,
   desk: Desk,
-  { log, from, audience }: { log: MessageLog; from: LogPosition; audience: Audience },
+  { log, from, audience }: { log: ChannelLog; from: LogPosition; audience: Audience },
 ): Generator<void, Replayed> {
-  const { channel } = log
-  yield* tellLosses(connection, desk, { log, from, audience })
+  const { channel } = log.messages
+  yield* tellLosses(connection, desk, { log: log.messages, from, audience })
   // One range for all that has expired: the position stands still until the answer, so that a client
   // which is cut off in between hears of it the next time.
   let lost: LostRange | null = null
@@ -139,14 +139,15 @@ export function* replay(
   connection: Connection,
   desk: Desk,
   wanted: {
-    log: MessageLog
+    log: ChannelLog
     from: LogPosition
     audience: Audience
     countMax: number
     onLost: (range: LostRange) => void
   },
 ): Generator<void, Replayed> {
-  const { log, from, audience, countMax, onLost } = wanted
+  const { from, audience, countMax, onLost } = wanted
+  const { messages: log, write } = wanted.log
   const numbers = new Set(audience.refs.map((ref) => ref.number))
   const markets = audience.wide.length === 0 ? numbers : null
   const wants = (market: MarketRef): boolean =>
@@ -169,7 +170,8 @@ export function* replay(
         if (isHole) lostTo(told?.receivedAtMs ?? desk.clock.nowMs(), holeCount)
         if (told !== null && wants(told.market)) {
           if (count >= countMax) return { kind: 'limited', epoch: run.epoch, offset: place - 1 }
-          connection.send(frameOf(encoder, told, run.epoch))
+          const frame = write(encoder, told, run.epoch)
+          if (frame !== null) connection.send(frame)
           count += 1
           offset = place
           yield
@@ -195,16 +197,4 @@ function timeAt(log: MessageLog, { runs, offset }: LogPosition, index: number): 
   const [entry] = log.read(run, { offset: offset - 1, markets: null })
   if (entry === undefined || typeof entry.update === 'string') return null
   return entry.offset === offset ? entry.update.venueTimeMs : null
-}
-
-/** A message as it was told, under the epoch of its run. */
-function frameOf(encoder: Encoder, update: LoggedUpdate, epoch: string): Frame {
-  switch (update.kind) {
-    case 'trade':
-      return encoder.trade(update, epoch)
-    case 'whale':
-      return encoder.whale(update, epoch)
-    case 'lifecycle':
-      return encoder.lifecycle(update, epoch)
-  }
 }

@@ -3,10 +3,9 @@
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
-import type { WideKey } from '../channels.ts'
+import type { CommandId, StreamErrorCode } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Lane } from '../fan-out/lanes.ts'
-import type { CommandId, StreamErrorCode } from '../protocol.ts'
+import type { Lane, WideKey } from '../fan-out/lanes.ts'
 import type { Row } from './row.ts'
 import type { Subscriptions } from './subscriptions.ts'
 

@@ -7,10 +7,12 @@ import type { Stamp } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { Log } from '../../../engine/process/log.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
+import type { CommandId, Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Lane } from '../fan-out/lanes.ts'
-import type { BookHistory } from '../resume/book-history.ts'
-import type { LoggedChannel, MessageLog } from '../resume/message-log.ts'
+import type { ChannelName, Lane, LaneTable } from '../fan-out/lanes.ts'
+import type { ChannelLog } from '../resume/message-log.ts'
+import type { Connection } from './connection.ts'
+import type { Resolved } from './resolve.ts'
 import type { Row } from './row.ts'
 
 /** Something whose buffer can have grown by more than what was published. */
@@ -29,13 +31,25 @@ export interface Work {
   run(): SliceOutcome
 }
 
+/** Subscribes to a channel from a position on. False: it ended in an answer of its own; true: `synced`
+ * is due. */
+export type Resume = (
+  connection: Connection,
+  desk: Desk,
+  wanted: { readonly id: CommandId; readonly since: Since; readonly resolved: Resolved },
+) => Generator<void, boolean>
+
 export interface Desk {
   readonly engine: EngineView
   readonly publisher: Publisher
   readonly clock: Clock
   readonly log: Log
-  readonly books: BookHistory
-  readonly logs: Readonly<Record<LoggedChannel, MessageLog>>
+  /** The channels and their lanes. */
+  readonly lanes: LaneTable
+  /** Where a channel's missed messages are read; null: it has no log. */
+  logOf(channel: ChannelName): ChannelLog | null
+  /** How a channel answers `since`; null: as every channel with a log or with states does. */
+  resumeOf(channel: ChannelName): Resume | null
   /** The newest stamp of a market in a lane, using none up; the offset is its channel's. */
   latest(lane: Lane, market: MarketNumber): Stamp
   /** A market's present state, in a lane that has one; null: there is nothing to tell yet. */

@@ -4,8 +4,8 @@
 import type { CatalogView } from '../../../actors/views.ts'
 import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import type { WideKey } from '../channels.ts'
-import type { Target } from '../protocol.ts'
+import type { Target } from '../command.ts'
+import type { WideKey } from '../fan-out/lanes.ts'
 
 export type Resolved =
   | { readonly kind: 'wide'; readonly key: WideKey }

@@ -5,9 +5,8 @@
 
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import type { WideKey } from '../channels.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Lane } from '../fan-out/lanes.ts'
+import type { Lane, WideKey } from '../fan-out/lanes.ts'
 import { contains } from './subscriptions.ts'
 
 /** Who a row is sent to. */

@@ -21,11 +21,18 @@ import {
 } from '../../../engine/limits.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import { heartbeatTopic, statusTopic, type WideKey } from '../channels.ts'
 import { type Close, closeCodes } from '../close-codes.ts'
+import type { Command, CommandId, StreamErrorCode } from '../command.ts'
 import type { Encoder, Frame, Heartbeat } from '../encode/encoder.ts'
-import { type Lane, topicOf } from '../fan-out/lanes.ts'
-import { type Command, type CommandId, parseCommand, type StreamErrorCode } from '../protocol.ts'
+import {
+  type ChannelName,
+  heartbeatTopic,
+  type Lane,
+  statusTopic,
+  topicOf,
+  type WideKey,
+} from '../fan-out/lanes.ts'
+import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
 import type { Desk, SliceOutcome } from './desk.ts'
@@ -142,7 +149,7 @@ export class Session implements Connection {
     if (this.#secondCount > commandsPerSecondMax) {
       return this.refuse(null, 'RATE_LIMITED', `at most ${commandsPerSecondMax} commands a second`)
     }
-    const command = parseCommand(bytes, isBinary)
+    const command = parseCommand(bytes, isBinary, this.#desk.lanes)
     if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
     if (this.#waiting.length >= commandsWaitingMax) {
       return this.refuse(command.id, 'RATE_LIMITED', `at most ${commandsWaitingMax} commands wait`)
@@ -203,18 +210,18 @@ export class Session implements Connection {
     if (!this.isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, lane, key))
   }
 
-  /** Tells of lost trades, where any of its trade subscriptions is touched. */
+  /** Tells of lost messages, where any of its subscriptions to their channel is touched. */
   tellGap(update: GapUpdate): void {
-    const { market, venue, platform, fromMs, toMs, count } = update
-    const trades = this.subscriptions.of('trades')
+    const { channel, market, venue, platform, fromMs, toMs, count } = update
+    const subscriptions = this.subscriptions.of(channel)
     const isTouched =
       market === null
-        ? trades.covers(venue) ||
-          [...trades.singles.values()].some(({ ref }) => ref.venue === venue)
-        : trades.wants(market)
+        ? subscriptions.covers(venue) ||
+          [...subscriptions.singles.values()].some(({ ref }) => ref.venue === venue)
+        : subscriptions.wants(market)
     if (!isTouched && !this.isReplaying) return
     const where = market === null ? { platform } : { marketId: market.id }
-    this.send(this.encoder.gap({ channel: 'trades', where, fromMs, toMs, count }))
+    this.send(this.encoder.gap({ channel, where, fromMs, toMs, count }))
   }
 
   /** Adds the lanes in which it may be subscribed to something. */
@@ -316,11 +323,15 @@ export class Session implements Connection {
   /** Takes the topics away at an offset that is noted, while nothing has been lost yet. */
   #lag(buffered: number, nowMs: number): void {
     this.#desk.countLagging()
-    const { trades, whales, lifecycle } = this.#desk.logs
+    const after = new Map<ChannelName, number>()
+    for (const channel of this.#desk.lanes.names) {
+      const log = this.#desk.logOf(channel)
+      if (log !== null) after.set(channel, log.messages.newest)
+    }
     this.#state = {
       kind: 'lagging',
       sinceMs: this.#desk.clock.nowMs(),
-      after: { trades: trades.newest, whales: whales.newest, lifecycle: lifecycle.newest },
+      after,
       bufferedMin: buffered,
       progressAtMs: nowMs,
     }

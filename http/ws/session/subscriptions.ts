@@ -3,8 +3,7 @@
 // references of markets, never looks at them. Upholds SUB1, SUB2, SUB5.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { CHANNEL_NAMES, type ChannelName, type WideKey } from '../channels.ts'
-import { channelOfLane, type Lane } from '../fan-out/lanes.ts'
+import { type ChannelName, channelOfLane, type Lane, type WideKey } from '../fan-out/lanes.ts'
 
 /** Whether a wide subscription contains a market's venue, or another wide one. */
 export function contains(wide: WideKey, key: WideKey): boolean {
@@ -72,29 +71,26 @@ export class ChannelSubscriptions {
 
 /** All subscriptions of a connection. */
 export class Subscriptions {
-  readonly #channels: Readonly<Record<ChannelName, ChannelSubscriptions>> = {
-    orderbook: new ChannelSubscriptions(),
-    depth: new ChannelSubscriptions(),
-    prices: new ChannelSubscriptions(),
-    trades: new ChannelSubscriptions(),
-    whales: new ChannelSubscriptions(),
-    lifecycle: new ChannelSubscriptions(),
-    candles: new ChannelSubscriptions(),
-  }
+  /** Of the channels that were asked for: at most as many as there are. */
+  readonly #channels = new Map<ChannelName, ChannelSubscriptions>()
 
   of(channel: ChannelName): ChannelSubscriptions {
-    return this.#channels[channel]
+    let subscriptions = this.#channels.get(channel)
+    if (subscriptions === undefined) {
+      subscriptions = new ChannelSubscriptions()
+      this.#channels.set(channel, subscriptions)
+    }
+    return subscriptions
   }
 
   /** The subscriptions of the channel to which a lane belongs. */
   ofLane(lane: Lane): ChannelSubscriptions {
-    return this.#channels[channelOfLane(lane)]
+    return this.of(channelOfLane(lane))
   }
 
   /** Every subscription of a connection, as what it listens to. */
   *all(): Iterable<Taken> {
-    for (const channel of CHANNEL_NAMES) {
-      const { wide, singles } = this.#channels[channel]
+    for (const { wide, singles } of this.#channels.values()) {
       for (const [key, lane] of wide) yield { lane, key }
       for (const { ref, lane } of singles.values()) yield { lane, key: ref.number }
     }
@@ -102,6 +98,8 @@ export class Subscriptions {
 
   /** How many count against the limit: `*` and a venue are one each. */
   get count(): number {
-    return CHANNEL_NAMES.reduce((sum, channel) => sum + this.#channels[channel].count, 0)
+    let sum = 0
+    for (const { count } of this.#channels.values()) sum += count
+    return sum
   }
 }

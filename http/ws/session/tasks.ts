@@ -3,11 +3,9 @@
 // come in here or in the files below. Upholds WS1, WS2, SUB1, SUB2, SUB4 and SUB5.
 
 import { subscriptionsMax } from '../../../engine/limits.ts'
-import { CHANNEL_NAMES } from '../channels.ts'
-import { channelOfLane, type Lane, optionsOf } from '../fan-out/lanes.ts'
-import type { Command, CommandId, Since } from '../protocol.ts'
-import { resumeBooks } from '../resume/book-resume.ts'
-import { LOGGED_CHANNELS } from '../resume/message-log.ts'
+import { ORDERBOOK } from '../channels/orderbook.ts'
+import type { Command, CommandId, Since } from '../command.ts'
+import { channelOfLane, type Lane } from '../fan-out/lanes.ts'
 import { subscribeLogged } from '../resume/replay.ts'
 import { type Connection, skipsPerTurn, type Task } from './connection.ts'
 import type { Desk } from './desk.ts'
@@ -51,7 +49,7 @@ function* subscribe(
       return connection.refuse(id, 'SUBSCRIPTION_LIMIT', message)
     }
     const channel = channelOfLane(lane)
-    const answered = { id, channel, ...optionsOf(lane), ...accepted(desk, resolved) }
+    const answered = { id, channel, ...desk.lanes.optionsOf(lane), ...accepted(desk, resolved) }
     connection.reply('subscribed', answered)
     if (yield* begin(connection, desk, { id, lane, since, resolved })) {
       synced(connection, desk, id, lane)
@@ -66,14 +64,14 @@ function* begin(
   wanted: { id: CommandId; lane: Lane; since: Since | null; resolved: Resolved },
 ): Generator<void, boolean> {
   const { lane, since, resolved } = wanted
-  const logged = LOGGED_CHANNELS.find((channel) => channel === lane)
-  if (logged !== undefined) {
-    return yield* subscribeLogged(connection, desk, { ...wanted, log: desk.logs[logged] })
+  const channel = channelOfLane(lane)
+  const log = desk.logOf(channel)
+  if (log !== null) return yield* subscribeLogged(connection, desk, { ...wanted, log })
+  const resume = desk.resumeOf(channel)
+  if (resume !== null && since !== null) {
+    return yield* resume(connection, desk, { ...wanted, since })
   }
-  if (lane === 'orderbook' && since !== null) {
-    return yield* resumeBooks(connection, desk, { ...wanted, since })
-  }
-  // Whoever comes back gets every present state, also of what looks like a repeat.
+  // A client that comes back gets every present state, also of what looks like a repeat.
   const before = since === null ? null : () => {}
   if (resolved.kind === 'wide') {
     yield* subscribeWide(connection, desk, { lane, key: resolved.key, before })
@@ -161,18 +159,18 @@ function* snapshots(
       unknown.push(id)
       continue
     }
-    connection.sendState('orderbook', view)
+    connection.sendState(ORDERBOOK, view)
     yield
   }
   if (unknown.length > 0) {
     connection.refuse(command.id, 'UNKNOWN_MARKET', `no such market: ${unknown.join(', ')}`)
-  } else synced(connection, desk, command.id, 'orderbook')
+  } else synced(connection, desk, command.id, ORDERBOOK)
 }
 
 /** Every subscription with the newest seq of each of its markets. */
 function* list(connection: Connection, desk: Desk, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
-  for (const channel of CHANNEL_NAMES) {
+  for (const channel of desk.lanes.names) {
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const [key, lane] of wide) {
       const seqs: Record<string, number> = {}
@@ -186,11 +184,11 @@ function* list(connection: Connection, desk: Desk, id: CommandId): Task {
       }
       const named =
         key === '*' ? { market_ids: ['*'] } : { platform: desk.engine.catalog.names.platform(key) }
-      subscriptions.push({ channel, ...optionsOf(lane), ...named, seqs })
+      subscriptions.push({ channel, ...desk.lanes.optionsOf(lane), ...named, seqs })
     }
     for (const { ref, lane } of singles.values()) {
       const { seq } = desk.latest(lane, ref.number)
-      subscriptions.push({ channel, ...optionsOf(lane), market_id: ref.id, seq })
+      subscriptions.push({ channel, ...desk.lanes.optionsOf(lane), market_id: ref.id, seq })
     }
   }
   connection.reply('subscriptions', { id, subscriptions })

@@ -14,6 +14,10 @@ import { api } from '../../../http/api.ts'
 import { openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
 import { EventBodies } from '../../../http/webhooks/bodies.ts'
+import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
+import { priceMessage } from '../../../http/ws/channels/prices.ts'
+import { tradeMessage } from '../../../http/ws/channels/trades.ts'
+import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import { JsonEncoder } from '../../../http/ws/encode/json.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/fake-engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -109,15 +113,18 @@ describe('bodies', () => {
     one.trade({ outcomeIndex: 1, maker: 'm "1"', txHash: '0xdef' })
     const update = newest(updates, 'trade')
     const trade = read(bodies.tradeCreated(update), 'trade.created')
-    assert.deepEqual(trade.data, dataOf(json.trade(update)))
+    assert.deepEqual(trade.data, dataOf(tradeMessage(json, update)))
     assert.equal(trade.timestamp, '2026-11-20T12:01:01.001Z')
     const whale = whaleOf(one)
     const alert = read(bodies.whaleAlert(whale), 'whale.alert')
-    assert.deepEqual(alert.data, dataOf(json.whale(whale)))
+    assert.deepEqual(alert.data, dataOf(whaleMessage(json, whale)))
     assert.equal(alert.timestamp, new Date(whale.whale.timeMs).toISOString())
     const resolved = lifecycleOf(one, 'resolved')
     const { data } = read(bodies.marketResolved(resolved), 'market.resolved')
-    assert.deepEqual(data, { market_id: one.ref.id, ...Object(dataOf(json.lifecycle(resolved))) })
+    assert.deepEqual(data, {
+      market_id: one.ref.id,
+      ...Object(dataOf(lifecycleMessage(json, resolved))),
+    })
     assert.equal(data.settlement_price, 1)
   })
 
@@ -136,7 +143,7 @@ describe('bodies', () => {
       previous_price: 0.515001,
       change: -0.100001,
       timestamp_ms: update.venueTimeMs,
-      ...Object(dataOf(json.priceUpdate(update))),
+      ...Object(dataOf(priceMessage(json, update))),
     })
   })
 

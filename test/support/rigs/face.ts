@@ -7,6 +7,8 @@ import type { VenueNames } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import type { CallPolicy } from '../../../engine/webhooks/post.ts'
 import { createServer, type Server } from '../../../http/server.ts'
+import type { Channel } from '../../../http/ws/channels/channel.ts'
+import { CHANNELS } from '../../../http/ws/channels.ts'
 import { FakeEngine } from '../fakes/fake-engine.ts'
 
 /** A running face. `await using` is not in Node 20, so tests call `stop` in `after`. */
@@ -40,6 +42,7 @@ export async function openFace(
     webhookPolicy?: CallPolicy
     corsOrigins?: readonly string[]
     trustedProxies?: readonly string[]
+    channels?: readonly Channel[]
     /** What the engine tells before anybody can listen. */
     before?: (engine: FakeEngine) => void
   } = {},
@@ -60,6 +63,7 @@ export async function openFace(
     trustedProxies: set.trustedProxies ?? [],
     isMetricsPublic: set.isMetricsPublic ?? false,
     webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
+    channels: set.channels ?? CHANNELS,
   })
   engine.register(server)
   const origin = `http://127.0.0.1:${server.port}`

@@ -12,7 +12,13 @@ import {
   timeMs,
   usdMicros,
 } from '../../../engine/units.ts'
-import { INTERVALS } from '../../../http/ws/channels.ts'
+import { candleKind, INTERVALS } from '../../../http/ws/channels/candles.ts'
+import { depthKind } from '../../../http/ws/channels/depth.ts'
+import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
+import { bookSnapshot, bookUpdate } from '../../../http/ws/channels/orderbook.ts'
+import { presentPrice, priceMessage } from '../../../http/ws/channels/prices.ts'
+import { tradeMessage } from '../../../http/ws/channels/trades.ts'
+import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from '../fakes/fake-market.ts'
 
@@ -130,8 +136,9 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     life: { kind: 'lifecycle', ...stamps, event, facts, twin } as const,
     price: { kind: 'price', ...stamps, price: quote() } as const,
   }
-  const candle = { market: ref, interval, lengthMs: CANDLE_MS[interval], bar: bar(), nowMs: time() }
-  const depth = { market: ref, levels: random.pick([5, 10, 20]), book, stamp: book }
+  const candle = { bar: bar(), nowMs: time() }
+  const ofCandle = candleKind(interval, CANDLE_MS[interval])
+  const ofDepth = depthKind(random.pick([5, 10, 20]))
   const state = quote()
   const gap = {
     channel: 'trades',
@@ -151,16 +158,16 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
   const beat = { timestampMs: time(), counter: whole(), offsets }
   const reply = { type: 'synced', id: maybe(random.pick([text(), whole(), 0.5, -1])), n: [whole()] }
   return [
-    { name: 'update', write: (encoder) => encoder.bookUpdate(updates.book) },
-    { name: 'snapshot', write: (encoder) => encoder.snapshot(market, book) },
+    { name: 'update', write: (encoder) => bookUpdate(encoder, updates.book) },
+    { name: 'snapshot', write: (encoder) => bookSnapshot(encoder, market, book) },
     { name: 'resync', write: (encoder) => encoder.resync('depth', ref, 'venue_gap') },
-    { name: 'trade', write: (encoder) => encoder.trade(updates.trade, epoch) },
-    { name: 'whale', write: (encoder) => encoder.whale(updates.whale, epoch) },
-    { name: 'lifecycle', write: (encoder) => encoder.lifecycle(updates.life, epoch) },
-    { name: 'price', write: (encoder) => encoder.priceUpdate(updates.price) },
-    { name: 'price state', write: (encoder) => encoder.priceState(ref, state, stamps) },
-    { name: 'depth', write: (encoder) => encoder.depth(depth) },
-    { name: 'candle', write: (encoder) => encoder.candle({ ...candle, stamp: stamps }) },
+    { name: 'trade', write: (encoder) => tradeMessage(encoder, updates.trade, epoch) },
+    { name: 'whale', write: (encoder) => whaleMessage(encoder, updates.whale, epoch) },
+    { name: 'lifecycle', write: (encoder) => lifecycleMessage(encoder, updates.life, epoch) },
+    { name: 'price', write: (encoder) => priceMessage(encoder, updates.price) },
+    { name: 'price state', write: (encoder) => presentPrice(encoder, ref, state, stamps) },
+    { name: 'depth', write: (encoder) => encoder.message(ofDepth, ref, book, book) },
+    { name: 'candle', write: (encoder) => encoder.message(ofCandle, ref, stamps, candle) },
     { name: 'gap', write: (encoder) => encoder.gap({ ...gap, where }) },
     { name: 'status', write: (encoder) => encoder.status(status) },
     { name: 'heartbeat', write: (encoder) => encoder.heartbeat(beat) },

@@ -12,7 +12,7 @@ import {
 } from '../../../../engine/market/candle.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../../../engine/units.ts'
-import { INTERVALS } from '../../../../http/ws/channels.ts'
+import { INTERVALS } from '../../../../http/ws/channels/candles.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'

@@ -6,6 +6,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { decode } from '@msgpack/msgpack'
 import { seededRandom } from '../../../../engine/random.ts'
+import { tradeMessage } from '../../../../http/ws/channels/trades.ts'
+import { CHANNELS } from '../../../../http/ws/channels.ts'
 import type { Encoder } from '../../../../http/ws/encode/encoder.ts'
 import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../../../http/ws/encode/msgpack.ts'
@@ -80,16 +82,22 @@ test('[WIRE2] times, counters and checksums are integers on the wire, whatever t
 test('[WIRE3] every kind of message that an encoder can write is in the comparison', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
+  const types = new Set<unknown>()
   const noting = new Proxy(json, {
     get: (target, name) => {
       written.add(String(name))
       return Reflect.get(target, name).bind(target)
     },
   })
-  for (const { write } of randomMessages(random, markets)) write(noting satisfies Encoder)
+  for (const message of randomMessages(random, markets)) {
+    types.add(textOf({ ...message, write: () => message.write(noting satisfies Encoder) }).type)
+  }
   const methods = Object.getOwnPropertyNames(JsonEncoder.prototype)
   const silent = ['constructor', 'forget']
   assert.deepEqual(new Set(methods.filter((name) => !silent.includes(name))), written)
+  for (const { messages } of CHANNELS) {
+    for (const type of Object.keys(messages)) assert.ok(types.has(type), type)
+  }
 })
 
 test('[WIRE4] a relisted market’s texts are written anew once they are forgotten', () => {
@@ -97,7 +105,7 @@ test('[WIRE4] a relisted market’s texts are written anew once they are forgott
   const update = { kind: 'trade', market: market.ref, offset: 1, seq: 1 } as const
   const trade = market.trade()
   const message = { ...update, venueTimeMs: trade.timeMs, receivedAtMs: trade.timeMs, trade }
-  const labelOf = () => Reflect.get(JSON.parse(String(json.trade(message))).data, 'outcome')
+  const labelOf = () => Reflect.get(JSON.parse(String(tradeMessage(json, message))).data, 'outcome')
   const before = labelOf()
   const [first, ...others] = market.summary.outcomes
   assert.ok(first !== undefined)

@@ -27,7 +27,12 @@ test('[FAN2] a topic without listeners is asked for once, and again when somebod
   } satisfies Topics
   const nowMs = () => engine.clock.nowMs()
   const encoder = new JsonEncoder({ epoch: 'k3f9c2', catalog: engine.catalog, nowMs })
-  const fanOut = new FanOut({ topics, encoders: [encoder], metrics: new Metrics() })
+  const fanOut = new FanOut({
+    topics,
+    lanes: ['trades'],
+    encoders: [encoder],
+    metrics: new Metrics(),
+  })
   fanOut.countUser('j', 1)
   const round = () => {
     asked.length = 0

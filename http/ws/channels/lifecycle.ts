@@ -1,0 +1,117 @@
+// The channel `lifecycle`: what happened to a market itself, and the market right after it.
+// Not for: when that is (actors/market/market.ts). Upholds RESUME3.
+
+import { Type } from '@sinclair/typebox'
+import type { LifecycleUpdate } from '../../../engine/events.ts'
+import { lifecycleHistoryCount } from '../../../engine/limits.ts'
+import { MARKET_STATUSES } from '../../../engine/market/market.ts'
+import { MICROS, toSeconds } from '../../../engine/units.ts'
+import { lifecycleText } from '../../records/render.ts'
+import { choice, nullable } from '../../schemas.ts'
+import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { laneOf } from '../fan-out/lanes.ts'
+import { counted, exampleOf } from '../messages.ts'
+import type { Channel } from './channel.ts'
+import { LoggedChannel } from './logged.ts'
+
+const NAME = 'lifecycle'
+
+const EVENTS: readonly LifecycleUpdate['event'][] = [
+  'opened',
+  'closed',
+  'resolved',
+  'changed',
+  'matched',
+  'unmatched',
+]
+
+const DATA = keyOf('data')
+const FIELDS = 10
+const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
+  json: (update) => `"data":${lifecycleText(update)}`,
+  msgpack(to, { event, facts, twin }, { platform }) {
+    to.bytes(DATA)
+    to.map(FIELDS)
+    to.textField('event', event)
+    to.textField('platform', platform)
+    to.textField('status', facts.status)
+    to.textField('question', facts.question)
+    to.textField('slug', facts.slug)
+    to.textField('event_slug', facts.eventSlug)
+    to.text('outcomes')
+    to.array(facts.outcomes.length)
+    for (const { label } of facts.outcomes) to.text(label)
+    to.wholeField('close_time', facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs))
+    to.numberField(
+      'settlement_price',
+      facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
+    )
+    to.textField('twin_market_id', twin?.id ?? null)
+  },
+})
+
+/** `lifecycle`; `epoch` of the run that sent it first, when a later run repeats it. */
+export function lifecycleMessage(encoder: Encoder, update: LifecycleUpdate, epoch?: string): Frame {
+  return encoder.message(LIFECYCLE, update.market, update, update, epoch)
+}
+
+const text = () => Type.String()
+
+export const LifecycleSchema = Type.Object({
+  event: choice(EVENTS),
+  platform: text(),
+  status: choice(MARKET_STATUSES),
+  question: text(),
+  slug: text(),
+  event_slug: nullable(text()),
+  outcomes: Type.Array(text()),
+  close_time: nullable(Type.Integer()),
+  settlement_price: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  twin_market_id: nullable(text()),
+})
+
+/** The data of a lifecycle message in examples. */
+export const EXAMPLE_LIFECYCLE = {
+  event: 'resolved',
+  platform: 'venue_a',
+  status: 'resolved',
+  question: 'Will it rain in Denver on Sunday?',
+  slug: 'rain-denver-sunday',
+  event_slug: 'denver-weather',
+  outcomes: ['Yes', 'No'],
+  close_time: 1_763_700_000,
+  settlement_price: 1,
+  twin_market_id: null,
+}
+
+/** What happens to markets themselves. */
+export const lifecycle: Channel = {
+  name: NAME,
+  delivery: 'every',
+  hasState: false,
+  options: {},
+  lanes: [laneOf(NAME, {})],
+  hears: ['lifecycle'],
+  messages: {
+    lifecycle: {
+      summary: 'Something happened to the market itself',
+      schema: counted(NAME, NAME, { data: LifecycleSchema }),
+      example: exampleOf(NAME, NAME, { data: EXAMPLE_LIFECYCLE }),
+    },
+  },
+  shapes: { LifecycleSchema },
+  row: {
+    messages:
+      '`lifecycle`: `event`, with platform, status, question, slug, event_slug, outcomes, close_time, settlement_price, twin_market_id',
+    when: 'every one',
+    begins: '–',
+  },
+  open: (parts) =>
+    new LoggedChannel(parts, {
+      name: NAME,
+      capacity: lifecycleHistoryCount,
+      table: null,
+      write: (encoder, update, epoch) =>
+        update.kind === 'lifecycle' ? lifecycleMessage(encoder, update, epoch) : null,
+    }),
+}

@@ -1,0 +1,52 @@
+// What channels have in common whose every message counts: each is told at once, and kept in a log from
+// which a connection that lagged or comes back gets what it missed. Not for: the log itself
+// (resume/message-log.ts), or what is in a message. Upholds RESUME1, RESUME2.
+
+import type { Stamp, Update } from '../../../engine/events.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
+import type { CountedChannel } from '../../../engine/publisher.ts'
+import type { Lane } from '../fan-out/lanes.ts'
+import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
+import type { ChannelParts, OpenChannel } from './channel.ts'
+
+/** A channel with a log, in one server. */
+export class LoggedChannel implements OpenChannel {
+  readonly log: ChannelLog
+  seen: number
+  readonly #parts: ChannelParts
+  readonly #name: CountedChannel
+
+  constructor(
+    parts: ChannelParts,
+    set: {
+      name: CountedChannel
+      /** Messages kept in memory. */
+      capacity: number
+      /** Older ones on disk; null: they are gone. */
+      table: MessageTable | null
+      /** Null: the update is none of this channel. */
+      write: ChannelLog['write']
+    },
+  ) {
+    const { name, capacity, table, write } = set
+    this.#parts = parts
+    this.#name = name
+    this.seen = parts.publisher.offset(name)
+    const { present } = parts.engine.tradeLog
+    const log = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })
+    this.log = { messages: log, write }
+  }
+
+  onUpdate(update: Update): void {
+    if (!isLogged(update)) return
+    const { messages, write } = this.log
+    messages.push(update)
+    this.seen = update.offset
+    const { fanOut } = this.#parts
+    fanOut.send(this.#name, update.market, 'change', (encoder) => write(encoder, update))
+  }
+
+  latest(_lane: Lane, market: MarketNumber): Stamp {
+    return this.#parts.publisher.latest(this.#name, market)
+  }
+}

@@ -1,0 +1,108 @@
+// A channel that is added is its descriptor and a line in the table: a toy channel goes through a whole
+// server, in both forms, and stands in the document, though nothing but the table names it.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { usdMicros } from '../../engine/units.ts'
+import { asyncapi } from '../../http/documents/asyncapi.ts'
+import { CHANNELS } from '../../http/ws/channels.ts'
+import { type Message, StreamClient } from '../support/clients/stream-client.ts'
+import type { FakeMarket } from '../support/fakes/fake-engine.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../support/rigs/face.ts'
+import { AsyncapiJudge, objectOf } from '../support/twins/asyncapi-judge.ts'
+import { settled } from '../support/worlds/stirring.ts'
+import { flow } from './toy-channel.ts'
+
+const channels = [...CHANNELS, flow]
+const document = asyncapi({ version: '0.0.0-test', channels })
+const judge = new AsyncapiJudge(document)
+const clock = new ManualClock()
+let face: Face
+before(async () => {
+  face = await openFace({ clock, channels })
+})
+after(() => face.stop())
+
+/** The net dollars of each message of the toy channel. */
+function flowsOf(messages: readonly Message[]): readonly unknown[] {
+  return messages
+    .filter(({ type }) => type === 'flow')
+    .map((message) => {
+      assert.equal(judge.problem('flowMessage', message), null)
+      const { data } = message
+      return typeof data === 'object' && data !== null ? Reflect.get(data, 'net_usd') : undefined
+    })
+}
+
+function trade(market: FakeMarket, side: 'buy' | 'sell', dollars: number): void {
+  market.trade({ side, usd: usdMicros(dollars * 1_000_000) })
+}
+
+for (const form of ['json', 'msgpack'] as const) {
+  test(`[CHANNEL2] a channel that only the table names is subscribed to, sent, listed and left (${form})`, async () => {
+    const market = face.engine.add(form)
+    const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+    trade(market, 'buy', 10)
+    const ids = { market_ids: [market.ref.id] }
+    const command = { action: 'subscribe', id: 1, channel: 'flow', ...ids }
+    assert.equal(judge.problem('subscribeCommand', command), null)
+    const synced = await client.ask(command, 'synced')
+    assert.equal(synced.offset, face.engine.publisher.offset('trades'))
+    trade(market, 'sell', 4)
+    trade(market, 'sell', 8.5)
+    assert.deepEqual(flowsOf(await settled(clock, client)), [10, 6, -2.5])
+    const from = client.messages.length
+    const paced = { ...command, id: 2, pace_ms: 1_000 }
+    const subscribed = await client.ask(paced, 'subscribed')
+    assert.equal(subscribed.pace_ms, 1_000)
+    await client.ofType('synced')
+    for (const dollars of [1, 2, 3]) trade(market, 'buy', dollars)
+    assert.deepEqual(flowsOf((await settled(clock, client)).slice(from)), [-2.5, -1.5, 3.5])
+    const { subscriptions } = await client.ask({ action: 'list', id: 3 }, 'subscriptions')
+    const seq = market.seq('trades')
+    assert.deepEqual(subscriptions, [
+      { channel: 'flow', pace_ms: 1_000, market_id: market.ref.id, seq },
+    ])
+    await client.ask({ action: 'unsubscribe', id: 4, channel: 'flow', ...ids }, 'unsubscribed')
+    const last = client.messages.length
+    trade(market, 'buy', 1)
+    assert.deepEqual(flowsOf((await settled(clock, client)).slice(last)), [])
+    await client.close()
+  })
+}
+
+test('[CHANNEL2] its options are refused as those of every channel, and without it in the table it is unknown', async () => {
+  const client = await StreamClient.open(face.port)
+  const target = { market_ids: ['*'] }
+  const wrong = { action: 'subscribe', channel: 'flow', pace_ms: 5, ...target }
+  const refusal = await client.ask({ ...wrong, id: 1 }, 'error')
+  assert.equal(refusal.message, 'pace_ms of flow is one of 0, 1000')
+  const other = { action: 'subscribe', channel: 'trades', pace_ms: 0, ...target }
+  const foreign = await client.ask({ ...other, id: 2 }, 'error')
+  assert.equal(foreign.message, 'pace_ms is an option of flow only')
+  await client.close()
+  const plain = await openFace({ clock })
+  const stranger = await StreamClient.open(plain.port)
+  const command = { action: 'subscribe', id: 1, channel: 'flow', ...target }
+  assert.equal((await stranger.ask(command, 'error')).code, 'UNKNOWN_CHANNEL')
+  await stranger.close()
+  await plain.stop()
+})
+
+test('[CHANNEL2] it stands in the document that the server answers, with its messages, options and example', async () => {
+  assert.deepEqual(await (await fetch(`${face.origin}/asyncapi.json`)).json(), document)
+  const { schemas, messages } = objectOf(document.components)
+  assert.ok('Flow' in objectOf(schemas))
+  assert.equal(objectOf(objectOf(messages).flowMessage).name, 'flow')
+  assert.equal(objectOf(objectOf(document.operations).tellFlow).action, 'send')
+})
+
+test('[CHANNEL1] every channel’s examples are messages of the document', () => {
+  for (const { name, messages } of channels) {
+    assert.ok(Object.keys(messages).length > 0, name)
+    for (const [type, { example }] of Object.entries(messages)) {
+      assert.equal(judge.problem(`${type}Message`, example), null)
+    }
+  }
+})

@@ -1,0 +1,106 @@
+// A channel of the stream that the product does not have: what was bought of a market less what was
+// sold, in dollars, since the server began, at once or at most once a second. It stands for any channel
+// that is added: its descriptor is all there is to it.
+
+import { Type } from '@sinclair/typebox'
+import type { Stamp, Update } from '../../engine/events.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import { MICROS } from '../../engine/units.ts'
+import type { Channel, ChannelParts, OpenChannel } from '../../http/ws/channels/channel.ts'
+import { type Dated, type Encoder, type Frame, MessageKind } from '../../http/ws/encode/encoder.ts'
+import { Conflation } from '../../http/ws/fan-out/conflation.ts'
+import { type Lane, laneOf } from '../../http/ws/fan-out/lanes.ts'
+import { counted, exampleOf } from '../../http/ws/messages.ts'
+
+const NAME = 'flow'
+const PACES = [0, 1_000] as const
+const { lane: EVERY } = laneOf(NAME, { pace_ms: 0 })
+const { lane: PACED } = laneOf(NAME, { pace_ms: 1_000 })
+
+/** Net dollars, in millionths, and the newest trade in them. */
+interface Flow {
+  readonly micros: number
+  readonly stamp: Dated
+}
+
+const FLOW = new MessageKind<Flow>(NAME, NAME, {
+  json: ({ micros }) => `"data":{"net_usd":${micros / MICROS}}`,
+  msgpack(to, { micros }) {
+    to.text('data')
+    to.map(1)
+    to.numberField('net_usd', micros / MICROS)
+  },
+})
+
+const FlowSchema = Type.Object({ net_usd: Type.Number() })
+
+/** The toy. */
+export const flow: Channel = {
+  name: NAME,
+  delivery: 'everyOrConflated',
+  hasState: true,
+  options: { pace_ms: { allowed: PACES, default: 0 } },
+  lanes: PACES.map((pace_ms) => laneOf(NAME, { pace_ms })),
+  hears: ['trade'],
+  messages: {
+    flow: {
+      summary: 'What was bought less what was sold',
+      schema: counted(NAME, NAME, { data: FlowSchema }),
+      example: exampleOf(NAME, NAME, { data: { net_usd: -12.5 } }),
+    },
+  },
+  shapes: { FlowSchema },
+  row: { messages: '`flow`: net_usd', when: 'every trade', begins: 'present state' },
+  open: (parts) => new FlowChannel(parts),
+}
+
+class FlowChannel implements OpenChannel {
+  readonly #parts: ChannelParts
+  readonly #flows = new Map<MarketNumber, Flow>()
+  readonly #windows: Conflation<Flow>
+
+  constructor(parts: ChannelParts) {
+    this.#parts = parts
+    const { fanOut } = parts
+    this.#windows = new Conflation<Flow>({
+      windowMs: 1_000,
+      isHeard: (market) => fanOut.hasListeners(PACED, market),
+      merge: (_older, newer) => newer,
+      tell: (market, news) => this.#send(PACED, market, news),
+    })
+  }
+
+  onUpdate(update: Update): void {
+    if (update.kind !== 'trade') return
+    const { market, trade } = update
+    const before = this.#flows.get(market.number)?.micros ?? 0
+    const micros = before + (trade.side === 'buy' ? trade.usd : -trade.usd)
+    const flowNow = { micros, stamp: update }
+    this.#flows.set(market.number, flowNow)
+    this.#send(EVERY, market, flowNow)
+    const { clock, fanOut, slices } = this.#parts
+    if (!fanOut.isAwake(PACED)) return
+    this.#windows.note(market, flowNow, clock.monotonicMs())
+    slices.plan(this.#windows)
+  }
+
+  latest(_lane: Lane, market: MarketNumber): Stamp {
+    return this.#parts.publisher.latest('trades', market)
+  }
+
+  state(_lane: Lane, { ref }: { ref: MarketRef }, encoder: Encoder): Frame | null {
+    const known = this.#flows.get(ref.number)
+    return known === undefined ? null : encoder.message(FLOW, ref, known.stamp, known)
+  }
+
+  forget(market: MarketNumber): void {
+    this.#flows.delete(market)
+    this.#windows.forget(market)
+  }
+
+  #send(lane: Lane, market: MarketRef, news: Flow): void {
+    this.#parts.fanOut.send(lane, market, 'state', (encoder) =>
+      encoder.message(FLOW, market, news.stamp, news),
+    )
+  }
+}
