@@ -3,7 +3,7 @@
 // threw. On an idle engine a message is handled within `tell` itself, in the same turn of the event loop as its bytes;
 // behind a backlog it waits. Waiting messages are bounded by count in each mailbox, by weight over all mailboxes (above
 // the bound the venues are not read), and by age: `onLate` calls an owner whose perishable messages wait too long.
-// Not for: whose message it is (actors/venue/router.ts), or what a delay means (actors/venue/delay-watch.ts).
+// Not for: whose message it is (actors/venue/event-routes.ts), or what a delay means (actors/venue/delay-watch.ts).
 // Upholds SYS1 to SYS10, MAIL1, MAIL2.
 
 import type { Clock } from '../engine/clock.ts'
@@ -139,7 +139,7 @@ export class System {
 
   /** Puts an actor to work. */
   spawn<Message>(actor: Actor<Message>): Cell<Message> {
-    return new Seat(actor, this)
+    return new ActorCell(actor, this)
   }
 
   nowMs(): number {
@@ -156,7 +156,7 @@ export class System {
     return true
   }
 
-  /** A seat's mailbox took a message of this weight: its turn comes. */
+  /** A mailbox took a message of this weight: its turn comes. */
   enqueue(runnable: Runnable, weight: number): void {
     this.#weight += weight
     if (!runnable.isQueued) {
@@ -284,7 +284,7 @@ export class System {
 }
 
 /** A class and not a pair of closures: there is one for each of a hundred thousand markets. */
-class Seat<Message> implements Cell<Message>, Runnable {
+class ActorCell<Message> implements Cell<Message>, Runnable {
   isQueued = false
   readonly #actor: Actor<Message>
   readonly #system: System

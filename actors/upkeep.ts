@@ -62,7 +62,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
     const nowMs = clock.nowMs()
     const endsAtMs = clock.monotonicMs() + TICK_MS_MAX
     const count = Math.ceil((catalog.marketCount * TICK_EVERY_MS) / TICK_ROUND_MS)
-    round ??= catalog.seats()[Symbol.iterator]()
+    round ??= catalog.known()[Symbol.iterator]()
     for (let seen = 0; seen < count; seen += 1) {
       const next = round.next()
       if (next.done === true) {

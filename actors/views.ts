@@ -13,11 +13,11 @@ import type {
   BarQuery,
   BookSnapshot,
   EventSummary,
-  HistoryQuery,
   ListingDetails,
   MarketSummary,
   OffsetQuery,
   Run,
+  SliceQuery,
   StoredTrade,
   TradeLoss,
   TradeOfMarket,
@@ -60,9 +60,9 @@ export interface MarketView {
   /** At most `levelsMax` of the best levels of each side; all of them unless it is given. */
   book(levelsMax?: number): BookView
   /** A slice of the trades in [fromMs, toMs] behind `after`: fewer than `limit` only at the end. */
-  trades(query: HistoryQuery): readonly StoredTrade[]
+  trades(query: SliceQuery): readonly StoredTrade[]
   /** A slice of the kept books likewise; their ordinals are all 0. */
-  snapshots(query: HistoryQuery): readonly BookSnapshot[]
+  snapshots(query: SliceQuery): readonly BookSnapshot[]
   /** Bars of trades that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
   bars(query: BarQuery): readonly Bar[]
   /** Where our records begin; null when there are none. */
@@ -198,7 +198,7 @@ export interface CatalogView {
   eventBySlug(slug: string): EventView | null
   listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired'
   /** A slice of a whole venue's trades; positions carry the venue's own ordinals. */
-  venueTrades(venue: VenueKey, query: HistoryQuery): readonly VenueTrade[]
+  venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   oldestVenueTradeMs(venue: VenueKey): TimeMs | null
   /** By our number; null when it was forgotten. */
   byNumber(number: MarketNumber): MarketView | null
@@ -364,7 +364,7 @@ export interface PastPricesView {
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
 
-export type { HistoryQuery, WalletsView }
+export type { SliceQuery, WalletsView }
 
 /** Figures of the database. */
 export interface StatsView {
@@ -433,8 +433,8 @@ export interface WhaleLogView {
   /** At most `limit` whales that a run told behind an offset, in order. */
   range(query: OffsetQuery): readonly WhaleRow[]
   /** A slice of all whale rows, told or not, from 1,000 dollars on; filters are the reader's. */
-  history(query: HistoryQuery): readonly WhaleRow[]
-  historyOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
+  history(query: SliceQuery): readonly WhaleRow[]
+  historyOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
   /** Where our records begin; null when there are none. */
   oldestMs(): TimeMs | null
 }

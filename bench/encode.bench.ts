@@ -9,7 +9,7 @@ import { Catalog } from '../actors/catalog/catalog.ts'
 import { Matches } from '../actors/matches/matches.ts'
 import { Sports } from '../actors/sports/sports.ts'
 import { System } from '../actors/system.ts'
-import { Router } from '../actors/venue/router.ts'
+import { EventRoutes } from '../actors/venue/event-routes.ts'
 import type { EngineView } from '../actors/views.ts'
 import { WhaleLog } from '../actors/whales/log.ts'
 import type { BookUpdate, PriceUpdate, TradeEvent, TradeUpdate } from '../engine/events.ts'
@@ -99,16 +99,16 @@ function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
   const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
   const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market })
   catalog.take({ markets: load.markets.map(listingOf), events: [] })
-  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
+  const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   for (const venue of ['a', 'b'] as const) {
-    const take = venuePath(venue, load, (event) => router.route(event))
+    const take = venuePath(venue, load, (event) => routes.route(event))
     for (const frame of [...load.snapshots, ...load.frames]) {
       if (frame.venue === venue) take(frame.text)
     }
   }
   // Venue a's trades come over a stream of their own.
   for (const trade of load.trades) {
-    if (trade.market.listing.venue === 'a') router.route(tradeEvent(trade))
+    if (trade.market.listing.venue === 'a') routes.route(tradeEvent(trade))
   }
   return { updates, catalog }
 }

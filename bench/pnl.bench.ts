@@ -1,10 +1,10 @@
-// How fast is the PnL of a large wallet? Cold: its whole ledger goes to the thread in packed blocks, and its account
+// How fast is the PnL of a large wallet? Cold: its whole ledger goes to the thread in packed blocks, and its tally
 // comes back and is opened on the loop. Warm: one more fill is taken in, and totals and a year of days are answered.
 // The same of the owner over the disk, asked as the face asks it, and the loop's delay while wallets are opened cold.
-// And how long is the loop held by opening, copying and packing such an account? Beside it in the same run: the
+// And how long is the loop held by opening, copying and packing such a tally? Beside it in the same run: the
 // naive twin, an object a position and big integers, over the same events in the same process.
 // Load: fills of a wallet that is in forty markets at a time and leaves each after some twenty fills, most of them
-// by redemption. At the end every figure of the account is compared with the twin's.
+// by redemption. At the end every figure of the tally is compared with the twin's.
 // Excluded: the venue, HTTP, but for the owner the disk and actors, and the start of the thread, which has a lower
 // priority than this process: on a busy machine it waits.
 
@@ -13,8 +13,8 @@ import { systemClock } from '../engine/clock.ts'
 import { seededRandom } from '../engine/random.ts'
 import { DAY_MS, timeMs } from '../engine/units.ts'
 import type { WalletEvent } from '../engine/wallet.ts'
-import { WalletAccount } from '../engine/wallets/account.ts'
 import { LEDGER_BLOCK_EVENTS_MAX, packBlock } from '../engine/wallets/ledger.ts'
+import { WalletTally } from '../engine/wallets/tally.ts'
 import { runWalletTask } from '../engine/wallets/task.ts'
 import { openWalletThread, type WalletPort } from '../engine/wallets/thread.ts'
 import { NaiveWallet } from '../test/support/twins/naive-wallet.ts'
@@ -45,17 +45,17 @@ export const bench: Bench = {
     const thread = openWalletThread()
     try {
       const cold = await timeCold(thread, load, setting)
-      const account = WalletAccount.unpack(cold.packed)
-      if (account === null) throw new Error('the account does not open')
+      const tally = WalletTally.unpack(cold.packed)
+      if (tally === null) throw new Error('the tally does not open')
       return {
         rows: [
-          figureRow('the wallet', `${load.fillCount} fills, ${account.positionCount} positions`),
+          figureRow('the wallet', `${load.fillCount} fills, ${tally.positionCount} positions`),
           ...cold.rows,
-          ...timeWarm(account.copy(), load, setting),
+          ...timeWarm(tally.copy(), load, setting),
           ...timeOnLoop(cold.packed, setting),
           ...(await timeOwner(load, thread, setting)),
         ],
-        state: endState(account, load),
+        state: endState(tally, load),
       }
     } finally {
       await thread.close()
@@ -75,7 +75,7 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
     ledgerBytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const startedMs = systemClock.monotonicMs()
     const result = await thread.run({ base: null, blocks, markets: load.markets })
-    check(result instanceof Uint8Array && WalletAccount.unpack(result) !== null, 'an account')
+    check(result instanceof Uint8Array && WalletTally.unpack(result) !== null, 'a tally')
     const tookMs = systemClock.monotonicMs() - startedMs
     const again = packedBlocks(load.events)
     const task = { base: null, blocks: again, markets: load.markets }
@@ -89,18 +89,18 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
     if (result instanceof Uint8Array) packed = result
   }
   const rows: Row[] = [
-    timesRow('cold: all blocks to an opened account, through the thread', times),
+    timesRow('cold: all blocks to an opened tally, through the thread', times),
     timesRow('cold: the same in place', placeTimes),
     timesRow('cold: naive twin in place', naiveTimes),
     ratioRow('cold: naive over ours, both in place, medians', naiveTimes, placeTimes),
     figureRow('cold: fills a second, median', perSecond(load.fillCount, times)),
     figureRow('ledger', `${(ledgerBytes / load.events.length).toFixed(1)} bytes an event`),
-    figureRow('account', `${(packed.byteLength / 2 ** 20).toFixed(2)} MiB`),
+    figureRow('tally', `${(packed.byteLength / 2 ** 20).toFixed(2)} MiB`),
   ]
   return { packed, rows }
 }
 
-function timeWarm(account: WalletAccount, load: WalletLoad, { isSmall }: BenchSetting): Row[] {
+function timeWarm(tally: WalletTally, load: WalletLoad, { isSmall }: BenchSetting): Row[] {
   const random = seededRandom(SEED, 'warm')
   const applies = newTimes()
   const answers = newTimes()
@@ -110,19 +110,19 @@ function timeWarm(account: WalletAccount, load: WalletLoad, { isSmall }: BenchSe
   for (let round = 0; round < (isSmall ? 20 : 2_000); round += 1) {
     const atMs = last + round * 1_000
     const event = fill(random, { market: random.pick(open), atMs, isBuy: true })
-    const applyMs = took(() => account.apply(event, load.find))
+    const applyMs = took(() => tally.apply(event, load.find))
     const range = { fromMs: timeMs(atMs - 365 * DAY_MS), toMs: timeMs(atMs) }
     const answerMs = took(() => {
-      account.totals()
-      account.between(timeMs(atMs - 30 * DAY_MS), range.toMs)
-      account.series({ ...range, granularity: 'day' })
+      tally.totals()
+      tally.between(timeMs(atMs - 30 * DAY_MS), range.toMs)
+      tally.series({ ...range, granularity: 'day' })
     })
     record(applies, applyMs)
     record(answers, applyMs + answerMs)
     if (round % 20 === 0)
       record(
         steps,
-        took(() => account.series({ ...range, granularity: 'all' })),
+        took(() => tally.series({ ...range, granularity: 'all' })),
       )
   }
   return [
@@ -139,13 +139,13 @@ function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting):
   const packs = newTimes()
   for (let round = 0; round < (isSmall ? 5 : 100); round += 1) {
     const bytes = packed.slice()
-    let account: WalletAccount | null = null
+    let tally: WalletTally | null = null
     record(
       opens,
-      took(() => (account = WalletAccount.unpack(bytes))),
+      took(() => (tally = WalletTally.unpack(bytes))),
     )
-    if (account === null) continue
-    const opened: WalletAccount = account
+    if (tally === null) continue
+    const opened: WalletTally = tally
     record(
       copies,
       took(() => opened.copy()),
@@ -162,9 +162,9 @@ function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting):
   ]
 }
 
-function endState(account: WalletAccount, { events, find }: WalletLoad) {
+function endState(tally: WalletTally, { events, find }: WalletLoad) {
   const ranges = [[START_MS, START_MS + 90 * DAY_MS]] as const
-  const figures = accountFigures(account, ranges)
+  const figures = accountFigures(tally, ranges)
   const ours = JSON.stringify(sorted(figures))
   check(ours === JSON.stringify(sorted(naiveFigures(events, find, ranges))), 'the twin’s figures')
   return {

@@ -16,7 +16,7 @@ import type {
   WalletMarket,
   WalletReach,
 } from '../engine/wallet.ts'
-import { WalletAccount } from '../engine/wallets/account.ts'
+import { WalletTally } from '../engine/wallets/tally.ts'
 import type { WalletPort } from '../engine/wallets/thread.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { FakeMarket } from '../test/support/fakes/fake-market.ts'
@@ -89,16 +89,16 @@ async function timeCold(world: OwnerWorld, { isSmall, say }: BenchSetting): Prom
     await world.restart()
     record(restarted, await world.answer())
   }
-  check(world.taskCount === 0, 'a stored account is not made again')
+  check(world.taskCount === 0, 'a stored tally is not made again')
   for (let round = 0; round < rounds / 3; round += 1) {
     await world.forgetAccount()
     record(anew, await world.answer())
   }
-  check(world.taskCount > 0, 'an account that is lost is made by the thread')
+  check(world.taskCount > 0, 'a tally that is lost is made by the thread')
   return [
     timesRow('cold: opened and answered, pushed out of memory before', evicted),
     timesRow('cold: the same, of a process that was just started', restarted),
-    timesRow('cold: the same, its account lost and made of all blocks', anew),
+    timesRow('cold: the same, its tally lost and made of all blocks', anew),
   ]
 }
 
@@ -219,7 +219,7 @@ export class OwnerWorld {
     await this.#view(SMALL)
     const { wallets } = this.#storage
     const row = wallets.get(LARGE)
-    if (row !== null) wallets.put({ ...row, accountEvents: 0 })
+    if (row !== null) wallets.put({ ...row, tallyEvents: 0 })
     await this.#storage.committed()
   }
 
@@ -325,10 +325,10 @@ class StubVenue implements VenueWallets {
 }
 
 function heldOf(events: readonly WalletEvent[], { find }: WalletLoad): VenuePosition[] {
-  const account = WalletAccount.empty()
-  for (const event of events) account.apply(event, find)
-  return Array.from({ length: account.positionCount }, (_, index) => {
-    const { token, market, balance, bought, realized } = account.position(index)
+  const tally = WalletTally.empty()
+  for (const event of events) tally.apply(event, find)
+  return Array.from({ length: tally.positionCount }, (_, index) => {
+    const { token, market, balance, bought, realized } = tally.position(index)
     const price = priceMicros(0)
     const isClosed = balance === 0
     return { token, market, size: balance, bought, realized, price, isClosed }

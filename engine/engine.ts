@@ -15,7 +15,7 @@ import { System } from '../actors/system.ts'
 import { TradeLog } from '../actors/trade-log.ts'
 import { startUpkeep } from '../actors/upkeep.ts'
 import { DelayWatch } from '../actors/venue/delay-watch.ts'
-import { Router, type VenueSeat } from '../actors/venue/router.ts'
+import { EventRoutes, type OpenVenue } from '../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../actors/venue/team-reader.ts'
 import { VenueActor } from '../actors/venue/venue.ts'
 import type { EngineView, MarketView, StatsView } from '../actors/views.ts'
@@ -161,11 +161,11 @@ interface Owners {
   readonly matches: Matches
   readonly matcher: Matcher
   readonly verdicts: MatchVerdicts
-  readonly venues: VenueSeats
+  readonly venues: OpenVenues
   readonly view: EngineView
 }
 
-type VenueSeats = Map<VenueKey, VenueSeat>
+type OpenVenues = Map<VenueKey, OpenVenue>
 
 /** Builds every owner after those that it asks; the watchers among them are registered at the end. */
 function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
@@ -178,7 +178,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const system = new System({ clock, log, metrics, mustHold })
   const delays = new DelayWatch({ clock, log, metrics, system })
   // Filled by `openVenues` below: venues and the catalogue's markets ask each other.
-  const venues: VenueSeats = new Map()
+  const venues: OpenVenues = new Map()
   const search = new MarketSearch({ port: openSearchThread(), clock, log })
   const market = marketParts(settings, parts, { publisher, venues, run: run.number })
   const catalog = new Catalog({ names, clock, system, storage, index: search, market })
@@ -195,8 +195,12 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     ...{ system, publisher, storage, clock, metrics, run: run.number },
     market: (number) => catalog.byNumber(number),
   })
-  const router = new Router({ catalog, metrics, onWalletFill: (fill) => wallets.noteFill(fill) })
-  openVenues(parts, { names, catalog, publisher, system, delays, router, venues })
+  const routes = new EventRoutes({
+    catalog,
+    metrics,
+    onWalletFill: (fill) => wallets.noteFill(fill),
+  })
+  openVenues(parts, { names, catalog, publisher, system, delays, routes, venues })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     version: parts.version,
@@ -204,7 +208,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     ...{ catalog, accounts, webhooks, wallets, sports, matches, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
     stats: () => statsOf(storage),
-    venues: () => [...venues.values()].map((seat) => seat.actor),
+    venues: () => [...venues.values()].map((open) => open.actor),
     isStorageHealthy: () => storage.isHealthy(),
     delayMs: () => Math.round(delays.delayMs),
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
@@ -273,20 +277,20 @@ function openVenues(
   parts: EngineParts,
   owners: Pick<Owners, 'catalog' | 'publisher' | 'system' | 'delays' | 'venues'> & {
     readonly names: VenueNames
-    readonly router: Router
+    readonly routes: EventRoutes
   },
 ): void {
   const { clock, random, log, metrics, storage } = parts
-  const { catalog, publisher, system, delays, venues, names, router } = owners
-  const emit = (event: VenueEvent) => router.route(event)
+  const { catalog, publisher, system, delays, venues, names, routes } = owners
+  const emit = (event: VenueEvent) => routes.route(event)
   const isHandled = () => system.waiting === 0
   for (const venue of parts.venues({ clock, random, log, metrics, emit })) {
     const platform = names.platform(venue.key)
     const shared = { catalog, publisher, storage, clock, log, metrics, delays, isHandled }
     const actor = new VenueActor({ ...shared, venue, platform })
-    const seat = { venue, actor, cell: system.spawn(actor) }
-    venues.set(venue.key, seat)
-    router.seat(seat)
+    const open = { venue, actor, cell: system.spawn(actor) }
+    venues.set(venue.key, open)
+    routes.add(open)
   }
 }
 
@@ -297,7 +301,7 @@ function openPastPrices(
 ): PastPrices {
   return new PastPrices({
     ...{ clock, log, metrics, storage, events: catalog },
-    historyOf: (venue) => venues.get(venue)?.actor.history ?? null,
+    priceHistoryOf: (venue) => venues.get(venue)?.actor.priceHistory ?? null,
     liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
   })
 }
@@ -323,7 +327,8 @@ function openMatching(
   const matches = new Matches({ clock, eventTitle: (market) => summaryOf(market)?.title ?? null })
   const verdicts = new MatchVerdicts({
     ...{ table: storage.matchVerdicts, nowMs },
-    find: (venue, nativeId) => catalog.seatOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
+    find: (venue, nativeId) =>
+      catalog.knownOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
   })
   const matcher = new Matcher({
     ...{ clock, log, publisher, verdicts, matches, nowMs, table: storage.matches },
@@ -365,7 +370,7 @@ function openWallets(
 ): Wallets {
   return new Wallets({
     ...{ storage, clock, log, metrics, port: openWalletThread() },
-    view: (id) => catalog.seatOfNative('a', id)?.actor ?? null,
+    view: (id) => catalog.knownOfNative('a', id)?.actor ?? null,
     market: (number) => catalog.byNumber(number),
     marketsOfEvent: (event) => catalog.marketsOfEvent('a', event),
   })
@@ -394,7 +399,7 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.webhooks.stop()
   owners.caller.stop()
   const nowMs = parts.clock.nowMs()
-  for (const { actor } of owners.catalog.seats()) actor.checkpoint(nowMs)
+  for (const { actor } of owners.catalog.known()) actor.checkpoint(nowMs)
   await owners.accounts.saveUse()
   await Promise.all([owners.passwords.close(), owners.search.close(), owners.matcher.close()])
 }

@@ -122,7 +122,7 @@ export const TABLES = {
   walletOwners: table('market', 'walletOwners'),
   /** address of a wallet, block → packed events of its ledger (engine/wallets/ledger.ts) */
   walletBlocks: table('market', 'walletBlocks', { groupBytes: 20, isChecked: true }),
-  /** address of a wallet → its packed running account (engine/wallets/account.ts) */
+  /** address of a wallet → its packed running account (engine/wallets/tally.ts) */
   walletAccounts: table('market', 'walletAccounts', { isChecked: true }),
   /** native market id → WalletMarket */
   walletMarkets: table('market', 'walletMarkets'),

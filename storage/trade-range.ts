@@ -2,7 +2,7 @@
 // query before it ended. The same for one market's trades, for a venue's and for whales.
 // Not for: reading them (trades.ts, venue-trades.ts, whales.ts). Upholds STORE5.
 
-import type { HistoryQuery } from './contract/storage.ts'
+import type { SliceQuery } from './contract/storage.ts'
 import type { KeyRange } from './lmdb/table.ts'
 
 /** Builds a key from time and ordinal: within a market, within a venue, or over all. */
@@ -10,7 +10,7 @@ export type KeyOf = (timeMs: number, ordinal: number) => Buffer
 
 /** The range of keys, with keys made by `keyOf`; null when it is empty. */
 export function rangeOfTrades(
-  { fromMs, toMs, after, order }: HistoryQuery,
+  { fromMs, toMs, after, order }: SliceQuery,
   keyOf: KeyOf,
 ): KeyRange | null {
   const isReverse = order === 'desc'

@@ -9,9 +9,9 @@ import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type {
-  HistoryQuery,
   OffsetQuery,
   PlacedOffset,
+  SliceQuery,
   StoredTrade,
   TradedMarket,
   TradeOfMarket,
@@ -113,7 +113,7 @@ export class Trades implements TradeTable {
     return this.#find(market, nativeId)?.trade ?? null
   }
 
-  range(query: HistoryQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
+  range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
     const { market, limit } = query
     const trades: StoredTrade[] = []
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(market, time, ordinal))
@@ -173,7 +173,7 @@ export class Trades implements TradeTable {
     return oldest === null ? null : timeMs(readInteger(oldest.key, 4))
   }
 
-  rangeOfVenue(query: HistoryQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
+  rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
     if (query.limit < 1) return found
     this.#byVenue.scan(query, (key, venueOrdinal) => {

@@ -6,7 +6,7 @@
 import type { VenueKey } from '../engine/ids.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { HistoryQuery } from './contract/storage.ts'
+import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Table } from './lmdb/table.ts'
 import { readInteger, tradeKey, venueTradeKey } from './records/keys.ts'
@@ -73,7 +73,7 @@ export class VenueTrades {
 
   /** Visits the keys of trades, with their ordinals among the venue's, until `visit` gives false. */
   scan(
-    query: HistoryQuery & { readonly venue: VenueKey },
+    query: SliceQuery & { readonly venue: VenueKey },
     visit: (key: Buffer, venueOrdinal: number) => boolean,
   ): void {
     const { venue } = query

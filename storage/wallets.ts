@@ -1,5 +1,5 @@
-// The tables of wallets: what is known of each, the ledger in packed blocks, the running account, whose wallet an
-// owner's address leads to, and the markets that wallets touched. Bytes of blocks and accounts carry a
+// The tables of wallets: what is known of each, the ledger in packed blocks, the running tally, whose wallet an
+// owner's address leads to, and the markets that wallets touched. Bytes of blocks and tallies carry a
 // checksum and are opaque here. Retention never looks here: ledgers are kept for ever.
 // Not for: what the bytes mean (engine/wallets/). Upholds WALLETTABLE1 to WALLETTABLE4.
 
@@ -36,7 +36,7 @@ export class StoredWallets implements WalletTable {
   readonly #wallets: Table
   readonly #owners: Table
   readonly #blocks: Table
-  readonly #accounts: Table
+  readonly #tallies: Table
   readonly #markets: Table
   #count: number
 
@@ -44,7 +44,7 @@ export class StoredWallets implements WalletTable {
     this.#wallets = environment.table(TABLES.wallets)
     this.#owners = environment.table(TABLES.walletOwners)
     this.#blocks = environment.table(TABLES.walletBlocks)
-    this.#accounts = environment.table(TABLES.walletAccounts)
+    this.#tallies = environment.table(TABLES.walletAccounts)
     this.#markets = environment.table(TABLES.walletMarkets)
     this.#count = this.#wallets.committedCount()
   }
@@ -91,12 +91,12 @@ export class StoredWallets implements WalletTable {
     putPacked(this.#blocks, blockKey(proxy, index), bytes)
   }
 
-  account(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
-    return packedIn(this.#accounts, addressKey(proxy))
+  tally(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
+    return packedIn(this.#tallies, addressKey(proxy))
   }
 
-  putAccount(proxy: WalletAddress, bytes: Uint8Array): void {
-    putPacked(this.#accounts, addressKey(proxy), bytes)
+  putTally(proxy: WalletAddress, bytes: Uint8Array): void {
+    putPacked(this.#tallies, addressKey(proxy), bytes)
   }
 
   removeBlocks(proxy: WalletAddress, from: number): void {

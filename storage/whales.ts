@@ -6,7 +6,7 @@
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { HistoryQuery, OffsetQuery } from './contract/storage.ts'
+import type { OffsetQuery, SliceQuery } from './contract/storage.ts'
 import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './contract/whales.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Table } from './lmdb/table.ts'
@@ -75,11 +75,11 @@ export class Whales implements WhaleTable {
     if (isSame) this.#write(key, market, whale)
   }
 
-  range(query: HistoryQuery): readonly WhaleRow[] {
+  range(query: SliceQuery): readonly WhaleRow[] {
     return this.#slice(query, { table: this.#whales, keyOf: whaleKey, read: (row) => row })
   }
 
-  rangeOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
+  rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const keyOf: KeyOf = (time, ordinal) => tradeKey(query.market, time, ordinal)
     return this.#slice(query, { table: this.#markets, keyOf, read: (row) => this.#behind(row.key) })
   }
@@ -132,7 +132,7 @@ export class Whales implements WhaleTable {
   }
 
   #slice(
-    query: HistoryQuery,
+    query: SliceQuery,
     index: {
       readonly table: Table
       readonly keyOf: KeyOf

@@ -35,12 +35,12 @@ import type {
   EventFilter,
   EventPage,
   EventView,
-  HistoryQuery,
   ListQuery,
   MarketPage,
   MarketView,
   PageQuery,
   SearchQuery,
+  SliceQuery,
 } from '../views.ts'
 import {
   fingerprint,
@@ -52,13 +52,13 @@ import {
   summaryOf,
 } from './changes.ts'
 import { Events } from './events.ts'
+import { type KnownMarket, KnownMarkets } from './known-markets.ts'
 import { CatalogLists, type SearchIndex } from './lists.ts'
 import { MarketColumns } from './market-columns.ts'
 import { OldMarkets } from './old-markets.ts'
 import type { MarketText } from './search.ts'
-import { type MarketSeat, MarketSeats } from './seats.ts'
 
-export type { MarketSeat } from './seats.ts'
+export type { KnownMarket } from './known-markets.ts'
 
 export class Catalog implements CatalogView {
   readonly names: VenueNames
@@ -69,7 +69,7 @@ export class Catalog implements CatalogView {
   #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
   readonly #index: SearchIndex
-  readonly #seats = new MarketSeats()
+  readonly #known = new KnownMarkets()
   readonly #events: Events
   readonly #columns: MarketColumns
   readonly #lists: CatalogLists
@@ -114,15 +114,15 @@ export class Catalog implements CatalogView {
   /** Tells somebody of every market there is and will be. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
-    for (const { actor } of this.#seats.all()) watcher.onListed(actor)
+    for (const { actor } of this.#known.all()) watcher.onListed(actor)
   }
 
   /** Comes back with everything the last run knew; returns how many markets. */
   load(): number {
     this.#events.load()
-    for (const { number, summary } of this.#storage.markets.all()) this.#seat(number, summary)
+    for (const { number, summary } of this.#storage.markets.all()) this.#addKnown(number, summary)
     this.#events.forgetEmpty()
-    return this.#seats.count
+    return this.#known.count
   }
 
   /**
@@ -133,10 +133,10 @@ export class Catalog implements CatalogView {
   take(
     page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
     onOlder: (market: NativeMarketId) => void = () => undefined,
-  ): MarketSeat[] {
+  ): KnownMarket[] {
     const markets = page.markets.filter(
       (listing) =>
-        this.seatOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
+        this.knownOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
     )
     // Events first, since a market's search text has its event's title.
     const named = new Set(markets.map(({ venue, event }) => `${venue}${event}`))
@@ -145,17 +145,17 @@ export class Catalog implements CatalogView {
       const isNamed = named.has(`${venue}${nativeId}`)
       if (isNamed || this.#events.hasMarkets(venue, nativeId)) this.#takeEvent(listing)
     }
-    const fresh: MarketSeat[] = []
+    const fresh: KnownMarket[] = []
     for (const listing of markets) {
-      const known = this.seatOfNative(listing.venue, listing.nativeId)
+      const known = this.knownOfNative(listing.venue, listing.nativeId)
       if (known === null) {
         const number = this.#storage.markets.put(listing)
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
-        const seat = this.#seat(number, summaryOf(listing))
+        const market = this.#addKnown(number, summaryOf(listing))
         // Of a first crawl everything is new, which is no news.
-        if (this.isLoaded && listing.status === 'open') this.#tellOpened(seat.actor)
-        fresh.push(seat)
+        if (this.isLoaded && listing.status === 'open') this.#tellOpened(market.actor)
+        fresh.push(market)
       } else {
         const { summary } = known.actor
         const isOlder = this.#isOlder(known, listing)
@@ -184,7 +184,7 @@ export class Catalog implements CatalogView {
     for (const watcher of this.#watchers) watcher.onEvent?.(markets)
   }
 
-  #isOlder({ actor }: MarketSeat, { changedAtMs }: ReadListing): boolean {
+  #isOlder({ actor }: KnownMarket, { changedAtMs }: ReadListing): boolean {
     return isOlder(changedAtMs ?? null, this.#changedAtMs.get(actor.ref.number) ?? null)
   }
 
@@ -194,7 +194,7 @@ export class Catalog implements CatalogView {
     }
   }
 
-  #takeKnown({ actor, cell }: MarketSeat, listing: ReadListing): void {
+  #takeKnown({ actor, cell }: KnownMarket, listing: ReadListing): void {
     const before = actor.summary
     const summary = keptBeside(before, listing)
     this.#noteChanged(actor.ref.number, listing)
@@ -225,7 +225,7 @@ export class Catalog implements CatalogView {
     return stored === null ? null : fingerprint(stored)
   }
 
-  #seat(number: MarketNumber, summary: MarketSummary): MarketSeat {
+  #addKnown(number: MarketNumber, summary: MarketSummary): KnownMarket {
     const { venue, nativeId } = summary
     const ref = {
       id: this.names.marketId(venue, nativeId),
@@ -235,11 +235,11 @@ export class Catalog implements CatalogView {
       nativeId,
     }
     const actor = new MarketActor(ref, summary, this.#parts)
-    const seat = this.#seats.add({ actor, cell: this.#system.spawn<MarketMessage>(actor) })
+    const market = this.#known.add({ actor, cell: this.#system.spawn<MarketMessage>(actor) })
     this.#place(actor)
     this.#index.put(number, summary, this.#eventTitle(summary))
     for (const watcher of this.#watchers) watcher.onListed(actor)
-    return seat
+    return market
   }
 
   /** A market changed, by a listing, a status or a trade: what is looked up follows it. */
@@ -249,7 +249,7 @@ export class Catalog implements CatalogView {
     const before = this.#columns.summary(number)
     if (before === null) return
     if (before === summary) return this.#columns.moveVolumes(market)
-    this.#seats.rekey(number, summary)
+    this.#known.rekey(number, summary)
     this.#place(market)
     if (isReworded(before, summary)) this.#index.put(number, summary, this.#eventTitle(summary))
     if (!isRelisted(before, summary)) return
@@ -279,11 +279,11 @@ export class Catalog implements CatalogView {
    */
   forget(nowMs: TimeMs, retentionDays: number, countMax: number): number {
     this.#old.keepFrom(nowMs - retentionDays * DAY_MS)
-    const seats = this.#old.next(this.#seats.all(), countMax)
-    for (const { actor } of seats) {
+    const markets = this.#old.next(this.#known.all(), countMax)
+    for (const { actor } of markets) {
       const { number } = actor.ref
       this.#storage.markets.remove(number)
-      this.#seats.remove(number)
+      this.#known.remove(number)
       this.#index.remove(number)
       this.#fingerprints.delete(number)
       this.#changedAtMs.delete(number)
@@ -294,71 +294,71 @@ export class Catalog implements CatalogView {
       this.#parts.publisher.forget(number)
       for (const watcher of this.#watchers) watcher.onForgotten(actor)
     }
-    return seats.length
+    return markets.length
   }
 
   // Finding
 
-  seatOfOutcome(venue: VenueKey, outcome: OutcomeId): MarketSeat | null {
-    return this.#seats.ofOutcome(venue, outcome)
+  knownOfOutcome(venue: VenueKey, outcome: OutcomeId): KnownMarket | null {
+    return this.#known.ofOutcome(venue, outcome)
   }
 
-  seatOfNative(venue: VenueKey, nativeId: NativeMarketId): MarketSeat | null {
-    return this.#seats.ofNative(venue, nativeId)
+  knownOfNative(venue: VenueKey, nativeId: NativeMarketId): KnownMarket | null {
+    return this.#known.ofNative(venue, nativeId)
   }
 
   /** What each market is found by, for an index that begins anew. */
   *texts(): Iterable<MarketText> {
-    for (const { actor } of this.#seats.all()) {
+    for (const { actor } of this.#known.all()) {
       const { ref, summary } = actor
       yield { number: ref.number, summary, eventTitle: this.#eventTitle(summary) }
     }
   }
 
-  seats(): Iterable<MarketSeat> {
-    return this.#seats.all()
+  known(): Iterable<KnownMarket> {
+    return this.#known.all()
   }
 
   /** Whether markets of both venues are known. */
   get hasEveryVenue(): boolean {
-    return this.#seats.has('a') && this.#seats.has('b')
+    return this.#known.has('a') && this.#known.has('b')
   }
 
   get marketCount(): number {
-    return this.#seats.count
+    return this.#known.count
   }
 
   find(id: string): MarketView | null {
     const split = this.names.split(id)
     if (split === null) return null
-    return this.#seats.ofNative(split.venue, split.native)?.actor ?? null
+    return this.#known.ofNative(split.venue, split.native)?.actor ?? null
   }
 
   findBySlug(slug: string): MarketView | null {
     let best: MarketActor | null = null
-    for (const { actor } of this.#seats.ofSlug(slug)) {
+    for (const { actor } of this.#known.ofSlug(slug)) {
       if (best === null || actor.volume24h > best.volume24h) best = actor
     }
     return best
   }
 
   *markets(venue: VenueKey | null): Iterable<MarketView> {
-    for (const { actor } of this.#seats.all()) {
+    for (const { actor } of this.#known.all()) {
       if (venue === null || actor.ref.venue === venue) yield actor
     }
   }
 
   byNumber(number: MarketNumber): MarketView | null {
-    return this.#seats.get(number)?.actor ?? null
+    return this.#known.get(number)?.actor ?? null
   }
 
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null {
-    return this.#seats.ofOutcome(venue, outcomeId(outcome))?.actor ?? null
+    return this.#known.ofOutcome(venue, outcomeId(outcome))?.actor ?? null
   }
 
   allBySlug(venue: VenueKey, slug: string): MarketView[] {
-    const seats = this.#seats.ofSlug(slug).filter(({ actor }) => actor.ref.venue === venue)
-    return seats.map(({ actor }) => actor)
+    const markets = this.#known.ofSlug(slug).filter(({ actor }) => actor.ref.venue === venue)
+    return markets.map(({ actor }) => actor)
   }
 
   counts(): Record<VenueKey, Record<MarketStatus, number>> {
@@ -403,7 +403,7 @@ export class Catalog implements CatalogView {
 
   // Trades of a whole venue
 
-  venueTrades(venue: VenueKey, query: HistoryQuery): readonly VenueTrade[] {
+  venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[] {
     return this.#storage.trades.rangeOfVenue({ venue, ...query })
   }
 

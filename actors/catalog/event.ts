@@ -19,7 +19,7 @@ export interface EventSources {
 }
 
 /** An event that markets name, whether or not its own listing is known yet. */
-export class EventSeat {
+export class NamedEvent {
   /** Of this run: larger than any before, never given again. */
   readonly number: number
   readonly venue: VenueKey
@@ -40,12 +40,12 @@ export class EventSeat {
 
 /** An event with its listing. */
 export class ListedEvent implements EventView {
-  readonly #seat: EventSeat
+  readonly #named: NamedEvent
   readonly #sources: EventSources
   readonly summary: EventSummary
 
-  constructor(seat: EventSeat, summary: EventSummary, sources: EventSources) {
-    this.#seat = seat
+  constructor(named: NamedEvent, summary: EventSummary, sources: EventSources) {
+    this.#named = named
     this.#sources = sources
     this.summary = summary
   }
@@ -55,19 +55,19 @@ export class ListedEvent implements EventView {
   }
 
   get status(): MarketStatus {
-    return this.#sources.columns.status(this.#seat.number)
+    return this.#sources.columns.status(this.#named.number)
   }
 
   get marketCount(): number {
-    return this.#sources.columns.marketCount(this.#seat.number)
+    return this.#sources.columns.marketCount(this.#named.number)
   }
 
   get volume24h(): UsdMicros {
-    return this.#sources.columns.volume24h(this.#seat.number)
+    return this.#sources.columns.volume24h(this.#named.number)
   }
 
   get volumeTotal(): UsdMicros {
-    return this.#sources.columns.volumeTotal(this.#seat.number)
+    return this.#sources.columns.volumeTotal(this.#named.number)
   }
 
   description(): string | null {
@@ -79,7 +79,7 @@ export class ListedEvent implements EventView {
   markets(limit: number): MarketView[] {
     const { volume24h, market } = this.#sources
     const best: { readonly number: MarketNumber; readonly volume: number }[] = []
-    for (const number of this.#seat.markets) {
+    for (const number of this.#named.markets) {
       const volume = volume24h(number)
       const last = best[best.length - 1]
       if (best.length === limit && (last === undefined || !isBefore(number, volume, last))) continue

@@ -9,7 +9,7 @@ import type { MarketNumber, MarketRef, ReadEvent } from '../../engine/market/mar
 import type { EventSummary, EventTable } from '../../storage/contract/storage.ts'
 import type { EventFilter, EventView } from '../views.ts'
 import { eventSummaryOf, fingerprint, isEqualRecord, isOlder } from './changes.ts'
-import { EventSeat, type EventSources, ListedEvent } from './event.ts'
+import { type EventSources, ListedEvent, NamedEvent } from './event.ts'
 import { EventColumns } from './event-columns.ts'
 import { EventTitles } from './event-titles.ts'
 
@@ -21,15 +21,15 @@ export class Events {
   readonly #table: EventTable
   readonly #sources: EventSources
   readonly #titles = new EventTitles()
-  readonly #byNumber = new Map<number, EventSeat>()
+  readonly #byNumber = new Map<number, NamedEvent>()
   /** Keys are in lower case. */
-  readonly #byNative = { a: new Map<string, EventSeat>(), b: new Map<string, EventSeat>() }
-  readonly #bySlug = new Map<string, Set<EventSeat>>()
+  readonly #byNative = { a: new Map<string, NamedEvent>(), b: new Map<string, NamedEvent>() }
+  readonly #bySlug = new Map<string, Set<NamedEvent>>()
   readonly #bySeries = {
-    a: new Map<string, Set<EventSeat>>(),
-    b: new Map<string, Set<EventSeat>>(),
+    a: new Map<string, Set<NamedEvent>>(),
+    b: new Map<string, Set<NamedEvent>>(),
   }
-  readonly #eventOf = new Map<MarketNumber, EventSeat>()
+  readonly #eventOf = new Map<MarketNumber, NamedEvent>()
   #lastNumber = 0
   #listedCount = 0
 
@@ -41,7 +41,7 @@ export class Events {
   /** Comes back with everything the last run knew; before its markets do. */
   load(): void {
     for (const summary of this.#table.all()) {
-      this.#list(this.#seat(summary.venue, summary.nativeId), summary)
+      this.#list(this.#namedOf(summary.venue, summary.nativeId), summary)
     }
   }
 
@@ -92,22 +92,22 @@ export class Events {
    * is another one now, and whether its title is. A copy from before what is known is left out.
    */
   take(listing: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
-    const seat = this.#seat(listing.venue, listing.nativeId)
+    const named = this.#namedOf(listing.venue, listing.nativeId)
     const changedAtMs = listing.changedAtMs ?? null
-    if (isOlder(changedAtMs, seat.changedAtMs)) return { isChanged: false, isRetitled: false }
-    seat.changedAtMs = changedAtMs ?? seat.changedAtMs
+    if (isOlder(changedAtMs, named.changedAtMs)) return { isChanged: false, isRetitled: false }
+    named.changedAtMs = changedAtMs ?? named.changedAtMs
     const summary = eventSummaryOf(listing)
-    const known = seat.view?.summary ?? null
+    const known = named.view?.summary ?? null
     const details = fingerprint(listing)
-    if (seat.fingerprint === null && known !== null) {
+    if (named.fingerprint === null && known !== null) {
       const stored = this.#table.details(listing.venue, listing.nativeId)
-      if (stored !== null) seat.fingerprint = fingerprint(stored)
+      if (stored !== null) named.fingerprint = fingerprint(stored)
     }
     const isSame = known !== null && isEqualRecord(known, summary)
-    if (isSame && seat.fingerprint === details) return { isChanged: false, isRetitled: false }
+    if (isSame && named.fingerprint === details) return { isChanged: false, isRetitled: false }
     this.#table.put(listing)
-    seat.fingerprint = details
-    if (!isSame) this.#list(seat, summary)
+    named.fingerprint = details
+    if (!isSame) this.#list(named, summary)
     return { isChanged: !isSame, isRetitled: known?.title !== summary.title }
   }
 
@@ -115,35 +115,35 @@ export class Events {
    * Puts a market under its event, or under none, and returns the event. An event left by its last
    * market waits for `leave`: the market's figures must be taken out of it before.
    */
-  place({ venue, number }: MarketRef, event: NativeEventId | null): EventSeat | null {
+  place({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
     const before = this.#eventOf.get(number) ?? null
-    const seat = event === null ? null : this.#seat(venue, event)
-    if (before === seat) return seat
-    if (seat === null) this.#eventOf.delete(number)
+    const named = event === null ? null : this.#namedOf(venue, event)
+    if (before === named) return named
+    if (named === null) this.#eventOf.delete(number)
     else {
-      this.#eventOf.set(number, seat)
-      seat.markets.add(number)
+      this.#eventOf.set(number, named)
+      named.markets.add(number)
     }
     before?.markets.delete(number)
-    return seat
+    return named
   }
 
-  eventOf(market: MarketNumber): EventSeat | null {
+  eventOf(market: MarketNumber): NamedEvent | null {
     return this.#eventOf.get(market) ?? null
   }
 
   /** Forgets an event that has no market any more. */
-  leave(seat: EventSeat): void {
-    if (seat.markets.size > 0) return
-    const { number, venue, nativeId } = seat
+  leave(named: NamedEvent): void {
+    if (named.markets.size > 0) return
+    const { number, venue, nativeId } = named
     const key = nativeId.toLowerCase()
-    if (this.#byNative[venue].get(key) !== seat) return
+    if (this.#byNative[venue].get(key) !== named) return
     this.#byNative[venue].delete(key)
     this.#byNumber.delete(number)
-    if (seat.view !== null) {
-      this.#unlist(seat, seat.view.summary)
+    if (named.view !== null) {
+      this.#unlist(named, named.view.summary)
       this.#listedCount -= 1
-      this.#table.remove(venue, seat.view.summary.nativeId)
+      this.#table.remove(venue, named.view.summary.nativeId)
     }
     this.columns.remove(number)
   }
@@ -151,54 +151,54 @@ export class Events {
   /** After the markets came back: events that have none are of no use. */
   forgetEmpty(): void {
     for (const venue of VENUE_KEYS) {
-      for (const seat of this.#byNative[venue].values()) this.leave(seat)
+      for (const named of this.#byNative[venue].values()) this.leave(named)
     }
   }
 
-  #find(venue: VenueKey, nativeId: string): EventSeat | null {
+  #find(venue: VenueKey, nativeId: string): NamedEvent | null {
     return this.#byNative[venue].get(nativeId.toLowerCase()) ?? null
   }
 
-  #seat(venue: VenueKey, nativeId: string): EventSeat {
+  #namedOf(venue: VenueKey, nativeId: string): NamedEvent {
     const known = this.#find(venue, nativeId)
     if (known !== null) return known
     this.#lastNumber += 1
-    const seat = new EventSeat(this.#lastNumber, venue, nativeEventId(nativeId))
-    this.#byNative[venue].set(nativeId.toLowerCase(), seat)
-    this.#byNumber.set(seat.number, seat)
-    this.columns.add(seat.number)
-    return seat
+    const named = new NamedEvent(this.#lastNumber, venue, nativeEventId(nativeId))
+    this.#byNative[venue].set(nativeId.toLowerCase(), named)
+    this.#byNumber.set(named.number, named)
+    this.columns.add(named.number)
+    return named
   }
 
-  #list(seat: EventSeat, summary: EventSummary): void {
-    const { venue, number, view } = seat
+  #list(named: NamedEvent, summary: EventSummary): void {
+    const { venue, number, view } = named
     if (view === null) this.#listedCount += 1
-    else this.#unlist(seat, view.summary)
-    seat.view = new ListedEvent(seat, summary, this.#sources)
+    else this.#unlist(named, view.summary)
+    named.view = new ListedEvent(named, summary, this.#sources)
     this.columns.describe(number, summary)
     this.#titles.put(number, summary.title)
-    addTo(this.#bySlug, summary.slug, seat)
-    if (summary.series !== null) addTo(this.#bySeries[venue], summary.series, seat)
+    addTo(this.#bySlug, summary.slug, named)
+    if (summary.series !== null) addTo(this.#bySeries[venue], summary.series, named)
   }
 
   /** Takes away the keys under which an event is found. */
-  #unlist(seat: EventSeat, { title, slug, series }: EventSummary): void {
-    this.#titles.remove(seat.number, title)
-    removeFrom(this.#bySlug, slug, seat)
-    if (series !== null) removeFrom(this.#bySeries[seat.venue], series, seat)
+  #unlist(named: NamedEvent, { title, slug, series }: EventSummary): void {
+    this.#titles.remove(named.number, title)
+    removeFrom(this.#bySlug, slug, named)
+    if (series !== null) removeFrom(this.#bySeries[named.venue], series, named)
   }
 }
 
-function addTo(seats: Map<string, Set<EventSeat>>, text: string, seat: EventSeat): void {
+function addTo(byKey: Map<string, Set<NamedEvent>>, text: string, named: NamedEvent): void {
   const key = text.toLowerCase()
-  const sharing = seats.get(key)
-  if (sharing === undefined) seats.set(key, new Set([seat]))
-  else sharing.add(seat)
+  const sharing = byKey.get(key)
+  if (sharing === undefined) byKey.set(key, new Set([named]))
+  else sharing.add(named)
 }
 
-function removeFrom(seats: Map<string, Set<EventSeat>>, text: string, seat: EventSeat): void {
+function removeFrom(byKey: Map<string, Set<NamedEvent>>, text: string, named: NamedEvent): void {
   const key = text.toLowerCase()
-  const sharing = seats.get(key)
-  sharing?.delete(seat)
-  if (sharing?.size === 0) seats.delete(key)
+  const sharing = byKey.get(key)
+  sharing?.delete(named)
+  if (sharing?.size === 0) byKey.delete(key)
 }

@@ -1,5 +1,5 @@
 // Every known market's actor with the door to its mailbox, found by our number, the venue's id, an
-// outcome or a slug. The keys under which a seat is found are remembered with it, so that a market
+// outcome or a slug. The keys under which a market is found are remembered with it, so that a market
 // that changed them, and one that goes, leave nothing behind.
 // Not for: what is known of a market (actors/market/market.ts), or which it is (actors/catalog/catalog.ts).
 // Upholds CAT1, CAT8.
@@ -12,24 +12,27 @@ import type { MarketMessage } from '../market/parts.ts'
 import type { Cell } from '../system.ts'
 
 /** A market's actor, the door to its mailbox. */
-export interface MarketSeat {
+export interface KnownMarket {
   readonly actor: MarketActor
   readonly cell: Cell<MarketMessage>
 }
 
 /** With the keys that may change while the market lives. */
-interface KeyedSeat extends MarketSeat {
+interface KeyedMarket extends KnownMarket {
   outcomes: readonly OutcomeListing[]
   /** Lower case. */
   slug: string
 }
 
 /** Bounded by the catalogue, which removes what it forgets. */
-export class MarketSeats {
-  readonly #byNumber = new Map<MarketNumber, KeyedSeat>()
-  readonly #byNative = { a: new Map<string, KeyedSeat>(), b: new Map<string, KeyedSeat>() }
-  readonly #byOutcome = { a: new Map<OutcomeId, KeyedSeat>(), b: new Map<OutcomeId, KeyedSeat>() }
-  readonly #bySlug = new Map<string, KeyedSeat[]>()
+export class KnownMarkets {
+  readonly #byNumber = new Map<MarketNumber, KeyedMarket>()
+  readonly #byNative = { a: new Map<string, KeyedMarket>(), b: new Map<string, KeyedMarket>() }
+  readonly #byOutcome = {
+    a: new Map<OutcomeId, KeyedMarket>(),
+    b: new Map<OutcomeId, KeyedMarket>(),
+  }
+  readonly #bySlug = new Map<string, KeyedMarket[]>()
 
   get count(): number {
     return this.#byNumber.size
@@ -44,77 +47,77 @@ export class MarketSeats {
     return this.#byNative.a.size > 0 && this.#byNative.b.size > 0
   }
 
-  /** In the order in which they came; seats may be removed while this is walked through. */
-  all(): Iterable<MarketSeat> {
+  /** In the order in which they came; markets may be removed while this is walked through. */
+  all(): Iterable<KnownMarket> {
     return this.#byNumber.values()
   }
 
-  get(number: MarketNumber): MarketSeat | null {
+  get(number: MarketNumber): KnownMarket | null {
     return this.#byNumber.get(number) ?? null
   }
 
   /** By the venue's own id, in any case. */
-  ofNative(venue: VenueKey, nativeId: string): MarketSeat | null {
+  ofNative(venue: VenueKey, nativeId: string): KnownMarket | null {
     return this.#byNative[venue].get(nativeId.toLowerCase()) ?? null
   }
 
-  ofOutcome(venue: VenueKey, outcome: OutcomeId): MarketSeat | null {
+  ofOutcome(venue: VenueKey, outcome: OutcomeId): KnownMarket | null {
     return this.#byOutcome[venue].get(outcome) ?? null
   }
 
   /** Markets of both venues may share a slug. */
-  ofSlug(slug: string): readonly MarketSeat[] {
+  ofSlug(slug: string): readonly KnownMarket[] {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }
 
-  add({ actor, cell }: MarketSeat): MarketSeat {
+  add({ actor, cell }: KnownMarket): KnownMarket {
     const { outcomes, slug } = actor.summary
-    const seat: KeyedSeat = { actor, cell, outcomes, slug: slug.toLowerCase() }
+    const market: KeyedMarket = { actor, cell, outcomes, slug: slug.toLowerCase() }
     const { number, venue, nativeId } = actor.ref
-    this.#byNumber.set(number, seat)
-    this.#byNative[venue].set(nativeId.toLowerCase(), seat)
-    this.#addKeys(seat)
-    return seat
+    this.#byNumber.set(number, market)
+    this.#byNative[venue].set(nativeId.toLowerCase(), market)
+    this.#addKeys(market)
+    return market
   }
 
   /** The market was read again: from now on it is found by these keys. */
   rekey(number: MarketNumber, { outcomes, slug }: MarketSummary): void {
-    const seat = this.#byNumber.get(number)
-    if (seat === undefined) return
-    this.#removeKeys(seat)
-    seat.outcomes = outcomes
-    seat.slug = slug.toLowerCase()
-    this.#addKeys(seat)
+    const market = this.#byNumber.get(number)
+    if (market === undefined) return
+    this.#removeKeys(market)
+    market.outcomes = outcomes
+    market.slug = slug.toLowerCase()
+    this.#addKeys(market)
   }
 
   remove(number: MarketNumber): void {
-    const seat = this.#byNumber.get(number)
-    if (seat === undefined) return
-    const { venue, nativeId } = seat.actor.ref
+    const market = this.#byNumber.get(number)
+    if (market === undefined) return
+    const { venue, nativeId } = market.actor.ref
     this.#byNumber.delete(number)
-    deleteIf(this.#byNative[venue], nativeId.toLowerCase(), seat)
-    this.#removeKeys(seat)
+    deleteIf(this.#byNative[venue], nativeId.toLowerCase(), market)
+    this.#removeKeys(market)
   }
 
-  #addKeys(seat: KeyedSeat): void {
-    const { venue } = seat.actor.ref
-    for (const { id } of seat.outcomes) this.#byOutcome[venue].set(id, seat)
-    const sharing = this.#bySlug.get(seat.slug)
-    if (sharing === undefined) this.#bySlug.set(seat.slug, [seat])
-    else sharing.push(seat)
+  #addKeys(market: KeyedMarket): void {
+    const { venue } = market.actor.ref
+    for (const { id } of market.outcomes) this.#byOutcome[venue].set(id, market)
+    const sharing = this.#bySlug.get(market.slug)
+    if (sharing === undefined) this.#bySlug.set(market.slug, [market])
+    else sharing.push(market)
   }
 
-  #removeKeys(seat: KeyedSeat): void {
-    const { venue } = seat.actor.ref
-    for (const { id } of seat.outcomes) deleteIf(this.#byOutcome[venue], id, seat)
-    const sharing = this.#bySlug.get(seat.slug)
-    const others = sharing?.filter((other) => other !== seat) ?? []
-    if (others.length > 0) this.#bySlug.set(seat.slug, others)
-    else this.#bySlug.delete(seat.slug)
+  #removeKeys(market: KeyedMarket): void {
+    const { venue } = market.actor.ref
+    for (const { id } of market.outcomes) deleteIf(this.#byOutcome[venue], id, market)
+    const sharing = this.#bySlug.get(market.slug)
+    const others = sharing?.filter((other) => other !== market) ?? []
+    if (others.length > 0) this.#bySlug.set(market.slug, others)
+    else this.#bySlug.delete(market.slug)
   }
 }
 
 /** A key that another market has taken over stays with that one. */
-function deleteIf<Key>(seats: Map<Key, KeyedSeat>, key: Key, seat: KeyedSeat): void {
-  if (seats.get(key) === seat) seats.delete(key)
+function deleteIf<Key>(markets: Map<Key, KeyedMarket>, key: Key, market: KeyedMarket): void {
+  if (markets.get(key) === market) markets.delete(key)
 }

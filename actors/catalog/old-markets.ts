@@ -4,7 +4,7 @@
 // ticks (storage/retention.ts). Upholds CAT7, CAT10.
 
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
-import type { MarketSeat } from './seats.ts'
+import type { KnownMarket } from './known-markets.ts'
 
 /** Markets looked at in one call: a millisecond's work. */
 const LOOKED_MAX = 5_000
@@ -14,7 +14,7 @@ const ASKED_MAX = 200
 export class OldMarkets {
   readonly #storage: Pick<Storage, 'trades' | 'ticks'>
   #keptFromMs = Number.NEGATIVE_INFINITY
-  #round: Iterator<MarketSeat> | null = null
+  #round: Iterator<KnownMarket> | null = null
 
   constructor(storage: Pick<Storage, 'trades' | 'ticks'>) {
     this.#storage = storage
@@ -34,10 +34,10 @@ export class OldMarkets {
    * At most `countMax` markets to forget, from where the last call stopped; a call that comes to
    * the end of the markets ends there.
    */
-  next(seats: Iterable<MarketSeat>, countMax: number): MarketSeat[] {
-    const found: MarketSeat[] = []
+  next(markets: Iterable<KnownMarket>, countMax: number): KnownMarket[] {
+    const found: KnownMarket[] = []
     let askedCount = 0
-    this.#round ??= seats[Symbol.iterator]()
+    this.#round ??= markets[Symbol.iterator]()
     for (let lookedCount = 0; lookedCount < LOOKED_MAX; lookedCount += 1) {
       if (found.length >= countMax || askedCount >= ASKED_MAX) break
       const next = this.#round.next()
@@ -56,11 +56,11 @@ export class OldMarkets {
    * A market that resolved before our eyes is kept for the whole time after it, however early the
    * venue says that it ended; and what waits in a mailbox is handled first.
    */
-  #isOver({ actor, cell }: MarketSeat): boolean {
+  #isOver({ actor, cell }: KnownMarket): boolean {
     return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && cell.isIdle
   }
 
-  #hasHistory({ actor }: MarketSeat): boolean {
+  #hasHistory({ actor }: KnownMarket): boolean {
     const { number } = actor.ref
     const { trades, ticks } = this.#storage
     return trades.newestMs(number) !== null || ticks.oldestHour(number) !== null

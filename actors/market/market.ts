@@ -23,7 +23,7 @@ import { complement, type TimeMs, type UsdMicros, usdMicros } from '../../engine
 import type { ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 import { isRetold } from '../catalog/changes.ts'
 import type { Actor, Turn } from '../system.ts'
-import type { BookView, HistoryQuery, MarketView, StreamChannel } from '../views.ts'
+import type { BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
 import { MarketBook } from './book.ts'
 import { type BothTimes, DELAYED, type MarketMessage, type MarketParts } from './parts.ts'
 import { MarketPrices } from './prices.ts'
@@ -416,11 +416,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#book.view(stamp, this.summary.status === 'resolved', levelsMax)
   }
 
-  trades(query: HistoryQuery) {
+  trades(query: SliceQuery) {
     return this.#trades.slice(query)
   }
 
-  snapshots({ after, ...range }: HistoryQuery) {
+  snapshots({ after, ...range }: SliceQuery) {
     const market = this.ref.number
     return this.#parts.storage.snapshots.range({ ...range, market, after: after?.timeMs ?? null })
   }

@@ -18,7 +18,7 @@ import type {
   TradeTable,
 } from '../../storage/contract/storage.ts'
 import { storedTrade } from '../../storage/records/trade.ts'
-import type { HistoryQuery } from '../views.ts'
+import type { SliceQuery } from '../views.ts'
 
 /** Transactions whose makers may still come; the oldest is forgotten first. */
 const TRANSACTIONS_MAX = 64
@@ -127,13 +127,13 @@ export class MarketTrades {
   }
 
   /** See MarketView.trades; the newest usually come from the ring. */
-  slice(query: HistoryQuery): readonly StoredTrade[] {
+  slice(query: SliceQuery): readonly StoredTrade[] {
     const fromRing = this.#sliceOfRing(query)
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
   /** Null where the ring does not know all of the slice. */
-  #sliceOfRing({ fromMs, toMs, after, order, limit }: HistoryQuery): StoredTrade[] | null {
+  #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
     if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()
     const rows: StoredTrade[] = []

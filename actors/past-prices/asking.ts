@@ -16,7 +16,7 @@ import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 export interface PastAskingParts {
   readonly events: Pick<CatalogView, 'event'>
   /** Null: this venue is not open yet. */
-  readonly historyOf: (venue: VenueKey) => VenueHistory | null
+  readonly priceHistoryOf: (venue: VenueKey) => VenueHistory | null
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -76,7 +76,7 @@ export class PastAsking {
     signal: AbortSignal,
   ): Promise<readonly PricePoint[]> {
     const { platform, venue } = market.ref
-    const history = this.#parts.historyOf(venue)
+    const history = this.#parts.priceHistoryOf(venue)
     if (history === null || this.#stopping.signal.aborted) {
       throw this.#refusal(`${platform} is not connected`)
     }

@@ -11,16 +11,16 @@ import type { Cell } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
 /** A venue, its actor, and the cell by which the actor is told messages. */
-export interface VenueSeat {
+export interface OpenVenue {
   readonly venue: Venue
   readonly actor: VenueActor
   readonly cell: Cell<VenueMessage>
 }
 
-export class Router {
+export class EventRoutes {
   readonly #catalog: Catalog
   readonly #onWalletFill: (event: WalletFillEvent) => void
-  readonly #venues: Record<VenueKey, VenueSeat | null> = { a: null, b: null }
+  readonly #venues: Record<VenueKey, OpenVenue | null> = { a: null, b: null }
   readonly #routed: Count
   readonly #unowned: Count
 
@@ -35,7 +35,7 @@ export class Router {
     this.#unowned = parts.metrics.count('events_unowned_total', 'Venue events of unknown markets.')
   }
 
-  seat(venue: VenueSeat): void {
+  add(venue: OpenVenue): void {
     this.#venues[venue.actor.venue] = venue
   }
 
@@ -53,19 +53,19 @@ export class Router {
         return
       case 'marketStatus':
       case 'openInterest': {
-        const seat = this.#catalog.seatOfNative(event.venue, event.market)
-        if (seat === null) return this.#unowned.inc()
+        const market = this.#catalog.knownOfNative(event.venue, event.market)
+        if (market === null) return this.#unowned.inc()
         this.#routed.inc()
-        return seat.cell.tell(event)
+        return market.cell.tell(event)
       }
       case 'walletFill':
         this.#routed.inc()
         return this.#onWalletFill(event)
       default: {
-        const seat = this.#catalog.seatOfOutcome(event.venue, event.outcome)
-        if (seat !== null) {
+        const market = this.#catalog.knownOfOutcome(event.venue, event.outcome)
+        if (market !== null) {
           this.#routed.inc()
-          return seat.cell.tell(event)
+          return market.cell.tell(event)
         }
         this.#unowned.inc()
         if (event.kind === 'trade') venue?.cell.tell(event)

@@ -3,18 +3,18 @@
 // snapshots all at once would make the next delay. Upholds VEN3, DELAY6.
 
 import { lateBooksPerLookMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
-import type { MarketSeat } from '../catalog/catalog.ts'
+import type { KnownMarket } from '../catalog/catalog.ts'
 
 /** At most this many books are asked for in one call, the longest waiting first. */
 const BATCH = 500
 
 export class StaleBooks {
   /** When each was last asked for, on the monotonic clock. */
-  readonly #askedAtMs = new Map<MarketSeat, number>()
+  readonly #askedAtMs = new Map<KnownMarket, number>()
   /** Late ones that have not been asked for. */
-  readonly #deferred = new Set<MarketSeat>()
+  readonly #deferred = new Set<KnownMarket>()
   /** All that went stale by delay. */
-  readonly #late = new Set<MarketSeat>()
+  readonly #late = new Set<KnownMarket>()
 
   get count(): number {
     return this.#askedAtMs.size + this.#deferred.size
@@ -26,43 +26,43 @@ export class StaleBooks {
   }
 
   /** It is being asked for now, whatever it waited for. */
-  add(seat: MarketSeat, nowMs: number): void {
-    this.#deferred.delete(seat)
-    if (!this.#askedAtMs.has(seat)) this.#askedAtMs.set(seat, nowMs)
+  add(market: KnownMarket, nowMs: number): void {
+    this.#deferred.delete(market)
+    if (!this.#askedAtMs.has(market)) this.#askedAtMs.set(market, nowMs)
   }
 
   /** It went stale by delay: it is asked for when there is room. */
-  defer(seat: MarketSeat): void {
-    this.#askedAtMs.delete(seat)
-    this.#deferred.add(seat)
-    this.#late.add(seat)
+  defer(market: KnownMarket): void {
+    this.#askedAtMs.delete(market)
+    this.#deferred.add(market)
+    this.#late.add(market)
   }
 
-  remove(seat: MarketSeat): void {
-    this.#askedAtMs.delete(seat)
-    this.#deferred.delete(seat)
-    this.#late.delete(seat)
+  remove(market: KnownMarket): void {
+    this.#askedAtMs.delete(market)
+    this.#deferred.delete(market)
+    this.#late.delete(market)
   }
 
   /** Those whose last request is over `staleRetryMs` ago, now counted as asked. */
-  takeDue(nowMs: number): MarketSeat[] {
-    const due: MarketSeat[] = []
-    for (const [seat, askedAtMs] of this.#askedAtMs) {
+  takeDue(nowMs: number): KnownMarket[] {
+    const due: KnownMarket[] = []
+    for (const [market, askedAtMs] of this.#askedAtMs) {
       if (due.length === BATCH) break
-      if (nowMs - askedAtMs >= staleRetryMs) due.push(seat)
+      if (nowMs - askedAtMs >= staleRetryMs) due.push(market)
     }
-    for (const seat of due) {
-      this.#askedAtMs.delete(seat)
-      this.#askedAtMs.set(seat, nowMs)
+    for (const market of due) {
+      this.#askedAtMs.delete(market)
+      this.#askedAtMs.set(market, nowMs)
     }
     return due
   }
 
   /** Some of the late ones, the longest waiting first, now counted as asked. */
-  takeDeferred(nowMs: number): MarketSeat[] {
+  takeDeferred(nowMs: number): KnownMarket[] {
     const count = Math.max(lateBooksPerLookMax, Math.ceil(this.#deferred.size * lateBooksShare))
     const some = first(this.#deferred, count)
-    for (const seat of some) this.add(seat, nowMs)
+    for (const market of some) this.add(market, nowMs)
     return some
   }
 }

@@ -28,7 +28,7 @@ import type {
   WatchedMarket,
 } from '../../engine/venues/venue.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import type { Catalog, MarketSeat } from '../catalog/catalog.ts'
+import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
 import { DELAYED } from '../market/parts.ts'
 import type { Actor, Turn } from '../system.ts'
 import type { VenueView } from '../views.ts'
@@ -135,9 +135,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   start(onCrawled: () => void): void {
     const { feed } = this.#parts.venue
     feed.start()
-    const kept: MarketSeat[] = []
-    for (const seat of this.#parts.catalog.seats()) {
-      if (seat.actor.ref.venue === this.venue) kept.push(seat)
+    const kept: KnownMarket[] = []
+    for (const market of this.#parts.catalog.known()) {
+      if (market.actor.ref.venue === this.venue) kept.push(market)
     }
     this.#watch(kept)
     this.#reader.start(() => {
@@ -200,7 +200,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (areBooksLate || areTradesLate) this.#lateAtMs = own.nowMs
     if (this.delay.takeReconnect(own)) this.#parts.venue.feed.reconnect('read too late')
     const hasRoom = own.waitedMs <= messageAgeMsCalm && own.pausedMs === 0 && !this.delay.isBehind
-    if (hasRoom) this.#resyncSeats(this.#stale.takeDeferred(own.nowMs), DELAYED)
+    if (hasRoom) this.#resyncBooks(this.#stale.takeDeferred(own.nowMs), DELAYED)
     if (this.#isLate !== (this.#toldState === 'stale')) this.#tellState()
   }
 
@@ -218,29 +218,29 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #takeBooksEvent(event: FeedEvent): void {
     if (event.kind === 'feedUp') return
     for (const outcome of event.outcomes) {
-      const seat = this.#parts.catalog.seatOfOutcome(this.venue, outcome)
-      if (seat === null) continue
-      seat.cell.tell({ kind: 'void', reason: event.reason })
-      this.#noteStale(seat)
+      const market = this.#parts.catalog.knownOfOutcome(this.venue, outcome)
+      if (market === null) continue
+      market.cell.tell({ kind: 'void', reason: event.reason })
+      this.#noteStale(market)
     }
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
 
   /** A market's own check failed: its book is asked for again; one that was only late, when there is room. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
-    const seat = this.#parts.catalog.seatOfNative(venue, nativeId)
-    if (seat === null) return
-    const outcome = seat.actor.summary.outcomes[0]?.id
+    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    if (market === null) return
+    const outcome = market.actor.summary.outcomes[0]?.id
     if (outcome === undefined) return
-    if (reason === DELAYED) return this.#stale.defer(seat)
-    if (!seat.actor.isBookLive) this.#noteStale(seat)
+    if (reason === DELAYED) return this.#stale.defer(market)
+    if (!market.actor.isBookLive) this.#noteStale(market)
     this.#resync([outcome], reason)
   }
 
   /** Only an open market is sure to have a book that will come. */
-  #noteStale(seat: MarketSeat): void {
-    if (seat.actor.summary.status !== 'open') return
-    this.#stale.add(seat, this.#parts.clock.monotonicMs())
+  #noteStale(market: KnownMarket): void {
+    if (market.actor.summary.status !== 'open') return
+    this.#stale.add(market, this.#parts.clock.monotonicMs())
   }
 
   #resync(outcomes: readonly OutcomeId[], reason: string): void {
@@ -363,16 +363,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
     this.#watch(this.#parts.catalog.take(page, onOlder))
     for (const { nativeId } of page.markets) {
-      const seat = this.#parts.catalog.seatOfNative(this.venue, nativeId)
-      // Without a seat the market is history, and so are its trades.
-      for (const trade of this.#takeHeld(nativeId)) seat?.cell.tell(trade)
+      const market = this.#parts.catalog.knownOfNative(this.venue, nativeId)
+      // Without a market the market is history, and so are its trades.
+      for (const trade of this.#takeHeld(nativeId)) market?.cell.tell(trade)
     }
   }
 
   /** Every crawl must list them: open, and not to close before now. */
   *#openMarkets(): Iterable<NativeMarketId> {
     const nowMs = this.#parts.clock.nowMs()
-    for (const { actor } of this.#parts.catalog.seats()) {
+    for (const { actor } of this.#parts.catalog.known()) {
       const { venue, status, closeAtMs, nativeId } = actor.summary
       const isOpen = venue === this.venue && status === 'open'
       if (isOpen && (closeAtMs === null || closeAtMs > nowMs)) yield nativeId
@@ -385,19 +385,19 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
    */
   #askForOverdue(): void {
     const dueMs = this.#parts.clock.nowMs() - OVERDUE_MS
-    for (const { actor } of this.#parts.catalog.seats()) {
+    for (const { actor } of this.#parts.catalog.known()) {
       const { venue, status, closeAtMs, nativeId } = actor.summary
       const isOverdue = venue === this.venue && status !== 'resolved' && closeAtMs !== null
       if (isOverdue && closeAtMs < dueMs) this.#reader.ask(nativeId)
     }
   }
 
-  #watch(seats: readonly MarketSeat[]): void {
+  #watch(markets: readonly KnownMarket[]): void {
     const watched: WatchedMarket[] = []
-    for (const seat of seats) {
-      const { summary } = seat.actor
+    for (const market of markets) {
+      const { summary } = market.actor
       if (summary.status === 'resolved') continue
-      this.#noteStale(seat)
+      this.#noteStale(market)
       watched.push({
         nativeId: summary.nativeId,
         outcomes: summary.outcomes.map((outcome) => outcome.id),
@@ -413,13 +413,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   onUpdate(update: Update): void {
     if (update.kind !== 'bookReplaced' && update.kind !== 'lifecycle') return
     if (update.market.venue !== this.venue) return
-    const seat = this.#parts.catalog.seatOfNative(this.venue, update.market.nativeId)
-    if (seat === null) return
-    if (update.kind === 'bookReplaced') this.#stale.remove(seat)
-    else if (update.event === 'opened') this.#watch([seat])
-    else if (update.event === 'closed') this.#stale.remove(seat)
+    const market = this.#parts.catalog.knownOfNative(this.venue, update.market.nativeId)
+    if (market === null) return
+    if (update.kind === 'bookReplaced') this.#stale.remove(market)
+    else if (update.event === 'opened') this.#watch([market])
+    else if (update.event === 'closed') this.#stale.remove(market)
     else if (update.event === 'resolved') {
-      this.#stale.remove(seat)
+      this.#stale.remove(market)
       this.#parts.venue.feed.unwatch([update.market.nativeId])
     }
   }
@@ -427,7 +427,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   // State
 
   #everySecond(): void {
-    this.#resyncSeats(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
+    this.#resyncBooks(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
     this.#giveUpHeld()
     this.#rememberTradeTime()
     const { state } = this
@@ -449,12 +449,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** Asks for the books of those that still need it. */
-  #resyncSeats(seats: readonly MarketSeat[], reason: string): void {
+  #resyncBooks(markets: readonly KnownMarket[], reason: string): void {
     const outcomes: OutcomeId[] = []
-    for (const seat of seats) {
-      const outcome = seat.actor.summary.outcomes[0]?.id
-      const isDone = seat.actor.isBookLive || seat.actor.summary.status !== 'open'
-      if (isDone) this.#stale.remove(seat)
+    for (const market of markets) {
+      const outcome = market.actor.summary.outcomes[0]?.id
+      const isDone = market.actor.isBookLive || market.actor.summary.status !== 'open'
+      if (isDone) this.#stale.remove(market)
       else if (outcome !== undefined) outcomes.push(outcome)
     }
     if (outcomes.length > 0) this.#resync(outcomes, reason)
@@ -474,7 +474,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** What the venue remembers of prices. */
-  get history(): VenueHistory {
+  get priceHistory(): VenueHistory {
     return this.#parts.venue.history
   }
 

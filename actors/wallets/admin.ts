@@ -26,7 +26,7 @@ export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers
 
 type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
-function shown({ view, row, comparison, rereads, difference, untold }: Found) {
+function shown({ view, record, comparison, rereads, difference, untold }: Found) {
   const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
   const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
   return {
@@ -39,11 +39,16 @@ function shown({ view, row, comparison, rereads, difference, untold }: Found) {
       first_trade_at: firstTradeMs === null ? null : formatTime(firstTradeMs),
       last_trade_at: lastTradeMs === null ? null : formatTime(lastTradeMs),
     },
-    ledger: { events: row.events, blocks: row.blocks, settled_to: formatTime(row.settledToMs) },
+    ledger: {
+      events: record.events,
+      blocks: record.blocks,
+      settled_to: formatTime(record.settledToMs),
+    },
     venue_lacks: {
-      ...{ events: lacking, settled: row.lacking, behind_the_ledger: lacking - row.lacking },
+      ...{ events: lacking, settled: record.lacking, behind_the_ledger: lacking - record.lacking },
       // Null: nothing of what is settled, or all of it.
-      told_to: row.toldToMs === null || row.toldToMs === 0 ? null : formatTime(row.toldToMs),
+      told_to:
+        record.toldToMs === null || record.toldToMs === 0 ? null : formatTime(record.toldToMs),
       asked_again: rereads,
       difference: difference === null ? null : differing(difference),
       not_told: untold.slice(0, TOLD_MAX).map(eventShown),

@@ -11,21 +11,21 @@ import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
 import { Slots } from '../slots.ts'
-import type { WalletSeat, WalletSeats } from './seats.ts'
-import { newRow, type OpenedAccount, openedAccount } from './stored.ts'
+import { newRecord, type OpenedTally, openedTally } from './stored.ts'
+import type { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface CallerParts {
   readonly table: WalletTable
   readonly clock: Clock
-  readonly seats: WalletSeats
+  readonly warmWallets: WarmWallets
   /** Ends everything. */
   readonly signal: AbortSignal
   /** Takes a wallet into memory. */
-  readonly seat: (row: StoredWallet, opened: OpenedAccount | null) => WalletSeat
+  readonly takeIn: (record: StoredWallet, opened: OpenedTally | null) => WarmWallet
   /** What our own log of trades knows of a wallet. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
   /** A wallet is known that was not before. */
-  readonly onNew: (row: StoredWallet) => void
+  readonly onNew: (record: StoredWallet) => void
   readonly onFailure: (address: WalletAddress, error: unknown) => void
 }
 
@@ -38,7 +38,7 @@ export class WalletCallers {
   readonly #parts: CallerParts
   readonly #profiles: WalletProfiles
   /** Wallets that are being taken into memory; bounded by the requests for them. */
-  readonly #opening = new Map<WalletAddress, Promise<WalletSeat>>()
+  readonly #opening = new Map<WalletAddress, Promise<WarmWallet>>()
 
   constructor(parts: CallerParts) {
     this.#parts = parts
@@ -49,17 +49,17 @@ export class WalletCallers {
    * The wallet of an address, in memory from now on; null for one that the venue never saw, nor we in any trade. `venue` is null while it
    * is not connected. Rejects with EngineError UNAVAILABLE when it does not say in time.
    */
-  async seatOf(
+  async warmOf(
     address: WalletAddress,
     venue: Asked | null,
     deadline: WalletDeadline,
-  ): Promise<WalletSeat | null> {
-    const { table, seats, clock } = this.#parts
+  ): Promise<WarmWallet | null> {
+    const { table, warmWallets, clock } = this.#parts
     const proxy = table.proxyOf(address) ?? address
-    const warm = seats.use(proxy)
-    if (warm !== null) return warm
-    const row = table.get(proxy)
-    if (row !== null) return this.#seated(row)
+    const known = warmWallets.use(proxy)
+    if (known !== null) return known
+    const record = table.get(proxy)
+    if (record !== null) return this.#takenIn(record)
     if (this.#profiles.isStranger(address)) return null
     const told = await this.#profileOf(address, venue, deadline)
     const own = told === null ? await deadline.wait(this.#parts.ownTrades(address)) : []
@@ -69,32 +69,32 @@ export class WalletCallers {
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
     // Somebody else may have asked by the other address meanwhile, or long ago.
-    const seat = seats.use(profile.proxy) ?? (await this.#seatFor(profile))
-    seat.wallet.setProfile(profile)
-    seat.profiledMs = clock.monotonicMs()
-    seat.wallet.keep(own)
-    return seat
+    const warm = warmWallets.use(profile.proxy) ?? (await this.#takenInOf(profile))
+    warm.wallet.setProfile(profile)
+    warm.profiledMs = clock.monotonicMs()
+    warm.wallet.keep(own)
+    return warm
   }
 
-  async #seatFor(profile: WalletProfile): Promise<WalletSeat> {
-    const { table, clock, seat, onNew } = this.#parts
+  async #takenInOf(profile: WalletProfile): Promise<WarmWallet> {
+    const { table, clock, takeIn, onNew } = this.#parts
     const kept = table.get(profile.proxy)
-    if (kept !== null) return this.#seated(kept)
-    const row = newRow(profile, clock.nowMs())
-    table.put(row)
-    onNew(row)
-    return seat(row, null)
+    if (kept !== null) return this.#takenIn(kept)
+    const record = newRecord(profile, clock.nowMs())
+    table.put(record)
+    onNew(record)
+    return takeIn(record, null)
   }
 
-  /** Once for all who ask meanwhile; nothing changes the row of a wallet that has no seat. */
-  #seated(row: StoredWallet): Promise<WalletSeat> {
-    const known = this.#opening.get(row.proxy)
+  /** Once for all who ask meanwhile; nothing changes the record of a wallet that is not in memory. */
+  #takenIn(record: StoredWallet): Promise<WarmWallet> {
+    const known = this.#opening.get(record.proxy)
     if (known !== undefined) return known
-    const { table, seat } = this.#parts
-    const opening = openedAccount(table, row)
-      .then((opened) => seat(row, opened))
-      .finally(() => this.#opening.delete(row.proxy))
-    this.#opening.set(row.proxy, opening)
+    const { table, takeIn } = this.#parts
+    const opening = openedTally(table, record)
+      .then((opened) => takeIn(record, opened))
+      .finally(() => this.#opening.delete(record.proxy))
+    this.#opening.set(record.proxy, opening)
     return opening
   }
 
@@ -118,19 +118,19 @@ export class WalletCallers {
   }
 
   /** Some hours after the last time, asks whether the wallet is called otherwise now. */
-  renew(seat: WalletSeat, venue: Asked): void {
-    const { clock, seats, signal, onFailure } = this.#parts
+  renew(warm: WarmWallet, venue: Asked): void {
+    const { clock, warmWallets, signal, onFailure } = this.#parts
     const nowMs = clock.monotonicMs()
-    const { proxy } = seat.wallet.row
-    if (seat.profiledMs !== null && nowMs - seat.profiledMs < PROFILE_MS) return
-    seat.profiledMs = nowMs
+    const { proxy } = warm.wallet.record
+    if (warm.profiledMs !== null && nowMs - warm.profiledMs < PROFILE_MS) return
+    warm.profiledMs = nowMs
     const asked = this.#profiles.ask(proxy, venue, signal)
     if (asked === 'full') return
     asked
       .then((profile) => {
-        // One that left the memory meanwhile would put its old row over a newer one.
-        const isHere = seats.peek(proxy) === seat
-        if (isHere && profile?.proxy === proxy) seat.wallet.setProfile(profile)
+        // One that left the memory meanwhile would put its old record over a newer one.
+        const isHere = warmWallets.peek(proxy) === warm
+        if (isHere && profile?.proxy === proxy) warm.wallet.setProfile(profile)
       })
       .catch((error: unknown) => onFailure(proxy, error))
   }

@@ -7,12 +7,12 @@ import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletReadingsWaitingMax } from '../../engine/limits.ts'
 import { MINUTE_MS } from '../../engine/units.ts'
-import type { WalletSeat } from './seats.ts'
+import type { WarmWallet } from './warm-wallets.ts'
 
 export interface CatchUpParts {
   readonly clock: Clock
   /** Reads a wallet that nobody waits for; null: not now. */
-  readonly read: (seat: WalletSeat) => Promise<boolean> | null
+  readonly read: (warm: WarmWallet) => Promise<boolean> | null
 }
 
 const GATHERED_MS = 1_000
@@ -32,27 +32,27 @@ export class WalletCatchUps {
   }
 
   /** A live fill came. */
-  note(seat: WalletSeat): void {
+  note(warm: WarmWallet): void {
     const nowMs = this.#parts.clock.monotonicMs()
-    const { proxy } = seat.wallet.row
-    if (seat.askedMs === null || nowMs - seat.askedMs > ASKED_MS) return
+    const { proxy } = warm.wallet.record
+    if (warm.askedMs === null || nowMs - warm.askedMs > ASKED_MS) return
     if (this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX) return
-    this.#readAfter(seat, GATHERED_MS, 0)
+    this.#readAfter(warm, GATHERED_MS, 0)
   }
 
-  #readAfter(seat: WalletSeat, delayMs: number, tries: number): void {
-    const { proxy } = seat.wallet.row
+  #readAfter(warm: WarmWallet, delayMs: number, tries: number): void {
+    const { proxy } = warm.wallet.record
     const stop = this.#parts.clock.after(delayMs, () => {
       this.#timers.delete(proxy)
-      if (seat.wallet.tail.isCovered) return
+      if (warm.wallet.tail.isCovered) return
       const againMs = AGAIN_MS[tries]
       const goOn = () => {
-        const isOver = seat.wallet.tail.isCovered || againMs === undefined
+        const isOver = warm.wallet.tail.isCovered || againMs === undefined
         // A fill that came meanwhile may have begun anew.
         const isElsewhere = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
-        if (!isOver && !isElsewhere && !this.#isStopped) this.#readAfter(seat, againMs, tries + 1)
+        if (!isOver && !isElsewhere && !this.#isStopped) this.#readAfter(warm, againMs, tries + 1)
       }
-      void (this.#parts.read(seat) ?? Promise.resolve()).then(goOn)
+      void (this.#parts.read(warm) ?? Promise.resolve()).then(goOn)
     })
     this.#timers.set(proxy, stop)
   }

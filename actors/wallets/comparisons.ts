@@ -10,9 +10,9 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import { inPieces } from '../../engine/steps.ts'
 import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import type { WalletAccount } from '../../engine/wallets/account.ts'
-import type { AccountPosition } from '../../engine/wallets/figures.ts'
+import type { TallyPosition } from '../../engine/wallets/figures.ts'
 import { type Difference, reconcileSteps } from '../../engine/wallets/reconcile.ts'
+import type { WalletTally } from '../../engine/wallets/tally.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -76,31 +76,43 @@ export class WalletComparisons {
    * At most once an hour for each wallet, every five minutes while it differs, and not when too many wait. Resolves to
    * whether sizes differ; the one under way counts for all who ask. Never rejects.
    */
-  compareIfDue(seat: Compared, source: ComparisonSource, signal: AbortSignal): Promise<boolean> {
-    const known = this.#running.get(seat)
+  compareIfDue(
+    compared: Compared,
+    source: ComparisonSource,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const known = this.#running.get(compared)
     if (known !== undefined) return known
     const nowMs = this.#parts.clock.monotonicMs()
-    const isSound = seat.comparison === null || this.isSound(seat.comparison)
+    const isSound = compared.comparison === null || this.isSound(compared.comparison)
     const everyMs = isSound ? COMPARE_EVERY_MS : DIFFERS_EVERY_MS
-    const isDue = seat.comparedMs === null || nowMs - seat.comparedMs >= everyMs
+    const isDue = compared.comparedMs === null || nowMs - compared.comparedMs >= everyMs
     if (!isDue || this.#slots.isFull || signal.aborted) return Promise.resolve(false)
-    seat.comparedMs = nowMs
-    const running = this.#compared(seat, source, signal).finally(() => this.#running.delete(seat))
-    this.#running.set(seat, running)
+    compared.comparedMs = nowMs
+    const running = this.#compared(compared, source, signal).finally(() =>
+      this.#running.delete(compared),
+    )
+    this.#running.set(compared, running)
     return running
   }
 
-  async #compared(seat: Compared, source: ComparisonSource, signal: AbortSignal): Promise<boolean> {
+  async #compared(
+    compared: Compared,
+    source: ComparisonSource,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     try {
-      const comparison = await this.#slots.run(signal, () => this.#compare(seat, source, signal))
-      seat.comparison = comparison
-      if (comparison.differences.length > 0) this.#tell(seat.wallet.row.proxy, comparison)
+      const comparison = await this.#slots.run(signal, () =>
+        this.#compare(compared, source, signal),
+      )
+      compared.comparison = comparison
+      if (comparison.differences.length > 0) this.#tell(compared.wallet.record.proxy, comparison)
       return !this.isSound(comparison)
     } catch (error) {
       if (signal.aborted) return false
       // Asked again after the next reading.
-      seat.comparedMs = null
-      const wallet = seat.wallet.row.proxy
+      compared.comparedMs = null
+      const wallet = compared.wallet.record.proxy
       const { isWritten, count } = this.#sampler.admit('positions')
       if (isWritten)
         this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not compared')
@@ -131,9 +143,9 @@ export class WalletComparisons {
   ): Promise<Comparison> {
     const { clock } = this.#parts
     const moving = unsettledMarkets(wallet)
-    const theirs = await venue.positions(wallet.row.proxy, signal)
+    const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()
-    // The same account throughout, though fills may come: their markets are left out.
+    // The same tally throughout, though fills may come: their markets are left out.
     const ours = positionsOf(wallet.shown)
     const reach = { isWhole: theirs.length < TOLD_MAX }
     const all = await inPieces(clock, reconcileSteps(ours, theirs, reach))
@@ -150,8 +162,8 @@ export class WalletComparisons {
 }
 
 /** One after the other: ten thousand at once would be made in one turn of the loop. */
-function* positionsOf(account: WalletAccount): Iterable<AccountPosition> {
-  for (let index = 0; index < account.positionCount; index += 1) yield account.position(index)
+function* positionsOf(tally: WalletTally): Iterable<TallyPosition> {
+  for (let index = 0; index < tally.positionCount; index += 1) yield tally.position(index)
 }
 
 const isOfSize = ({ what }: Difference): boolean => what !== 'bought' && what !== 'realized'

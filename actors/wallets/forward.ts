@@ -1,6 +1,6 @@
-// Brings a wallet's running account forward over its ledger: a few events here, in turns of the loop, many in a thread,
-// from the account as it is stored and some blocks at a time, so that what crosses over stays small however long the
-// history is, and a large account is never packed here. Not for: the rules (engine/wallets/account.ts), nor when this
+// Brings a wallet's running tally forward over its ledger: a few events here, in turns of the loop, many in a thread,
+// from the tally as it is stored and some blocks at a time, so that what crosses over stays small however long the
+// history is, and a large tally is never packed here. Not for: the rules (engine/wallets/tally.ts), nor when this
 // is due (wallet.ts). Upholds WALLETS7, WALLETS9.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import { WalletAccount } from '../../engine/wallets/account.ts'
+import { WalletTally } from '../../engine/wallets/tally.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'
 import { Turns } from '../turns.ts'
 import { blockEvents, LedgerDamage, type WalletLedger } from './ledger.ts'
@@ -21,9 +21,9 @@ export interface ForwardParts {
   readonly log: Log
 }
 
-/** An account, and how many events of the ledger are in it. */
+/** A tally, and how many events of the ledger are in it. */
 export interface Forwarded {
-  readonly account: WalletAccount
+  readonly tally: WalletTally
   readonly events: number
 }
 
@@ -38,10 +38,10 @@ export interface Asking {
   readonly signal: AbortSignal
 }
 
-/** The wallet whose account it is. */
+/** The wallet whose tally it is. */
 export interface ForwardTask extends Forwarded {
   readonly ledger: WalletLedger
-  /** The account on disk, if it ends where a block does; null: none, or elsewhere. */
+  /** The tally on disk, if it ends where a block does; null: none, or elsewhere. */
   readonly stored: () => { readonly bytes: Uint8Array; readonly events: number } | null
 }
 
@@ -51,8 +51,8 @@ const TASK_BLOCKS = 32
 const HERE_EVENTS = 2 * blockEvents
 
 /**
- * To the ledger's end; leaves the given account as it is. Where something that was wanted before has become known, the
- * account is made anew. Rejects with LedgerDamage, with EngineError when the thread is down, and when `signal` aborts.
+ * To the ledger's end; leaves the given tally as it is. Where something that was wanted before has become known, the
+ * tally is made anew. Rejects with LedgerDamage, with EngineError when the thread is down, and when `signal` aborts.
  * Markets that nobody knows and the venue does not tell stay unknown.
  */
 export async function bringForward(
@@ -65,17 +65,17 @@ export async function bringForward(
     ? await goOn(parts, task, { ...asking, mustEnd: false })
     : await throughThread(parts, task, asking)
   if (next !== 'rebuild') return { packed: null, ...next }
-  parts.log.info({ events: task.ledger.count }, 'the account of a wallet is made anew')
+  parts.log.info({ events: task.ledger.count }, 'the tally of a wallet is made anew')
   return rebuilt(parts, task.ledger, asking)
 }
 
-/** The account of the whole ledger, made of nothing. */
+/** The tally of the whole ledger, made of nothing. */
 export async function rebuilt(
   parts: ForwardParts,
   ledger: WalletLedger,
   asking: Asking,
 ): Promise<Forwarded & Packed> {
-  const nothing = { account: WalletAccount.empty(), events: 0, ledger, stored: () => null }
+  const nothing = { tally: WalletTally.empty(), events: 0, ledger, stored: () => null }
   const made = await throughThread(parts, nothing, asking)
   if (made !== 'rebuild') return made
   // Something became known on the way, and is known now; what becomes known this time is left for the next.
@@ -101,11 +101,11 @@ async function throughThread(
     index += count
   }
   const events = index * blockEvents
-  // The account takes over the bytes that it is made of.
+  // The tally takes over the bytes that it is made of.
   const packed = bytes === null ? null : { bytes: bytes.slice(), events }
-  const account = bytes === null ? WalletAccount.empty() : WalletAccount.unpack(bytes)
-  if (account === null) return 'rebuild'
-  const next = await goOn(parts, { account, events, ledger }, { ...asking, mustEnd: false })
+  const tally = bytes === null ? WalletTally.empty() : WalletTally.unpack(bytes)
+  if (tally === null) return 'rebuild'
+  const next = await goOn(parts, { tally, events, ledger }, { ...asking, mustEnd: false })
   return next === 'rebuild' ? next : { ...next, packed }
 }
 
@@ -150,10 +150,10 @@ async function goOn(
   asking: Asking & { readonly mustEnd: boolean },
 ): Promise<Forwarded | 'rebuild'> {
   const { ledger } = known
-  // A copy of a large account takes milliseconds.
+  // A copy of a large tally takes milliseconds.
   await nextTurn()
   const end = ledger.count
-  const account = known.account.copy()
+  const tally = known.tally.copy()
   await nextTurn()
   const turns = new Turns(parts.clock)
   let { events } = known
@@ -164,13 +164,13 @@ async function goOn(
     await learn(parts, told, asking)
     turns.begin()
     for (const event of told) {
-      const applied = account.apply(event, parts.markets.find)
+      const applied = tally.apply(event, parts.markets.find)
       if (applied === 'rebuild' && !asking.mustEnd) return 'rebuild'
       await turns.next()
     }
     events = to
   }
-  return { account, events }
+  return { tally, events }
 }
 
 /** What is known of the markets that events name, and of those that conversions lead to; asked for where unknown. */

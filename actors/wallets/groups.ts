@@ -1,13 +1,13 @@
-// What a wallet's account must learn of markets: the groups of converted markets, asked for before conversions enter the
-// account (each conversion divides its cost over its whole group), and markets that were resolved meanwhile.
-// Not for: where groups are kept (actors/wallets/markets.ts), nor what a conversion or a resolution does to the account
-// (engine/wallets/account.ts). Upholds WALLETS8, WALLETS9, WALLETS19.
+// What a wallet's tally must learn of markets: the groups of converted markets, asked for before conversions enter the
+// tally (each conversion divides its cost over its whole group), and markets that were resolved meanwhile.
+// Not for: where groups are kept (actors/wallets/markets.ts), nor what a conversion or a resolution does to the tally
+// (engine/wallets/tally.ts). Upholds WALLETS8, WALLETS9, WALLETS19.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import type { WalletAccount } from '../../engine/wallets/account.ts'
+import type { WalletTally } from '../../engine/wallets/tally.ts'
 import { Turns } from '../turns.ts'
 import type { WalletLedger } from './ledger.ts'
 import type { FetchGroup, FetchMarkets, WalletMarkets } from './markets.ts'
@@ -44,13 +44,13 @@ export async function learnGroupsOf(
   await learnGroups(parts, ids, asking)
 }
 
-/** Whether a conversion in an account, or among later events, was divided over no group, or over a part of it. */
+/** Whether a conversion in a tally, or among later events, was divided over no group, or over a part of it. */
 export function lacksGroups(
   { markets }: Pick<GroupsParts, 'markets'>,
-  account: WalletAccount,
+  tally: WalletTally,
   later: readonly WalletEvent[],
 ): boolean {
-  const guessed = account.guessedMarkets()
+  const guessed = tally.guessedMarkets()
   return [...guessed, ...later.flatMap(({ converted }) => converted)].some((id) =>
     markets.lacksGroup(id),
   )
@@ -71,20 +71,20 @@ async function learnGroups(
 }
 
 /**
- * Facts that the account may not have, in turns of the loop. What the venue does not tell stays as it was. Rejects when
+ * Facts that the tally may not have, in turns of the loop. What the venue does not tell stays as it was. Rejects when
  * `signal` aborts.
  */
 export async function newFacts(
   parts: GroupsParts,
-  account: WalletAccount,
+  tally: WalletTally,
   asking: AskingGroups & { readonly signal: AbortSignal },
 ): Promise<readonly WalletMarket[]> {
   const { markets, clock, log } = parts
   const { fetchMarkets, signal } = asking
-  const guessed = account.guessedMarkets()
+  const guessed = tally.guessedMarkets()
   const ungrouped = guessed.filter((id) => markets.lacksGroup(id))
   await learnGroups(parts, ungrouped, asking)
-  const open = account.openMarkets()
+  const open = tally.openMarkets()
   const turns = new Turns(clock)
   const unlisted: NativeMarketId[] = [...guessed]
   for (const id of open) {

@@ -12,7 +12,7 @@ import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
 import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
-import type { HistoryQuery } from '../../storage/contract/storage.ts'
+import type { SliceQuery } from '../../storage/contract/storage.ts'
 import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 
 /** Packing so many takes about a millisecond. */
@@ -29,7 +29,7 @@ export interface PlacedEvent {
   readonly isAlone: boolean
 }
 
-export type LedgerQuery = HistoryQuery & {
+export type LedgerQuery = SliceQuery & {
   readonly kinds: readonly WalletEventKind[] | null
   readonly market: NativeMarketId | null
 }
@@ -174,7 +174,7 @@ export class WalletLedger {
     return Array.from({ length: end - begin }, (_, index) => this.at(begin + index))
   }
 
-  /** The events of a range behind a place, at most `limit`: see HistoryQuery. */
+  /** The events of a range behind a place, at most `limit`: see SliceQuery. */
   slice(query: LedgerQuery): readonly PlacedEvent[] {
     const { fromMs, toMs, after, order, limit, kinds, market } = query
     const found: PlacedEvent[] = []

@@ -1,6 +1,6 @@
-// What users see of one wallet: its account as of now, valued at present prices. Many positions are valued in turns of
+// What users see of one wallet: its tally as of now, valued at present prices. Many positions are valued in turns of
 // the loop before the view is given, and kept for a moment, so that a look at them costs nothing.
-// Not for: how the account comes about (wallet.ts). Upholds WALLETS10, WALLETS11, WALLETS18, WALLETS21.
+// Not for: how the tally comes about (wallet.ts). Upholds WALLETS10, WALLETS11, WALLETS18, WALLETS21.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -15,8 +15,8 @@ import {
   usdMicros,
 } from '../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import type { WalletAccount } from '../../engine/wallets/account.ts'
 import type { PositionFigures, RangeFigures } from '../../engine/wallets/figures.ts'
+import type { WalletTally } from '../../engine/wallets/tally.ts'
 import { Turns } from '../turns.ts'
 import type { MarketView } from '../views.ts'
 import { LedgerDamage } from './ledger.ts'
@@ -35,7 +35,7 @@ export interface LookParts {
   readonly markets: WalletMarkets
 }
 
-/** What the owner knows of a wallet beside its account. */
+/** What the owner knows of a wallet beside its tally. */
 export interface LookFacts {
   /** As far as the owner can say; the wallet has doubts of its own. */
   readonly doubts: readonly WalletDoubt[]
@@ -57,12 +57,12 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 
 interface Values {
   /** As it was when it was valued, so that all figures belong together. */
-  readonly account: WalletAccount
+  readonly tally: WalletTally
   readonly version: number
   /** A large wallet that never rests is shown as it was a moment ago: valuing it all the time would hold up others. */
   readonly isGoodToMs: number
   readonly endsAtMs: number
-  /** Of the account, when it was valued. */
+  /** Of the tally, when it was valued. */
   readonly asOfMs: TimeMs
   readonly doubts: readonly WalletDoubt[]
   readonly lacking: number
@@ -93,7 +93,7 @@ export class WalletLook {
   get bytes(): number {
     const values = this.#values
     if (values === null) return 0
-    const count = values.positions === null ? 0 : values.account.positionCount
+    const count = values.positions === null ? 0 : values.tally.positionCount
     return 400 * count + 100 * values.prices.size
   }
 
@@ -101,23 +101,23 @@ export class WalletLook {
   async view(facts: LookFacts): Promise<WalletView> {
     const values = await this.#valued()
     const wallet = this.#wallet
-    const { account } = values
+    const { tally } = values
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
     const doubts = [...facts.doubts, ...values.doubts]
-    const { proxy, eoa, handle, pseudonym, image } = wallet.row
+    const { proxy, eoa, handle, pseudonym, image } = wallet.record
     return {
       profile: { proxy, eoa, handle, pseudonym, image },
       ...{ isWhale: facts.isWhale, doubts, isComplete: doubts.length === 0 },
       lacking: values.lacking,
       asOfMs: values.asOfMs,
-      totals: account.totals(),
+      totals: tally.totals(),
       unrealized: usdMicros(values.unrealized),
-      window: (window) => figuresOf(account, window, nowMs),
+      window: (window) => figuresOf(tally, window, nowMs),
       positions: () => this.#positions(values),
       pnl: (range) => ({
-        figures: account.between(range.fromMs, range.toMs),
-        series: account.series(range),
+        figures: tally.between(range.fromMs, range.toMs),
+        series: tally.series(range),
       }),
       events: (query) => this.#events(query),
     }
@@ -131,15 +131,15 @@ export class WalletLook {
       const nowMs = clock.monotonicMs()
       if (known !== null && nowMs < known.isGoodToMs) return known
       if (known?.version === version && nowMs < known.endsAtMs) return known
-      const account = this.#wallet.shown
+      const tally = this.#wallet.shown
       const { asOfMs, doubts, lacking } = this.#wallet
-      const { prices, unrealized } = await this.#value(account)
+      const { prices, unrealized } = await this.#value(tally)
       const costMs = clock.monotonicMs() - nowMs
       const isGoodToMs = costMs < LARGE_MS ? 0 : nowMs + VALUED_COSTS * costMs
       const endsAtMs = Math.max(nowMs + VALUED_MS, isGoodToMs)
       const times = { version, isGoodToMs, endsAtMs, asOfMs }
       const values: Values = {
-        account,
+        tally,
         ...times,
         doubts,
         lacking,
@@ -152,12 +152,12 @@ export class WalletLook {
     }
   }
 
-  async #value(account: WalletAccount): Promise<Pick<Values, 'prices' | 'unrealized'>> {
+  async #value(tally: WalletTally): Promise<Pick<Values, 'prices' | 'unrealized'>> {
     const { clock, markets } = this.#parts
     const turns = new Turns(clock)
     const prices = new Map<NativeMarketId, PriceMicros | null>()
     let unrealized = 0
-    for (const { market, outcomeIndex, amount, cost } of account.openPositions()) {
+    for (const { market, outcomeIndex, amount, cost } of tally.openPositions()) {
       let first = prices.get(market)
       if (first === undefined) {
         first = firstPrice(markets.view(market), markets.find(market))
@@ -174,12 +174,12 @@ export class WalletLook {
     return values.positions
   }
 
-  async #views({ account, prices }: Values): Promise<readonly PositionView[]> {
+  async #views({ tally, prices }: Values): Promise<readonly PositionView[]> {
     const { clock, markets } = this.#parts
     const turns = new Turns(clock)
     const positions: PositionView[] = []
-    for (let index = 0; index < account.positionCount; index += 1) {
-      const figures = account.position(index)
+    for (let index = 0; index < tally.positionCount; index += 1) {
+      const figures = tally.position(index)
       const view = markets.view(figures.market)
       const facts = markets.find(figures.market)
       const first = prices.get(figures.market)
@@ -194,11 +194,11 @@ export class WalletLook {
   }
 
   #events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
-    const { ledger, row } = this.#wallet
+    const { ledger, record } = this.#wallet
     const { markets } = this.#parts
     try {
       return ledger.slice(query).map(({ event, ordinal, isAlone }) => {
-        const ids = isAlone ? eventIds(row.proxy, [event]) : this.#idsAt(event.timeMs)
+        const ids = isAlone ? eventIds(record.proxy, [event]) : this.#idsAt(event.timeMs)
         const view = event.market === '' ? null : markets.view(event.market)
         return {
           ...{ event, timeMs: event.timeMs, ordinal, id: ids[ordinal] ?? '', view },
@@ -218,19 +218,19 @@ export class WalletLook {
 
   /** Kept for the slice that follows: it may begin within the same time, which may be crowded. */
   #idsAt(atMs: TimeMs): readonly string[] {
-    const { ledger, row, version } = this.#wallet
+    const { ledger, record, version } = this.#wallet
     const known = this.#ids
     if (known?.atMs === atMs && known.version === version) return known.ids
-    const ids = eventIds(row.proxy, ledger.eventsAt(atMs))
+    const ids = eventIds(record.proxy, ledger.eventsAt(atMs))
     this.#ids = { atMs, version, ids }
     return ids
   }
 }
 
-function figuresOf(account: WalletAccount, window: WalletWindow, nowMs: TimeMs): RangeFigures {
-  if (window === 'all_time') return account.totals()
+function figuresOf(tally: WalletTally, window: WalletWindow, nowMs: TimeMs): RangeFigures {
+  if (window === 'all_time') return tally.totals()
   // The seconds of a window are those after its begin.
-  return account.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
+  return tally.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
 /** Of an outcome, where the first one has this price; null where nobody knows. */

@@ -9,7 +9,7 @@ import type { NativeMarketId, OutcomeId, WalletAddress } from '../../engine/ids.
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { complement, TIME_END, TIME_ZERO, timeMs, USD_ZERO } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
-import type { HistoryQuery, Storage } from '../../storage/contract/storage.ts'
+import type { SliceQuery, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 import { inOrder } from './live.ts'
 
@@ -59,7 +59,7 @@ export class WalletOwnTrades {
   async #look(found: Found): Promise<void> {
     const { trades, whales } = this.#parts.storage
     const hashes = new Set<string>()
-    await this.#rows(
+    await this.#slices(
       (query) => trades.rangeOfVenue({ venue: 'a', ...query }),
       ({ market, trade, venueOrdinal }) => {
         this.#take(market, trade, found, hashes)
@@ -67,7 +67,7 @@ export class WalletOwnTrades {
       },
     )
     const told = new Set(hashes)
-    await this.#rows(
+    await this.#slices(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
         // One of which there are trades is told by these; it may be a sum of them.
@@ -78,16 +78,16 @@ export class WalletOwnTrades {
     )
   }
 
-  async #rows<Row>(
-    read: (query: HistoryQuery) => readonly Row[],
-    take: (row: Row) => HistoryQuery['after'],
+  async #slices<Item>(
+    read: (query: SliceQuery) => readonly Item[],
+    take: (item: Item) => SliceQuery['after'],
   ): Promise<void> {
     const query = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'desc', limit: TURN_ROWS } as const
-    let after: HistoryQuery['after'] = null
+    let after: SliceQuery['after'] = null
     for (let count = 0; count < ROWS_MAX && !this.#parts.signal.aborted; count += TURN_ROWS) {
-      const rows: readonly Row[] = read({ ...query, after })
-      for (const row of rows) after = take(row)
-      if (rows.length < TURN_ROWS) return
+      const items: readonly Item[] = read({ ...query, after })
+      for (const item of items) after = take(item)
+      if (items.length < TURN_ROWS) return
       await nextTurn()
     }
   }

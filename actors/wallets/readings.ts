@@ -9,7 +9,7 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
 import { Slots } from '../slots.ts'
 import type { WalletSource } from './reading.ts'
-import type { WalletSeat } from './seats.ts'
+import type { WarmWallet } from './warm-wallets.ts'
 
 export interface ReadingsParts {
   readonly clock: Clock
@@ -17,8 +17,8 @@ export interface ReadingsParts {
   /** Ends everything. */
   readonly signal: AbortSignal
   /** A wallet has grown; called often. */
-  readonly onProgress: (seat: WalletSeat) => void
-  readonly onRead: (seat: WalletSeat, source: ReadingSource) => void
+  readonly onProgress: (warm: WarmWallet) => void
+  readonly onRead: (warm: WarmWallet, source: ReadingSource) => void
 }
 
 /** The venue, once it is open. */
@@ -51,23 +51,23 @@ export class WalletReadings {
    * there are such.
    */
   read(
-    seat: WalletSeat,
+    warm: WarmWallet,
     source: ReadingSource,
     { isAsked } = { isAsked: true },
   ): Promise<boolean> | null {
-    if (seat.reading !== null) return seat.reading
+    if (warm.reading !== null) return warm.reading
     const { clock, signal, onProgress } = this.#parts
-    const hasFailed = seat.failedMs !== null && clock.monotonicMs() - seat.failedMs < FAILED_MS
+    const hasFailed = warm.failedMs !== null && clock.monotonicMs() - warm.failedMs < FAILED_MS
     if (hasFailed || signal.aborted || this.#slots.isFull) return null
     if (!isAsked && this.#askedCount > 0) return null
     if (isAsked) this.#askedCount += 1
-    seat.reading = this.#read(seat, source).finally(() => {
-      seat.reading = null
-      onProgress(seat)
+    warm.reading = this.#read(warm, source).finally(() => {
+      warm.reading = null
+      onProgress(warm)
       if (isAsked) this.#askedCount -= 1
       if (this.#askedCount === 0) this.#wake()
     })
-    return seat.reading
+    return warm.reading
   }
 
   /** Resolves once nobody's reading is waited for, or when everything ends. */
@@ -90,32 +90,32 @@ export class WalletReadings {
     if (isWritten) this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not read')
   }
 
-  async #read(seat: WalletSeat, source: ReadingSource): Promise<boolean> {
+  async #read(warm: WarmWallet, source: ReadingSource): Promise<boolean> {
     const { clock, signal, onRead } = this.#parts
     try {
       await this.#slots.run(signal, async (pass) => {
         const beganMs = clock.monotonicMs()
-        const wallets = this.#passing(seat, source.wallets, pass)
-        await seat.wallet.read({ ...source, wallets }, signal)
-        seat.freshMs = beganMs
-        seat.failedMs = null
+        const wallets = this.#passing(warm, source.wallets, pass)
+        await warm.wallet.read({ ...source, wallets }, signal)
+        warm.freshMs = beganMs
+        warm.failedMs = null
       })
     } catch (error) {
-      seat.failedMs = clock.monotonicMs()
-      this.noteFailure(seat.wallet.row.proxy, error)
+      warm.failedMs = clock.monotonicMs()
+      this.noteFailure(warm.wallet.record.proxy, error)
       return false
     }
-    onRead(seat, source)
+    onRead(warm, source)
     return true
   }
 
   /** The venue's history, which lets others have their turn between its pieces. */
-  #passing(seat: WalletSeat, venue: VenueWallets, pass: Pass): WalletSource['wallets'] {
+  #passing(warm: WarmWallet, venue: VenueWallets, pass: Pass): WalletSource['wallets'] {
     return {
       history: (asked, onEvents, signal) => {
         const take: typeof onEvents = async (events) => {
           await onEvents(events)
-          this.#parts.onProgress(seat)
+          this.#parts.onProgress(warm)
           await pass()
         }
         return venue.history(asked, take, signal)

@@ -49,7 +49,7 @@ export class WalletRereads {
   /** Has the next reading be of everything where it is time for that: says whether it is. */
   ask(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
     const { clock, log, rereads } = this.#parts
-    const { proxy, lacking } = wallet.row
+    const { proxy, lacking } = wallet.record
     const nowMs = clock.monotonicMs()
     const { atMs, times } = this.#asked.get(proxy) ?? { atMs: Number.NEGATIVE_INFINITY, times: 0 }
     const pauses = why === 'lacking' ? LACKING_MS : DIFFERS_MS

@@ -15,7 +15,7 @@ import type {
   RangeFigures,
   WalletTotals,
 } from '../../engine/wallets/figures.ts'
-import type { HistoryQuery } from '../../storage/contract/storage.ts'
+import type { SliceQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 
 /** The rolling windows of a profile, each up to now and exact to the second. */
@@ -92,7 +92,7 @@ export interface WalletView {
    * UNAVAILABLE when it is damaged, and is then read anew.
    */
   events(
-    query: HistoryQuery & {
+    query: SliceQuery & {
       readonly kinds: readonly WalletEventKind[] | null
       readonly market: NativeMarketId | null
     },

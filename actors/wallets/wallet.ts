@@ -1,4 +1,4 @@
-// One wallet that somebody asked for: its ledger, its running account over the settled events, and a copy of that with
+// One wallet that somebody asked for: its ledger, its running tally over the settled events, and a copy of that with
 // the unsettled ones taken in, which is what is shown. Read from the venue by one reading at a time; between readings
 // live fills are taken in at once, and the next reading replaces them.
 // Not for: when it is read, or how long it stays in memory (wallets.ts); what users see of it (actors/wallets/look.ts).
@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent, WalletMarket, WalletProfile } from '../../engine/wallet.ts'
-import { WalletAccount } from '../../engine/wallets/account.ts'
+import { WalletTally } from '../../engine/wallets/tally.ts'
 import { type StoredWallet, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 import { Turns } from '../turns.ts'
 import {
@@ -24,7 +24,7 @@ import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
 import { type LiveFills, untold } from './live.ts'
 import { type LedgerDifference, WalletMerge } from './merge.ts'
 import { type ReadingResult, readWallet, type Settled, type WalletSource } from './reading.ts'
-import { type OpenedAccount, packedBytes, rankedFigures } from './stored.ts'
+import { type OpenedTally, packedBytes, rankedFigures } from './stored.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletDoubt } from './views.ts'
 
@@ -33,28 +33,28 @@ export interface WalletParts extends ForwardParts {
   readonly live: LiveFills
   readonly clock: Clock
   /** Figures of the settled events were stored anew. */
-  readonly onStored: (row: StoredWallet) => void
+  readonly onStored: (record: StoredWallet) => void
 }
 
-/** While a reading lasts, the account is brought forward by at least so many events, or a quarter of what it has. */
+/** While a reading lasts, the tally is brought forward by at least so many events, or a quarter of what it has. */
 const FORWARD_EVENTS = 512
-/** An account so small is packed in a millisecond or two. */
+/** A tally so small is packed in a millisecond or two. */
 const SMALL_BYTES = 262_144
-/** What a wallet takes in memory beside its two accounts, about; and an event. */
+/** What a wallet takes in memory beside its two tallies, about; and an event. */
 const WALLET_BYTES = 8_192
 const EVENT_BYTES = 600
 
 export class Wallet {
   readonly #parts: WalletParts
-  #row: StoredWallet
+  #record: StoredWallet
   #ledger: WalletLedger
-  /** Of the settled events the first so many; the one on disk may have fewer, `#row.accountEvents`. */
-  #account: WalletAccount
-  #accountEvents: number
+  /** Of the settled events the first so many; the one on disk may have fewer, `#record.tallyEvents`. */
+  #tally: WalletTally
+  #tallyEvents: number
   /** About what it would take packed. */
-  #accountBytes = 0
+  #tallyBytes = 0
   /** With the unsettled events; made when it is looked at, null when something changed. */
-  #shown: WalletAccount | null = null
+  #shown: WalletTally | null = null
   /** Counts up when anything changes that is shown. */
   #version = 0
   readonly #tail: WalletTail
@@ -65,23 +65,26 @@ export class Wallet {
   #lacksGroups = false
   #difference: LedgerDifference | null = null
 
-  /** Takes up what is stored; `opened` is the account on disk, null where it is damaged or there is none. */
-  constructor(parts: WalletParts, row: StoredWallet, opened: OpenedAccount | null) {
+  /** Takes up what is stored; `opened` is the tally on disk, null where it is damaged or there is none. */
+  constructor(parts: WalletParts, record: StoredWallet, opened: OpenedTally | null) {
     this.#parts = parts
-    this.#row = row
-    this.#tail = new WalletTail(parts.table, row.proxy, parts.live.of(row.proxy))
-    this.#ledger = new WalletLedger(parts.table, row.proxy, { count: row.events, side: row.side })
-    this.#account = opened?.account ?? WalletAccount.empty()
-    this.#accountEvents = opened === null ? 0 : row.accountEvents
-    this.#accountBytes = opened?.byteLength ?? 0
-    this.#ledger.setUnsettled(this.#tail.events(row.settledToMs))
-    if (opened !== null || row.accountEvents === 0) return
-    this.#row = { ...row, accountEvents: 0 }
-    parts.log.warn({ wallet: row.proxy }, 'the account of a wallet is damaged and made anew')
+    this.#record = record
+    this.#tail = new WalletTail(parts.table, record.proxy, parts.live.of(record.proxy))
+    this.#ledger = new WalletLedger(parts.table, record.proxy, {
+      count: record.events,
+      side: record.side,
+    })
+    this.#tally = opened?.tally ?? WalletTally.empty()
+    this.#tallyEvents = opened === null ? 0 : record.tallyEvents
+    this.#tallyBytes = opened?.byteLength ?? 0
+    this.#ledger.setUnsettled(this.#tail.events(record.settledToMs))
+    if (opened !== null || record.tallyEvents === 0) return
+    this.#record = { ...record, tallyEvents: 0 }
+    parts.log.warn({ wallet: record.proxy }, 'the tally of a wallet is damaged and made anew')
   }
 
-  get row(): StoredWallet {
-    return this.#row
+  get record(): StoredWallet {
+    return this.#record
   }
 
   get ledger(): WalletLedger {
@@ -99,17 +102,17 @@ export class Wallet {
 
   /** A reading was whole once, or something that it did is known. */
   get isKnown(): boolean {
-    return this.#row.readAtMs > 0 || this.#row.events > 0 || this.#ledger.unsettled.length > 0
+    return this.#record.readAtMs > 0 || this.#record.events > 0 || this.#ledger.unsettled.length > 0
   }
 
   /** Nothing that it did is known. */
   get isEmpty(): boolean {
-    return this.#row.events === 0 && this.#ledger.unsettled.length === 0
+    return this.#record.events === 0 && this.#ledger.unsettled.length === 0
   }
 
   /** Events that are kept here and that the venue does not tell: settled ones, and those of the last minutes. */
   get lacking(): number {
-    return this.#row.lacking + this.#tail.untold.length
+    return this.#record.lacking + this.#tail.untold.length
   }
 
   /** Of these the ones behind the ledger, in order. */
@@ -119,12 +122,12 @@ export class Wallet {
 
   /** The venue's answers lack what it told before. */
   get isForgotten(): boolean {
-    return this.#row.lacking > 0 || this.#tail.isForgotten
+    return this.#record.lacking > 0 || this.#tail.isForgotten
   }
 
   /** Settled events that came lately are in no figure yet. */
   get isBehind(): boolean {
-    return this.#row.events - this.#accountEvents > blockEvents
+    return this.#record.events - this.#tallyEvents > blockEvents
   }
 
   /** Nothing of its ledger can be told until it was read again. */
@@ -140,8 +143,8 @@ export class Wallet {
     const doubts: WalletDoubt[] = []
     if (this.isForgotten) doubts.push('venue_lacks_kept')
     else if (!this.#tail.isWhole) doubts.push('venue_unsure')
-    if (!this.#row.isComplete && this.#row.readAtMs > 0) doubts.push('venue_withheld')
-    if (this.#row.readAtMs === TIME_ZERO) doubts.push('not_read_whole')
+    if (!this.#record.isComplete && this.#record.readAtMs > 0) doubts.push('venue_withheld')
+    if (this.#record.readAtMs === TIME_ZERO) doubts.push('not_read_whole')
     if (!this.#tail.isCovered) doubts.push('not_told_yet')
     if (this.isBehind || this.#mustReadAnew) doubts.push('figures_behind')
     if (this.#lacksGroups) doubts.push('group_unknown')
@@ -164,17 +167,17 @@ export class Wallet {
 
   /** About what it takes in memory. */
   get bytes(): number {
-    return WALLET_BYTES + 2 * this.#accountBytes + EVENT_BYTES * this.#ledger.unsettled.length
+    return WALLET_BYTES + 2 * this.#tallyBytes + EVENT_BYTES * this.#ledger.unsettled.length
   }
 
-  /** The account of everything that is known now, not to be changed. Throws LedgerDamage. */
-  get shown(): WalletAccount {
+  /** The tally of everything that is known now, not to be changed. Throws LedgerDamage. */
+  get shown(): WalletTally {
     if (this.#shown !== null) return this.#shown
-    const { events } = this.#row
-    // A few settled events that are not in the account yet were shown as unsettled before.
-    const behind = this.isBehind ? [] : this.#ledger.events(this.#accountEvents, events)
+    const { events } = this.#record
+    // A few settled events that are not in the tally yet were shown as unsettled before.
+    const behind = this.isBehind ? [] : this.#ledger.events(this.#tallyEvents, events)
     const late = [...behind, ...this.#ledger.unsettled]
-    const shown = late.length === 0 ? this.#account : this.#account.copy()
+    const shown = late.length === 0 ? this.#tally : this.#tally.copy()
     for (const event of late) shown.apply(event, this.#parts.markets.find)
     this.#shown = shown
     return shown
@@ -182,14 +185,14 @@ export class Wallet {
 
   /** Everything up to here is in the figures: when the last reading began, whatever the stream has told since. */
   get asOfMs(): TimeMs {
-    return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#row.settledToMs)
+    return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#record.settledToMs)
   }
 
   ask(atMs: TimeMs): void {
     // An hour's precision is enough for who is followed after a restart.
-    if (atMs - this.#row.askedAtMs < HOUR_MS) return
-    this.#row = { ...this.#row, askedAtMs: atMs }
-    this.#parts.table.put(this.#row)
+    if (atMs - this.#record.askedAtMs < HOUR_MS) return
+    this.#record = { ...this.#record, askedAtMs: atMs }
+    this.#parts.table.put(this.#record)
   }
 
   /**
@@ -197,13 +200,13 @@ export class Wallet {
    * profile tells a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
-    const { proxy, eoa, handle, pseudonym, image } = this.#row
-    this.#row = {
-      ...{ ...this.#row, proxy, eoa: profile.eoa ?? eoa, handle: profile.handle ?? handle },
+    const { proxy, eoa, handle, pseudonym, image } = this.#record
+    this.#record = {
+      ...{ ...this.#record, proxy, eoa: profile.eoa ?? eoa, handle: profile.handle ?? handle },
       ...{ pseudonym: profile.pseudonym ?? pseudonym, image: profile.image ?? image },
     }
-    this.#parts.table.put(this.#row)
-    this.#parts.onStored(this.#row)
+    this.#parts.table.put(this.#record)
+    this.#parts.onStored(this.#record)
   }
 
   // Reading
@@ -242,7 +245,7 @@ export class Wallet {
   }
 
   async #readOn(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
-    const { proxy, settledToMs, readAtMs, isComplete, toldToMs } = this.#row
+    const { proxy, settledToMs, readAtMs, isComplete, toldToMs } = this.#record
     // Where the venue told nothing of the ledger when it was asked for all of it, it need not prove anything.
     const lastMs = toldToMs === TIME_ZERO ? null : (toldToMs ?? this.#ledger.lastMs)
     const task = {
@@ -257,13 +260,13 @@ export class Wallet {
     })
     // Once a part was withheld the sums stay wrong; a wallet that was never read whole had nothing to be wrong.
     const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
-    this.#row = { ...this.#row, readAtMs: atMs, isComplete: isWhole }
+    this.#record = { ...this.#record, readAtMs: atMs, isComplete: isWhole }
     return result
   }
 
   /** The venue's whole history beside the ledger: what is new comes into it, what is not told any more stays. */
   async #readAnew(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
-    const { proxy, settledToMs } = this.#row
+    const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
     const merge = new WalletMerge(this.#ledger, merged, this.#parts.clock)
     let untoldCount = 0
@@ -278,13 +281,13 @@ export class Wallet {
     const result = await readWallet(source.wallets, task, signal)
     await merge.finish()
     if (merge.newCount > 0) await this.#replaceLedger(merged, source, signal)
-    else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#row)])
+    else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
     this.#difference = { atMs, ...merge.difference(result.settledToMs) }
     const lacking = this.#difference.lackingCount + untoldCount
     // Of an answer that ends before the ledger does, nothing follows for what comes behind it.
     const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
-    this.#row = {
-      ...this.#row,
+    this.#record = {
+      ...this.#record,
       ...{ readAtMs: atMs, isComplete: result.isComplete, lacking },
       toldToMs: merge.lastToldMs ?? TIME_ZERO,
       settledToMs: merge.isUpToDate ? timeMs(Math.max(endMs, result.settledToMs)) : endMs,
@@ -295,29 +298,35 @@ export class Wallet {
 
   #otherLedger(): WalletLedger {
     const { table } = this.#parts
-    const side = otherSide(this.#row)
-    table.removeBlocks(this.#row.proxy, walletSides[side])
-    return new WalletLedger(table, this.#row.proxy, { count: 0, side })
+    const side = otherSide(this.#record)
+    table.removeBlocks(this.#record.proxy, walletSides[side])
+    return new WalletLedger(table, this.#record.proxy, { count: 0, side })
   }
 
-  /** The account of the new ledger is made first: what is shown meanwhile is of the old one. */
+  /** The tally of the new ledger is made first: what is shown meanwhile is of the old one. */
   async #replaceLedger(
     ledger: WalletLedger,
     source: WalletSource,
     signal: AbortSignal,
   ): Promise<void> {
     const { table } = this.#parts
-    const before = walletSides[this.#row.side]
-    const { proxy } = this.#row
+    const before = walletSides[this.#record.side]
+    const { proxy } = this.#record
     const asking = { ...source, signal }
     await learnGroupsOf(this.#parts, eventsBetween(ledger, 0, ledger.count), asking)
     const made = await rebuilt(this.#parts, ledger, asking)
     ledger.setUnsettled(this.#ledger.unsettled)
     this.#ledger = ledger
     const { count: events, blockCount: blocks } = ledger
-    this.#row = { ...this.#row, side: otherSide(this.#row), events, blocks, accountEvents: 0 }
-    table.put(this.#row)
-    this.#takeAccount(made)
+    this.#record = {
+      ...this.#record,
+      side: otherSide(this.#record),
+      events,
+      blocks,
+      tallyEvents: 0,
+    }
+    table.put(this.#record)
+    this.#takeTally(made)
     this.#mustRebuild = false
     table.removeBlocks(proxy, before)
   }
@@ -338,8 +347,8 @@ export class Wallet {
   save(): void {
     this.storeTail()
     if (this.#mustRebuild || this.#isDamaged) {
-      this.#row = { ...this.#row, accountEvents: 0 }
-      this.#parts.table.put(this.#row)
+      this.#record = { ...this.#record, tallyEvents: 0 }
+      this.#parts.table.put(this.#record)
     } else if (this.#mustStore) this.#store()
   }
 
@@ -355,21 +364,21 @@ export class Wallet {
   ): Promise<void> {
     await this.#ledger.append(events)
     const { count, blockCount } = this.#ledger
-    this.#row = {
-      ...{ ...this.#row, events: count, blocks: blockCount, settledToMs },
-      lacking: this.#row.lacking + untoldCount,
+    this.#record = {
+      ...{ ...this.#record, events: count, blocks: blockCount, settledToMs },
+      lacking: this.#record.lacking + untoldCount,
       toldToMs: toldToMs ?? this.#toldBefore(untoldCount),
     }
-    this.#parts.table.put(this.#row)
+    this.#parts.table.put(this.#record)
     this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
     this.#change()
-    const due = Math.max(FORWARD_EVENTS, this.#accountEvents / 4)
-    if (count - this.#accountEvents >= due) await this.#forward(source, signal)
+    const due = Math.max(FORWARD_EVENTS, this.#tallyEvents / 4)
+    if (count - this.#tallyEvents >= due) await this.#forward(source, signal)
   }
 
   /** When the last event was that the venue told, where it told none of those that were just settled. */
   #toldBefore(untoldCount: number): TimeMs | null {
-    const { toldToMs } = this.#row
+    const { toldToMs } = this.#record
     if (toldToMs !== null || untoldCount === 0) return toldToMs
     const place = this.#ledger.count - untoldCount - 1
     return place < 0 ? TIME_ZERO : this.#ledger.at(place).timeMs
@@ -381,49 +390,49 @@ export class Wallet {
     if (this.#mustRebuild) {
       this.#mustRebuild = false
       const asking = { fetchMarkets: source.fetchMarkets, signal }
-      this.#takeAccount(await rebuilt(this.#parts, this.#ledger, asking))
+      this.#takeTally(await rebuilt(this.#parts, this.#ledger, asking))
       await this.#resolveOpen(source, signal)
       // What is known now was known to all of it: nothing can be told otherwise by the same facts.
       this.#mustRebuild = false
     }
     if (this.#mustStore) {
-      // A large account's copy, its figures, and the rest of a reading take a turn of the loop each.
+      // A large tally's copy, its figures, and the rest of a reading take a turn of the loop each.
       await nextTurn()
       this.#shownOrSettled()
       await nextTurn()
       this.#store()
     }
-    const isLacking = lacksGroups(this.#parts, this.#account, this.#ledger.unsettled)
+    const isLacking = lacksGroups(this.#parts, this.#tally, this.#ledger.unsettled)
     if (isLacking !== this.#lacksGroups) this.#change()
     this.#lacksGroups = isLacking
   }
 
   async #forward(source: WalletSource, signal: AbortSignal): Promise<void> {
-    if (this.#accountEvents === this.#ledger.count) return
-    const late = eventsBetween(this.#ledger, this.#accountEvents, this.#ledger.count)
+    if (this.#tallyEvents === this.#ledger.count) return
+    const late = eventsBetween(this.#ledger, this.#tallyEvents, this.#ledger.count)
     await learnGroupsOf(this.#parts, late, { ...source, signal })
     const task = {
-      ...{ account: this.#account, events: this.#accountEvents, ledger: this.#ledger },
-      stored: () => this.#storedAccount(),
+      ...{ tally: this.#tally, events: this.#tallyEvents, ledger: this.#ledger },
+      stored: () => this.#storedTally(),
     }
     const asking = { fetchMarkets: source.fetchMarkets, signal }
-    this.#takeAccount(await bringForward(this.#parts, task, asking))
+    this.#takeTally(await bringForward(this.#parts, task, asking))
   }
 
-  #storedAccount(): { bytes: Uint8Array; events: number } | null {
-    const { accountEvents: events, proxy } = this.#row
+  #storedTally(): { bytes: Uint8Array; events: number } | null {
+    const { tallyEvents: events, proxy } = this.#record
     if (events === 0 || events % blockEvents !== 0) return null
-    const bytes = this.#parts.table.account(proxy)
+    const bytes = this.#parts.table.tally(proxy)
     return bytes === null ? null : { bytes, events }
   }
 
-  #takeAccount({ account, events, packed }: Forwarded & Packed): void {
-    this.#account = account
-    this.#accountEvents = events
+  #takeTally({ tally, events, packed }: Forwarded & Packed): void {
+    this.#tally = tally
+    this.#tallyEvents = events
     if (packed !== null) {
-      this.#parts.table.putAccount(this.#row.proxy, packed.bytes)
-      this.#row = { ...this.#row, accountEvents: packed.events }
-      this.#accountBytes = packed.bytes.byteLength
+      this.#parts.table.putTally(this.#record.proxy, packed.bytes)
+      this.#record = { ...this.#record, tallyEvents: packed.events }
+      this.#tallyBytes = packed.bytes.byteLength
     }
     this.#change()
     // What was brought forward here is stored with what comes next.
@@ -433,7 +442,7 @@ export class Wallet {
 
   /** Markets may have become known, or been resolved, while nobody looked or a thread was at work. */
   async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
-    const news = await newFacts(this.#parts, this.#account, { ...source, signal })
+    const news = await newFacts(this.#parts, this.#tally, { ...source, signal })
     const turns = new Turns(this.#parts.clock)
     for (const facts of news) {
       this.resolve(facts)
@@ -442,32 +451,32 @@ export class Wallet {
   }
 
   /**
-   * The figures always; the account only while it is small: a large one is stored as the thread packs it, and what it
+   * The figures always; the tally only while it is small: a large one is stored as the thread packs it, and what it
    * lacks then is brought forward, or resolved, when it comes back.
    */
   #store(): void {
     const { table, clock } = this.#parts
-    const { proxy, events } = this.#row
-    const bytes = packedBytes(this.#account, events)
-    this.#accountBytes = Math.max(bytes, this.#accountBytes)
+    const { proxy, events } = this.#record
+    const bytes = packedBytes(this.#tally, events)
+    this.#tallyBytes = Math.max(bytes, this.#tallyBytes)
     if (bytes <= SMALL_BYTES) {
-      table.putAccount(proxy, this.#account.pack())
-      this.#row = { ...this.#row, accountEvents: this.#accountEvents }
+      table.putTally(proxy, this.#tally.pack())
+      this.#record = { ...this.#record, tallyEvents: this.#tallyEvents }
     }
-    this.#row = { ...this.#row, ...rankedFigures(this.#shownOrSettled(), clock.nowMs()) }
+    this.#record = { ...this.#record, ...rankedFigures(this.#shownOrSettled(), clock.nowMs()) }
     this.#mustStore = false
-    table.put(this.#row)
-    this.#parts.onStored(this.#row)
+    table.put(this.#record)
+    this.#parts.onStored(this.#record)
   }
 
-  /** What is shown is what ranks; where the ledger cannot be read, what the account has. */
-  #shownOrSettled(): WalletAccount {
+  /** What is shown is what ranks; where the ledger cannot be read, what the tally has. */
+  #shownOrSettled(): WalletTally {
     try {
       return this.shown
     } catch (error) {
       if (!(error instanceof LedgerDamage)) throw error
       this.noteDamage(error)
-      return this.#account
+      return this.#tally
     }
   }
 
@@ -484,8 +493,9 @@ export class Wallet {
    * nothing else is known, else what is behind the ledger.
    */
   keep(events: readonly WalletEvent[]): void {
-    if (this.isEmpty) this.#row = { ...this.#row, settledToMs: TIME_ZERO, toldToMs: TIME_ZERO }
-    const { settledToMs } = this.#row
+    if (this.isEmpty)
+      this.#record = { ...this.#record, settledToMs: TIME_ZERO, toldToMs: TIME_ZERO }
+    const { settledToMs } = this.#record
     const isBehind = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs
     const known = [...this.#lastSettled(), ...this.#ledger.unsettled]
     const unknown = untold(events.filter(isBehind), known)
@@ -493,7 +503,7 @@ export class Wallet {
     this.#tail.keep(unknown)
     this.#showUnsettled()
     this.storeTail()
-    this.#parts.table.put(this.#row)
+    this.#parts.table.put(this.#record)
   }
 
   /** Some settled events: the log and the history may tell one a little apart. */
@@ -521,17 +531,17 @@ export class Wallet {
 
   /** What is known of a market changed. */
   resolve(facts: WalletMarket): void {
-    const applied = this.#account.resolve(facts)
+    const applied = this.#tally.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
-    // The copy has markets that the account has not yet.
-    const isShown = this.#shown !== null && this.#shown !== this.#account
+    // The copy has markets that the tally has not yet.
+    const isShown = this.#shown !== null && this.#shown !== this.#tally
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()
   }
 
   #showUnsettled(): void {
-    this.#ledger.setUnsettled(this.#tail.events(this.#row.settledToMs))
+    this.#ledger.setUnsettled(this.#tail.events(this.#record.settledToMs))
     this.#change()
   }
 

@@ -32,10 +32,10 @@ import { WalletOwnTrades } from './own-trades.ts'
 import { WalletRanking } from './ranking.ts'
 import { type ReadingSource, WalletReadings } from './readings.ts'
 import { WalletRereads } from './rereads.ts'
-import { type WalletSeat, WalletSeats } from './seats.ts'
-import type { OpenedAccount } from './stored.ts'
+import type { OpenedTally } from './stored.ts'
 import type { WalletDoubt, WalletsView, WalletView } from './views.ts'
 import { Wallet } from './wallet.ts'
+import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
 import { WalletWhales } from './whales.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
@@ -85,7 +85,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #follows: WalletFollows
   readonly #whales = new WalletWhales()
   readonly #ranking: WalletRanking
-  readonly #seats: WalletSeats
+  readonly #warm: WarmWallets
   readonly #comparisons: WalletComparisons
   readonly #readings: WalletReadings
   readonly #callers: WalletCallers
@@ -93,7 +93,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #rereads: WalletRereads
   readonly #ownTrades: WalletOwnTrades
   /** Wallets with live fills that are not on disk yet, until the timer. */
-  readonly #unstored = new Set<WalletSeat>()
+  readonly #unstored = new Set<WarmWallet>()
   #stopStoring: StopTimer | null = null
   readonly #stopping = new AbortController()
   readonly #timers: StopTimer[] = []
@@ -109,11 +109,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     })
     this.#follows = new WalletFollows(parts.followedMax ?? walletsFollowedMax)
     this.#ranking = new WalletRanking({ table: storage.wallets, clock })
-    this.#seats = new WalletSeats(parts.warmBytesMax)
+    this.#warm = new WarmWallets(parts.warmBytesMax)
     this.#readings = new WalletReadings({
       ...{ clock, log: this.#log, signal: this.#stopping.signal },
-      onProgress: (seat) => this.#weigh(seat),
-      onRead: (seat, source) => this.#afterReading(seat, source),
+      onProgress: (warm) => this.#weigh(warm),
+      onRead: (warm, source) => this.#afterReading(warm, source),
     })
     const rereads = metrics.count(
       'wallet_rereads_total',
@@ -125,27 +125,27 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     })
     const idle = () => this.#readings.idle()
     this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
-    this.#catchUps = new WalletCatchUps({ clock, read: (seat) => this.#readBehind(seat) })
+    this.#catchUps = new WalletCatchUps({ clock, read: (warm) => this.#readBehind(warm) })
     this.#callers = new WalletCallers({
-      ...{ table: storage.wallets, clock, seats: this.#seats, signal: this.#stopping.signal },
-      seat: (row, opened) => this.#seat(row, opened),
+      ...{ table: storage.wallets, clock, warmWallets: this.#warm, signal: this.#stopping.signal },
+      takeIn: (record, opened) => this.#takeIn(record, opened),
       ownTrades: (address) => this.#ownTrades.of(address),
-      onNew: (row) => this.#ranking.put(row),
+      onNew: (record) => this.#ranking.put(record),
       onFailure: (address, error) => this.#readings.noteFailure(address, error),
     })
     metrics.gauge('wallets_known', 'Wallets that were ever asked for.', () => this.count)
     metrics.gauge('wallets_followed', 'Wallets followed live.', () => this.#follows.count)
-    metrics.gauge('wallets_warm', 'Wallets in memory.', () => this.#seats.count)
-    metrics.gauge('wallets_warm_bytes', 'What they take, about.', () => this.#seats.bytes)
+    metrics.gauge('wallets_warm', 'Wallets in memory.', () => this.#warm.count)
+    metrics.gauge('wallets_warm_bytes', 'What they take, about.', () => this.#warm.bytes)
     metrics.gauge(
       'wallet_events_lacking',
       'Events of wallets in memory that are kept and that the venue does not tell.',
-      () => [...this.#seats.all()].reduce((sum, { wallet }) => sum + wallet.lacking, 0),
+      () => [...this.#warm.all()].reduce((sum, { wallet }) => sum + wallet.lacking, 0),
     )
     metrics.gauge(
       'wallets_forgotten',
       'Wallets in memory of which the venue does not tell what it told before.',
-      () => [...this.#seats.all()].filter(({ wallet }) => wallet.isForgotten).length,
+      () => [...this.#warm.all()].filter(({ wallet }) => wallet.isForgotten).length,
     )
     metrics.gauge(
       'wallet_live_fills',
@@ -187,8 +187,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#catchUps.stop()
     this.#stopStoring?.()
     this.#stopping.abort()
-    await Promise.all([...this.#seats.all()].map(({ reading }) => reading))
-    for (const { wallet } of this.#seats.all()) wallet.save()
+    await Promise.all([...this.#warm.all()].map(({ reading }) => reading))
+    for (const { wallet } of this.#warm.all()) wallet.save()
     await this.#parts.port.close()
   }
 
@@ -199,8 +199,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   // Asking
 
   async open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null> {
-    const seat = await this.#opened(address, signal)
-    return seat === null ? null : seat.view
+    const warm = await this.#opened(address, signal)
+    return warm === null ? null : warm.view
   }
 
   ranking(query: Parameters<WalletsView['ranking']>[0]): ReturnType<WalletsView['ranking']> {
@@ -213,30 +213,30 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const { signal } = this.#stopping
     const opened = await this.#opened(address, signal)
     if (opened === null) return null
-    const { seat, view } = opened
-    const { row } = seat.wallet
+    const { warm, view } = opened
+    const { record } = warm.wallet
     const source = this.#source
-    if (seat.comparison === null && source !== null) {
+    if (warm.comparison === null && source !== null) {
       const deadline = new WalletDeadline(clock, COMPARE_MS, [signal])
-      await deadline.wait(this.#compare(seat, source))
+      await deadline.wait(this.#compare(warm, source))
       deadline.end()
     }
-    const { comparison } = seat
-    const { difference, untold } = seat.wallet
-    const rereads = this.#rereads.times(row.proxy)
-    return { view, row, comparison, rereads, difference, untold }
+    const { comparison } = warm
+    const { difference, untold } = warm.wallet
+    const rereads = this.#rereads.times(record.proxy)
+    return { view, record, comparison, rereads, difference, untold }
   }
 
   async #opened(
     address: WalletAddress,
     signal: AbortSignal,
-  ): Promise<{ readonly seat: WalletSeat; readonly view: WalletView } | null> {
+  ): Promise<{ readonly warm: WarmWallet; readonly view: WalletView } | null> {
     const signals = [signal, this.#stopping.signal]
     const deadline = new WalletDeadline(this.#parts.clock, walletWaitMsMax, signals)
     try {
       const venue = this.#source?.wallets ?? null
-      const seat = await this.#callers.seatOf(address, venue, deadline)
-      return seat === null ? null : { seat, view: await this.#lookAt(seat, deadline) }
+      const warm = await this.#callers.warmOf(address, venue, deadline)
+      return warm === null ? null : { warm, view: await this.#lookAt(warm, deadline) }
     } finally {
       deadline.end()
     }
@@ -244,21 +244,21 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   // Looking
 
-  async #lookAt(seat: WalletSeat, deadline: WalletDeadline): Promise<WalletView> {
+  async #lookAt(warm: WarmWallet, deadline: WalletDeadline): Promise<WalletView> {
     const { clock } = this.#parts
-    const { wallet } = seat
+    const { wallet } = warm
     const nowMs = clock.nowMs()
-    seat.askedMs = clock.monotonicMs()
+    warm.askedMs = clock.monotonicMs()
     wallet.ask(nowMs)
     // Before it is read, so that no fill lies between.
-    this.#follows.ask(wallet.row.proxy, nowMs)
+    this.#follows.ask(wallet.record.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
-      const isTimely = await this.#refreshed(seat, deadline)
+      const isTimely = await this.#refreshed(warm, deadline)
       // The venue's word that there is nothing is not enough.
-      if (wallet.isEmpty) await deadline.wait(this.#keepOwn(seat))
+      if (wallet.isEmpty) await deadline.wait(this.#keepOwn(warm))
       if (!wallet.isKnown) throw unavailable('nothing of that wallet is known yet')
       try {
-        return await this.#view(seat, isTimely)
+        return await this.#view(warm, isTimely)
       } catch (error) {
         if (!(error instanceof LedgerDamage) || tries > 1) throw error
         wallet.noteDamage(error)
@@ -266,18 +266,18 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     }
   }
 
-  async #view(seat: WalletSeat, isTimely: boolean): Promise<WalletView> {
-    const { wallet, look } = seat
+  async #view(warm: WarmWallet, isTimely: boolean): Promise<WalletView> {
+    const { wallet, look } = warm
     const doubts: WalletDoubt[] = isTimely ? [] : ['venue_late']
-    if (!this.#isSound(seat)) doubts.push('venue_counts_otherwise')
-    const isWhale = this.#whales.isWhale(wallet.row.proxy, this.#parts.clock.nowMs())
+    if (!this.#isSound(warm)) doubts.push('venue_counts_otherwise')
+    const isWhale = this.#whales.isWhale(wallet.record.proxy, this.#parts.clock.nowMs())
     const view = await look.view({ doubts, isWhale })
-    this.#ranking.judge(wallet.row.proxy, view.isComplete)
-    this.#weigh(seat)
+    this.#ranking.judge(wallet.record.proxy, view.isComplete)
+    this.#weigh(warm)
     return view
   }
 
-  #isSound({ comparison }: WalletSeat): boolean {
+  #isSound({ comparison }: WarmWallet): boolean {
     return comparison === null || this.#comparisons.isSound(comparison)
   }
 
@@ -286,32 +286,32 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
    * of a wallet whose fills the stream told meanwhile, younger than these. What is not told by the venue yet is read
    * again behind.
    */
-  async #refreshed(seat: WalletSeat, deadline: WalletDeadline): Promise<boolean> {
-    const { wallet } = seat
-    if (this.#isOld(seat) || wallet.isDamaged || wallet.tail.isOutrun) {
-      return this.#caughtUp(seat, deadline)
+  async #refreshed(warm: WarmWallet, deadline: WalletDeadline): Promise<boolean> {
+    const { wallet } = warm
+    if (this.#isOld(warm) || wallet.isDamaged || wallet.tail.isOutrun) {
+      return this.#caughtUp(warm, deadline)
     }
-    if (seat.failedMs === null && (wallet.tail.isCovered || this.#ageMs(seat) <= UNTOLD_MS)) {
+    if (warm.failedMs === null && (wallet.tail.isCovered || this.#ageMs(warm) <= UNTOLD_MS)) {
       return true
     }
-    const reading = this.#source === null ? null : this.#readings.read(seat, this.#source)
-    return reading !== null && seat.failedMs === null
+    const reading = this.#source === null ? null : this.#readings.read(warm, this.#source)
+    return reading !== null && warm.failedMs === null
   }
 
-  #isOld(seat: WalletSeat): boolean {
-    return seat.freshMs === null || this.#ageMs(seat) > YOUNG_MS
+  #isOld(warm: WarmWallet): boolean {
+    return warm.freshMs === null || this.#ageMs(warm) > YOUNG_MS
   }
 
-  #ageMs({ freshMs }: WalletSeat): number {
+  #ageMs({ freshMs }: WarmWallet): number {
     return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
   }
 
   /** A reading under way may have begun long ago, or before the last fill: then another one follows. */
-  async #caughtUp(seat: WalletSeat, deadline: WalletDeadline): Promise<boolean> {
+  async #caughtUp(warm: WarmWallet, deadline: WalletDeadline): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
-      const reading = this.#source === null ? null : this.#readings.read(seat, this.#source)
+      const reading = this.#source === null ? null : this.#readings.read(warm, this.#source)
       if (reading === null || (await deadline.wait(reading)) !== true) return false
-      if (!seat.wallet.tail.isOutrun && !this.#isOld(seat)) return true
+      if (!warm.wallet.tail.isOutrun && !this.#isOld(warm)) return true
     }
     return false
   }
@@ -319,54 +319,54 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   // Reading
 
   /** What nobody waits for: the venue's own count, and whether the wallet is called otherwise now. */
-  #afterReading(seat: WalletSeat, source: ReadingSource): void {
-    const { wallet } = seat
-    this.#ranking.judge(wallet.row.proxy, wallet.isWhole && this.#isSound(seat))
-    if (this.#isLacking(wallet)) void this.#keepOwn(seat)
-    if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(seat)
-    void this.#compare(seat, source)
-    this.#callers.renew(seat, source.wallets)
+  #afterReading(warm: WarmWallet, source: ReadingSource): void {
+    const { wallet } = warm
+    this.#ranking.judge(wallet.record.proxy, wallet.isWhole && this.#isSound(warm))
+    if (this.#isLacking(wallet)) void this.#keepOwn(warm)
+    if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(warm)
+    void this.#compare(warm, source)
+    this.#callers.renew(warm, source.wallets)
   }
 
   /** Takes in what our own log of trades knows of a wallet; now and then. */
-  async #keepOwn(seat: WalletSeat): Promise<void> {
+  async #keepOwn(warm: WarmWallet): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
-    if (seat.ownMs !== null && nowMs - seat.ownMs < OWN_EVERY_MS) return
-    seat.ownMs = nowMs
-    const events = await this.#ownTrades.of(seat.wallet.row.proxy)
-    if (this.#seats.peek(seat.wallet.row.proxy) === seat) seat.wallet.keep(events)
+    if (warm.ownMs !== null && nowMs - warm.ownMs < OWN_EVERY_MS) return
+    warm.ownMs = nowMs
+    const events = await this.#ownTrades.of(warm.wallet.record.proxy)
+    if (this.#warm.peek(warm.wallet.record.proxy) === warm) warm.wallet.keep(events)
   }
 
   #isLacking({ isForgotten, tail }: Wallet): boolean {
     return isForgotten || tail.isStuck
   }
 
-  async #compare(seat: WalletSeat, { wallets }: ReadingSource): Promise<void> {
-    const reread = async () => (await this.#readBehind(seat)) === true
+  async #compare(warm: WarmWallet, { wallets }: ReadingSource): Promise<void> {
+    const reread = async () => (await this.#readBehind(warm)) === true
     const { signal } = this.#stopping
-    const isDifferent = await this.#comparisons.compareIfDue(seat, { wallets, reread }, signal)
-    this.#ranking.judge(seat.wallet.row.proxy, seat.wallet.isWhole && this.#isSound(seat))
-    const isHere = this.#seats.peek(seat.wallet.row.proxy) === seat
+    const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, reread }, signal)
+    this.#ranking.judge(warm.wallet.record.proxy, warm.wallet.isWhole && this.#isSound(warm))
+    const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     // Of a venue that lacks what is kept, its count does too: what is asked again for that is enough.
-    const isRead = isDifferent && isHere && !this.#isLacking(seat.wallet)
-    if (isRead && this.#rereads.ask(seat.wallet, 'differs')) this.#readBehind(seat)
+    const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
+    if (isRead && this.#rereads.ask(warm.wallet, 'differs')) this.#readBehind(warm)
   }
 
   /** Once the reading under way is over. */
-  #readSoon(seat: WalletSeat): void {
-    void Promise.resolve(seat.reading).then(() => this.#readBehind(seat))
+  #readSoon(warm: WarmWallet): void {
+    void Promise.resolve(warm.reading).then(() => this.#readBehind(warm))
   }
 
   /** Null: not now, or the wallet has left the memory. */
-  #readBehind(seat: WalletSeat): Promise<boolean> | null {
-    const isHere = this.#seats.peek(seat.wallet.row.proxy) === seat
+  #readBehind(warm: WarmWallet): Promise<boolean> | null {
+    const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
-    return this.#readings.read(seat, this.#source, { isAsked: false })
+    return this.#readings.read(warm, this.#source, { isAsked: false })
   }
 
   // Memory
 
-  #seat(row: StoredWallet, opened: OpenedAccount | null): WalletSeat {
+  #takeIn(record: StoredWallet, opened: OpenedTally | null): WarmWallet {
     const { clock, storage, port } = this.#parts
     const wallet = new Wallet(
       {
@@ -374,7 +374,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
         log: this.#log,
         onStored: (stored) => this.#ranking.put(stored),
       },
-      row,
+      record,
       opened,
     )
     const look = new WalletLook({ clock, markets: this.#markets }, wallet)
@@ -386,14 +386,14 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       ownMs: null,
       comparedMs: null,
     }
-    const seat = { wallet, look, reading: null, ...never, comparison: null }
-    this.#seats.add(seat)
-    return seat
+    const warm = { wallet, look, reading: null, ...never, comparison: null }
+    this.#warm.add(warm)
+    return warm
   }
 
-  #weigh(seat: WalletSeat): void {
-    this.#seats.weigh(seat)
-    for (const gone of this.#seats.overflow()) {
+  #weigh(warm: WarmWallet): void {
+    this.#warm.weigh(warm)
+    for (const gone of this.#warm.overflow()) {
       gone.wallet.save()
       this.#unstored.delete(gone)
     }
@@ -410,16 +410,16 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     rolled.catch((error: unknown) => this.#log.error({ err: error }, 'rankings are not rolled'))
     if (this.#source === null) return
     let overdue = 0
-    for (const seat of this.#seats.all()) {
-      const { wallet } = seat
+    for (const warm of this.#warm.all()) {
+      const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
       // The reading under way may be what is asked for.
-      const isFree = seat.reading === null && this.#isLacking(wallet)
+      const isFree = warm.reading === null && this.#isLacking(wallet)
       const isForgotten = isFree && this.#rereads.ask(wallet, 'lacking')
       const isOverdue = isLate || isForgotten || wallet.tail.isDoubtful
       if (isOverdue) overdue += 1
       const isRead = wallet.isUntidy || (isOverdue && overdue <= OVERDUE_MAX)
-      if (isRead) this.#readBehind(seat)
+      if (isRead) this.#readBehind(warm)
     }
   }
 
@@ -431,16 +431,16 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
    */
   noteFill({ wallet, fill }: WalletFillEvent): void {
     if (!this.#follows.has(wallet)) return
-    const seat = this.#seats.peek(wallet)
+    const warm = this.#warm.peek(wallet)
     if (this.#live.of(wallet).some((one) => isSameRow(one, fill))) {
-      seat?.wallet.noteRepeat(fill)
+      warm?.wallet.noteRepeat(fill)
       return
     }
     this.#live.add(wallet, fill, this.#parts.clock.nowMs())
-    if (seat === null) return
-    seat.wallet.noteFill(fill)
-    this.#catchUps.note(seat)
-    this.#unstored.add(seat)
+    if (warm === null) return
+    warm.wallet.noteFill(fill)
+    this.#catchUps.note(warm)
+    this.#unstored.add(warm)
     this.#stopStoring ??= this.#parts.clock.after(STORE_TAILS_MS, () => this.#storeTails())
   }
 
@@ -458,9 +458,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     if (market.ref.venue !== 'a') return
     this.#markets.forget(market)
     const { status, settlementPrice } = market.summary
-    if (status !== 'resolved' || settlementPrice === null || this.#seats.count === 0) return
+    if (status !== 'resolved' || settlementPrice === null || this.#warm.count === 0) return
     const facts = this.#markets.find(market.ref.nativeId)
-    if (facts !== null) for (const { wallet } of this.#seats.all()) wallet.resolve(facts)
+    if (facts !== null) for (const { wallet } of this.#warm.all()) wallet.resolve(facts)
   }
 
   onForgotten(market: MarketView): void {
@@ -468,7 +468,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 }
 
-/** Equal in all that a row of the stream says; the role is ours, and may have become known between two. */
+/** Equal in all that a record of the stream says; the role is ours, and may have become known between two. */
 function isSameRow(one: WalletEvent, other: WalletEvent): boolean {
   if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
     return false

@@ -8,7 +8,7 @@ import type { Compared } from './comparisons.ts'
 import type { WalletLook } from './look.ts'
 
 /** Times are monotonic; null: never. */
-export interface WalletSeat extends Compared {
+export interface WarmWallet extends Compared {
   readonly look: WalletLook
   /** The reading under way, for whoever wants to wait for it: resolves to whether the venue answered. */
   reading: Promise<boolean> | null
@@ -23,9 +23,9 @@ export interface WalletSeat extends Compared {
   profiledMs: number | null
 }
 
-export class WalletSeats {
+export class WarmWallets {
   readonly #bytesMax: number
-  readonly #seats = new Map<WalletAddress, { readonly seat: WalletSeat; bytes: number }>()
+  readonly #warm = new Map<WalletAddress, { readonly warm: WarmWallet; bytes: number }>()
   #bytes = 0
 
   constructor(bytesMax = walletWarmBytesMax) {
@@ -33,38 +33,38 @@ export class WalletSeats {
   }
 
   get count(): number {
-    return this.#seats.size
+    return this.#warm.size
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  *all(): Iterable<WalletSeat> {
-    for (const { seat } of this.#seats.values()) yield seat
+  *all(): Iterable<WarmWallet> {
+    for (const { warm } of this.#warm.values()) yield warm
   }
 
-  peek(proxy: WalletAddress): WalletSeat | null {
-    return this.#seats.get(proxy)?.seat ?? null
+  peek(proxy: WalletAddress): WarmWallet | null {
+    return this.#warm.get(proxy)?.warm ?? null
   }
 
   /** Also puts it behind all others: it goes last. */
-  use(proxy: WalletAddress): WalletSeat | null {
-    const kept = this.#seats.get(proxy)
+  use(proxy: WalletAddress): WarmWallet | null {
+    const kept = this.#warm.get(proxy)
     if (kept === undefined) return null
-    this.#seats.delete(proxy)
-    this.#seats.set(proxy, kept)
-    return kept.seat
+    this.#warm.delete(proxy)
+    this.#warm.set(proxy, kept)
+    return kept.warm
   }
 
-  add(seat: WalletSeat): void {
-    this.#seats.set(seat.wallet.row.proxy, { seat, bytes: 0 })
-    this.weigh(seat)
+  add(warm: WarmWallet): void {
+    this.#warm.set(warm.wallet.record.proxy, { warm, bytes: 0 })
+    this.weigh(warm)
   }
 
   /** It has grown, or shrunk. */
-  weigh({ wallet, look }: WalletSeat): void {
-    const kept = this.#seats.get(wallet.row.proxy)
+  weigh({ wallet, look }: WarmWallet): void {
+    const kept = this.#warm.get(wallet.record.proxy)
     if (kept === undefined) return
     const bytes = wallet.bytes + look.bytes
     this.#bytes += bytes - kept.bytes
@@ -72,14 +72,14 @@ export class WalletSeats {
   }
 
   /** Takes out those asked for longest ago until the others fit; one being read stays, and so does the last. */
-  overflow(): readonly WalletSeat[] {
-    const gone: WalletSeat[] = []
-    for (const [proxy, { seat, bytes }] of this.#seats) {
-      if (this.#bytes <= this.#bytesMax || this.#seats.size === 1) break
-      if (seat.reading !== null) continue
-      this.#seats.delete(proxy)
+  overflow(): readonly WarmWallet[] {
+    const gone: WarmWallet[] = []
+    for (const [proxy, { warm, bytes }] of this.#warm) {
+      if (this.#bytes <= this.#bytesMax || this.#warm.size === 1) break
+      if (warm.reading !== null) continue
+      this.#warm.delete(proxy)
       this.#bytes -= bytes
-      gone.push(seat)
+      gone.push(warm)
     }
     return gone
   }

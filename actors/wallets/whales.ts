@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
 import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { HistoryQuery } from '../../storage/contract/storage.ts'
+import type { SliceQuery } from '../../storage/contract/storage.ts'
 import type { WhaleTable } from '../../storage/contract/whales.ts'
 
 const WHALE_MS = 30 * DAY_MS
@@ -51,7 +51,7 @@ export class WalletWhales {
   /** Reads the rows of the last thirty days, a few in a turn of the loop; resolves when done. */
   async load(whales: Pick<WhaleTable, 'range'>, nowMs: TimeMs, signal: AbortSignal): Promise<void> {
     const fromMs = timeMs(Math.max(0, nowMs - WHALE_MS))
-    let after: HistoryQuery['after'] = null
+    let after: SliceQuery['after'] = null
     while (!signal.aborted) {
       const rows = whales.range({ fromMs, toMs: TIME_END, after, order: 'asc', limit: READ_ROWS })
       for (const { whale } of rows) this.note(whale)

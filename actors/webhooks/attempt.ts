@@ -50,12 +50,12 @@ export interface Judgement {
 
 /** What a delivery is after an attempt. */
 export function judge(
-  row: Delivery,
+  record: Delivery,
   outcome: PostOutcome,
   { atMs, nowMs, durationMs }: AttemptTimes,
   random: Random,
 ): Judgement {
-  const attempts = row.attempts + 1
+  const attempts = record.attempts + 1
   const { status, error } = wordsOf(outcome)
   const last = { atMs, durationMs, status, error }
   const isSuccess = error === null
@@ -65,10 +65,10 @@ export function judge(
   const dueAtMs = isOver ? null : nextAttemptMs({ attempts, nowMs, retryAfterMs, random })
   const unfinished = dueAtMs === null ? 'exhausted' : 'pending'
   const delivery: Delivery = {
-    number: row.number,
-    eventId: row.eventId,
-    eventType: row.eventType,
-    createdAtMs: row.createdAtMs,
+    number: record.number,
+    eventId: record.eventId,
+    eventType: record.eventType,
+    createdAtMs: record.createdAtMs,
     ...{ status: isSuccess ? 'delivered' : unfinished, dueAtMs, attempts, last },
   }
   return { delivery, isSuccess, isGone }

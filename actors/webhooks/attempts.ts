@@ -25,7 +25,7 @@ export interface AttemptParts {
 
 /** What came of an attempt; `isAborted`: by us, so it says nothing of the receiver. */
 export interface Finished {
-  readonly row: StoredDelivery
+  readonly record: StoredDelivery
   readonly outcome: PostOutcome
   readonly times: AttemptTimes
   readonly isAborted: boolean
@@ -67,32 +67,32 @@ export class Attempts {
   }
 
   /** Sends a delivery; the outcome comes in a later turn. */
-  begin(queue: DeliveryQueue, row: StoredDelivery, atMs: TimeMs): void {
+  begin(queue: DeliveryQueue, record: StoredDelivery, atMs: TimeMs): void {
     const { clock, caller, log } = this.#parts
     const { webhook } = queue
     const controller = new AbortController()
     const { signal } = controller
     const beganMs = clock.monotonicMs()
-    queue.underWay.set(row.number, controller)
+    queue.underWay.set(record.number, controller)
     this.#count += 1
     if (queue.isFailing) this.#failingCount += 1
-    const originMs = queue.takeOrigin(row.number) ?? row.createdAtMs
-    const isFirst = row.attempts === 0 && row.last === null
+    const originMs = queue.takeOrigin(record.number) ?? record.createdAtMs
+    const isFirst = record.attempts === 0 && record.last === null
     if (isFirst) this.#sentAfterMs.observe(Math.max(0, atMs - originMs))
     const finish = (outcome: PostOutcome) => {
-      queue.underWay.delete(row.number)
+      queue.underWay.delete(record.number)
       this.#count -= 1
       if (queue.isFailing) this.#failingCount -= 1
       this.#countOutcome(outcomeLabel(outcome))
       const durationMs = Math.round(clock.monotonicMs() - beganMs)
       const times = { atMs, nowMs: clock.nowMs(), durationMs }
-      this.#onFinished(queue, { row, outcome, times, isAborted: signal.aborted })
+      this.#onFinished(queue, { record, outcome, times, isAborted: signal.aborted })
     }
-    const headers = this.#headers(webhook, row, atMs)
+    const headers = this.#headers(webhook, record, atMs)
     const posted =
       headers === null
         ? Promise.resolve(failure('its secret cannot be read; rotate it'))
-        : caller.post({ url: webhook.url, headers, body: row.body, signal })
+        : caller.post({ url: webhook.url, headers, body: record.body, signal })
     const fail = (error: unknown) => {
       log.error({ err: error, webhook: webhook.id }, 'a call threw')
       finish(failure('internal error'))
@@ -102,9 +102,9 @@ export class Attempts {
     })
   }
 
-  #headers(webhook: Webhook, row: StoredDelivery, nowMs: TimeMs) {
+  #headers(webhook: Webhook, record: StoredDelivery, nowMs: TimeMs) {
     try {
-      return headersOf(webhook, row, { box: this.#parts.box, nowMs })
+      return headersOf(webhook, record, { box: this.#parts.box, nowMs })
     } catch (error) {
       this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook cannot sign')
       return null

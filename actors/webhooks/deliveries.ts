@@ -164,18 +164,18 @@ export class Deliveries {
     const queue = this.#queues.get(number)
     if (queue === undefined) return null
     const nowMs = this.#parts.clock.nowMs()
-    const row = this.#parts.outbox.create(number, {
+    const record = this.#parts.outbox.create(number, {
       ...event,
       createdAtMs: nowMs,
       dueAtMs: nowMs,
     })
-    if (row === null) return null
-    queue.noteCreated({ dueAtMs: nowMs, number: row.number }, originMs)
-    this.#count(row, 'created')
+    if (record === null) return null
+    queue.noteCreated({ dueAtMs: nowMs, number: record.number }, originMs)
+    this.#count(record, 'created')
     this.#dropExcess(queue)
     this.#uncommitted.add(queue)
     this.#askCommit()
-    return row
+    return record
   }
 
   #dropExcess(queue: DeliveryQueue): void {
@@ -217,15 +217,15 @@ export class Deliveries {
   retry(number: WebhookNumber, deliveryNumber: number): Delivery | null {
     const { outbox, clock } = this.#parts
     const queue = this.#queues.get(number)
-    const row = outbox.get(number, deliveryNumber)
-    if (queue === undefined || row === null) return null
-    const { body: _, ...delivery } = row
+    const record = outbox.get(number, deliveryNumber)
+    if (queue === undefined || record === null) return null
+    const { body: _, ...delivery } = record
     // What is on its way is not sent twice at once.
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
     const due: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
     if (!outbox.update(number, due)) throw new EngineError('INTERNAL', 'the disk takes no more')
-    if (row.status !== 'pending') this.#count(row, 'retried')
+    if (record.status !== 'pending') this.#count(record, 'retried')
     queue.noteDue('first', { number: deliveryNumber, dueAtMs })
     queue.noteRenewed(deliveryNumber, dueAtMs)
     queue.ask(deliveryNumber)
@@ -316,10 +316,10 @@ export class Deliveries {
     if (!queue.hasRoom(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
-    if (next.kind === 'send') this.#attempts.begin(queue, next.row, nowMs)
+    if (next.kind === 'send') this.#attempts.begin(queue, next.record, nowMs)
     else if (next.kind === 'expired') {
-      const { body: _, ...row } = next.row
-      this.#end(queue, { ...row, status: 'dropped', dueAtMs: null })
+      const { body: _, ...record } = next.record
+      this.#end(queue, { ...record, status: 'dropped', dueAtMs: null })
     }
     this.#ready(queue)
   }
@@ -339,18 +339,18 @@ export class Deliveries {
 
   // Outcomes
 
-  #finish(queue: DeliveryQueue, { row, outcome, times, isAborted }: Finished): void {
+  #finish(queue: DeliveryQueue, { record, outcome, times, isAborted }: Finished): void {
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
-    const judgement = judge(row, outcome, times, random)
+    const judgement = judge(record, outcome, times, random)
     const { delivery } = judgement
     const { number } = queue.webhook
     // What was dropped meanwhile stays dropped, and counted once.
-    if (outbox.get(number, row.number)?.status === 'pending') {
+    if (outbox.get(number, record.number)?.status === 'pending') {
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)
       const { dueAtMs } = delivery
-      if (dueAtMs !== null) queue.noteDue('retry', { number: row.number, dueAtMs })
+      if (dueAtMs !== null) queue.noteDue('retry', { number: record.number, dueAtMs })
     }
     this.#noteResult(queue, judgement, times.nowMs)
     this.#wake(queue)

@@ -21,8 +21,8 @@ const originsMax = 64
 
 /** What to do next: send, give up, or look again since an entry was out of date. */
 export type NextStep =
-  | { readonly kind: 'send'; readonly row: StoredDelivery }
-  | { readonly kind: 'expired'; readonly row: StoredDelivery }
+  | { readonly kind: 'send'; readonly record: StoredDelivery }
+  | { readonly kind: 'expired'; readonly record: StoredDelivery }
   | { readonly kind: 'again' }
 
 export class DeliveryQueue {
@@ -79,11 +79,11 @@ export class DeliveryQueue {
   }
 
   /** A delivery was made in this turn: it may be sent once it is committed. */
-  noteCreated(row: DueEntry, originMs: TimeMs): void {
-    this.#createdTo = row.number
-    this.#uncommittedFrom = Math.min(this.#uncommittedFrom, row.number)
-    if (this.#origins.size < originsMax) this.#origins.set(row.number, originMs)
-    this.#lanes.first.add(row)
+  noteCreated(record: DueEntry, originMs: TimeMs): void {
+    this.#createdTo = record.number
+    this.#uncommittedFrom = Math.min(this.#uncommittedFrom, record.number)
+    if (this.#origins.size < originsMax) this.#origins.set(record.number, originMs)
+    this.#lanes.first.add(record)
   }
 
   /** Everything made up to a number is committed. */
@@ -132,8 +132,8 @@ export class DeliveryQueue {
     for (const number of this.#asked) {
       if (number >= this.#uncommittedFrom) continue
       this.#asked.delete(number)
-      const row = this.underWay.has(number) ? null : this.#pending(number)
-      return row === null ? { kind: 'again' } : { kind: 'send', row }
+      const record = this.underWay.has(number) ? null : this.#pending(number)
+      return record === null ? { kind: 'again' } : { kind: 'send', record }
     }
     if (!this.webhook.isActive) return null
     const other = this.#turn === 'first' ? 'retry' : 'first'
@@ -158,19 +158,19 @@ export class DeliveryQueue {
     const head = this.#head(lane)
     if (head === null || head.dueAtMs > nowMs) return null
     this.#lanes[lane].shift()
-    const row = this.#pending(head.number)
+    const record = this.#pending(head.number)
     // Another due time: it stands at its right place too.
-    if (row === null || row.dueAtMs !== head.dueAtMs) return { kind: 'again' }
-    if (row.eventType === 'price.changed' && this.ageMs(row, nowMs) >= webhookNewsAgeMsMax) {
-      return { kind: 'expired', row }
+    if (record === null || record.dueAtMs !== head.dueAtMs) return { kind: 'again' }
+    if (record.eventType === 'price.changed' && this.ageMs(record, nowMs) >= webhookNewsAgeMsMax) {
+      return { kind: 'expired', record }
     }
     this.#turn = lane === 'first' ? 'retry' : 'first'
-    return { kind: 'send', row }
+    return { kind: 'send', record }
   }
 
   #pending(number: number): StoredDelivery | null {
-    const row = this.#outbox.get(this.webhook.number, number)
-    return row?.status === 'pending' ? row : null
+    const record = this.#outbox.get(this.webhook.number, number)
+    return record?.status === 'pending' ? record : null
   }
 }
 

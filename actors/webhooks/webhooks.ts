@@ -253,12 +253,12 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       eventType: 'webhook.test',
       body: this.#parts.bodies.test({ webhook: webhook.id, timeMs: nowMs }),
     } as const
-    const row = this.#deliveries.create(webhook.number, event, nowMs)
+    const record = this.#deliveries.create(webhook.number, event, nowMs)
     // Its id is new: the disk takes no more.
-    if (row === null) throw new EngineError('INTERNAL', 'the change could not be stored')
-    this.#deliveries.askFor(webhook.number, row.number)
+    if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
+    this.#deliveries.askFor(webhook.number, record.number)
     await stored(this.#parts.storage.committed())
-    const { body: _, ...delivery } = row
+    const { body: _, ...delivery } = record
     return delivery
   }
 

@@ -2,7 +2,7 @@
 // table of whales, in the shape of the log of trades. Whales never expire, so where a run ended is read
 // from the table itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
 
-import type { HistoryQuery, OffsetQuery, Storage } from '../../storage/contract/storage.ts'
+import type { OffsetQuery, SliceQuery, Storage } from '../../storage/contract/storage.ts'
 import type { WhaleRow } from '../../storage/contract/whales.ts'
 import type { RunView, WhaleLogView } from '../views.ts'
 
@@ -28,11 +28,11 @@ export class WhaleLog implements WhaleLogView {
     return this.#storage.whales.rangeByOffset(query)
   }
 
-  history(query: HistoryQuery): readonly WhaleRow[] {
+  history(query: SliceQuery): readonly WhaleRow[] {
     return this.#storage.whales.range(query)
   }
 
-  historyOfMarket(query: HistoryQuery & { readonly market: number }): readonly WhaleRow[] {
+  historyOfMarket(query: SliceQuery & { readonly market: number }): readonly WhaleRow[] {
     return this.#storage.whales.rangeOfMarket(query)
   }
 

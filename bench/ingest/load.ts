@@ -4,7 +4,7 @@
 
 import { Catalog } from '../../actors/catalog/catalog.ts'
 import { System } from '../../actors/system.ts'
-import { Router } from '../../actors/venue/router.ts'
+import { EventRoutes } from '../../actors/venue/event-routes.ts'
 import type { Update, VenueEvent } from '../../engine/events.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
@@ -107,7 +107,7 @@ export function messagesOf({ world, frames }: IngestLoad): readonly (readonly un
   const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
   const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market })
   catalog.take({ markets: world.markets.map(listingOf), events: [] })
-  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
+  const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   const encoder = new JsonEncoder({ epoch: 'bench', catalog, nowMs: () => RECEIVED_AT })
   let messages: unknown[] = []
   publisher.watch({
@@ -118,7 +118,7 @@ export function messagesOf({ world, frames }: IngestLoad): readonly (readonly un
       if (update.kind === 'price') messages.push(JSON.parse(String(priceMessage(encoder, update))))
     },
   })
-  const path = ingestPath(world, (event) => router.route(event))
+  const path = ingestPath(world, (event) => routes.route(event))
   for (const { venue, text } of world.snapshots) path({ stream: venue, text })
   return frames.map((frame) => {
     messages = []

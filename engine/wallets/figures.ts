@@ -1,5 +1,5 @@
-// The figures of a wallet as its account gives them: of a position, in all, over a range. Micro-dollars and
-// micro-contracts. Not for: how they come about (account.ts).
+// The figures of a wallet as its tally gives them: of a position, in all, over a range. Micro-dollars and
+// micro-contracts. Not for: how they come about (tally.ts).
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import type { SizeMicros, TimeMs, UsdMicros } from '../units.ts'
@@ -34,7 +34,7 @@ export interface PositionFigures {
 }
 
 /** The same with what only a comparison with the venue needs. */
-export interface AccountPosition extends PositionFigures {
+export interface TallyPosition extends PositionFigures {
   /** What the worthless contracts in `balance` cost: in `realized` since the resolution, though not redeemed. */
   readonly lost: UsdMicros
 }

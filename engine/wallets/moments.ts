@@ -1,6 +1,6 @@
 // When a wallet realised what and traded how much: one row a second in which anything happened, in four columns.
 // A resolution that is learned late puts rows between others; these wait and are merged in at the next look, so
-// that ten thousand of them cost one pass. Not for: why something was realised (account.ts).
+// that ten thousand of them cost one pass. Not for: why something was realised (tally.ts).
 // Upholds WALLET7, WALLET8.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'

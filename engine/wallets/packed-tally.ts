@@ -1,4 +1,4 @@
-// A wallet's account as bytes: the sums, then tokens and markets, then every column of positions, markets and
+// A wallet's tally as bytes: the sums, then tokens and markets, then every column of positions, markets and
 // moments, each a section (sections.ts). What is opened is checked so far that no later look at it can fail or go
 // round for ever; that sums agree with rows is not checked: storage's checksums stand for that. Upholds WALLET9.
 
@@ -8,12 +8,12 @@ import { Moments } from './moments.ts'
 import { openSections, packSections } from './sections.ts'
 import { TextTable } from './text-table.ts'
 
-/** "acc" and the version of the layout and of the rules: another one is an account to be made anew. */
+/** "acc" and the version of the layout and of the rules: another one is a tally to be made anew. */
 const MARK = 0x61_63_63_01
 const TEXT_SECTIONS = 2
 const MOMENT_SECTIONS = 4
 
-export function packAccount(sums: IntegerColumn, held: Holdings): Uint8Array<ArrayBuffer> {
+export function packTally(sums: IntegerColumn, held: Holdings): Uint8Array<ArrayBuffer> {
   const { position, market } = held
   return packSections(MARK, [
     sums.bytes(),
@@ -27,8 +27,8 @@ export function packAccount(sums: IntegerColumn, held: Holdings): Uint8Array<Arr
   ])
 }
 
-/** The parts of an account over `bytes`, which they own from now on; null when they are damaged. */
-export function openAccount(
+/** The parts of a tally over `bytes`, which they own from now on; null when they are damaged. */
+export function openTally(
   bytes: Uint8Array,
   sumCount: number,
 ): { readonly sums: IntegerColumn; readonly held: Holdings } | null {

@@ -6,7 +6,7 @@
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { finish, type Steps } from '../steps.ts'
 import type { VenuePosition } from '../wallet.ts'
-import type { AccountPosition } from './figures.ts'
+import type { TallyPosition } from './figures.ts'
 
 /**
  * `missing`: the venue knows a position that we never saw; `unknown`: we hold what the venue does not list. In both
@@ -40,7 +40,7 @@ const STEP_POSITIONS = 256
  * positions only in part, so that what it does not list says nothing.
  */
 export function reconcile(
-  ours: Iterable<AccountPosition>,
+  ours: Iterable<TallyPosition>,
   theirs: readonly VenuePosition[],
   reach = { isWhole: true },
 ): Difference[] {
@@ -49,12 +49,12 @@ export function reconcile(
 
 /** The same in steps: ten thousand positions take some milliseconds. */
 export function* reconcileSteps(
-  ours: Iterable<AccountPosition>,
+  ours: Iterable<TallyPosition>,
   theirs: readonly VenuePosition[],
   { isWhole } = { isWhole: true },
 ): Steps<Difference[]> {
   // Those that the venue lists are taken out; what is left is ours alone.
-  const mine = new Map<OutcomeId, AccountPosition>()
+  const mine = new Map<OutcomeId, TallyPosition>()
   const venues = new Map<OutcomeId, VenuePosition>()
   const differences: Difference[] = []
   let count = 0
@@ -100,7 +100,7 @@ function addMissing(
   to.push({ token, market, what: 'missing', ours: 0, theirs: figure })
 }
 
-function addCompared(own: AccountPosition, venue: VenuePosition, to: Difference[]): void {
+function addCompared(own: TallyPosition, venue: VenuePosition, to: Difference[]): void {
   const { token, market } = own
   // What a loser cost is realised here at its resolution, there only when it is redeemed.
   const realized = venue.isClosed ? own.realized : own.realized + own.lost

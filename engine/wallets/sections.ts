@@ -1,9 +1,9 @@
-// Bytes in sections: what accounts and ledger blocks are on disk and between threads.
+// Bytes in sections: what tallies and ledger blocks are on disk and between threads.
 //
 //   0        4        8                          8-aligned
 //   | mark   | count  | length × count | padding | section, padded to 8 | section … |
 //
-// All numbers are little-endian Uint32; `mark` says what it is and in which version. The lengths must account for
+// All numbers are little-endian Uint32; `mark` says what it is and in which version. The lengths must tally for
 // every byte, so that bytes which were cut are known at sight. Not for: flipped bits, which storage's checksums
 // find. Upholds WALLET9, WLEDGER3.
 

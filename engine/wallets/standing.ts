@@ -3,13 +3,13 @@
 
 import { type NativeMarketId, outcomeId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'
-import type { AccountPosition, WalletTotals } from './figures.ts'
+import type { TallyPosition, WalletTotals } from './figures.ts'
 import { type Holdings, LACKED } from './holdings.ts'
 
 const SECOND_MS = 1_000
 
 /** A position as it stands; losers must be written off. */
-export function positionFigures(held: Holdings, index: number): AccountPosition {
+export function positionFigures(held: Holdings, index: number): TallyPosition {
   const { position } = held
   const updatedSecond = Math.max(position.updatedSecond.at(index), position.lostSecond.at(index))
   return {
@@ -35,7 +35,7 @@ export function positionFigures(held: Holdings, index: number): AccountPosition 
 /** Positions with something in them that is not realised yet; losers must be written off. Some 50 ns a position. */
 export function* openPositions(
   held: Holdings,
-): Iterable<Pick<AccountPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
+): Iterable<Pick<TallyPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
   const { position, tokens } = held
   for (let row = 0; row < tokens.count; row += 1) {
     const [amount, cost] = [position.amount.at(row), position.cost.at(row)]

@@ -1,4 +1,4 @@
-// The running account of one wallet, brought forward event by event: weighted average cost per token, kept as
+// The running tally of one wallet, brought forward event by event: weighted average cost per token, kept as
 // (amount, cost) in integer micros. A sale of q removes floor(cost × q / amount), the last one all of it; a split
 // buys every outcome at an even part of a dollar, a merge sells them so; a redemption sells everything held at the
 // payout; a loser of a resolved market is realised at 0 at its resolution or at the market's last other event,
@@ -13,20 +13,20 @@ import { MICROS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../wallet.ts'
 import { IntegerColumn } from './columns.ts'
 import type {
-  AccountPosition,
   HourFigures,
   PnlGranularity,
   PnlPoint,
   RangeFigures,
+  TallyPosition,
   WalletTotals,
 } from './figures.ts'
 import { Holdings, LACKED_GROUP, LACKED_PAYOUT, LACKED_TOKENS, REDEEMED } from './holdings.ts'
-import { openAccount, packAccount } from './packed-account.ts'
+import { openTally, packTally } from './packed-tally.ts'
 import { partsOf, shareOf } from './ratio.ts'
 import * as standing from './standing.ts'
 
 /**
- * `rebuild`: taken in, but an account made anew from all events in order, with what `find` says now, may say
+ * `rebuild`: taken in, but a tally made anew from all events in order, with what `find` says now, may say
  * otherwise. It is said when an event is older than the last one of its market, and when a market that was wanted
  * and not known has become known, or a redeemed one pays otherwise.
  */
@@ -55,7 +55,7 @@ interface Entered {
   readonly isStale: boolean
 }
 
-export class WalletAccount {
+export class WalletTally {
   readonly #held: Holdings
   readonly #sums: IntegerColumn
 
@@ -64,29 +64,29 @@ export class WalletAccount {
     this.#sums = sums
   }
 
-  static empty(): WalletAccount {
+  static empty(): WalletTally {
     const sums = IntegerColumn.empty()
     for (let place = 0; place < SUM_COUNT; place += 1) sums.push(0)
-    return new WalletAccount(Holdings.empty(), sums)
+    return new WalletTally(Holdings.empty(), sums)
   }
 
   /**
-   * The account that `pack` gave, over these very bytes where they are 8-aligned: they are the account's from now
+   * The tally that `pack` gave, over these very bytes where they are 8-aligned: they are the tally's from now
    * on, and change with it. Null when they are damaged or of another version. Some 10 ns a position or moment.
    */
-  static unpack(bytes: Uint8Array): WalletAccount | null {
-    const opened = openAccount(bytes, SUM_COUNT)
-    return opened === null ? null : new WalletAccount(opened.held, opened.sums)
+  static unpack(bytes: Uint8Array): WalletTally | null {
+    const opened = openTally(bytes, SUM_COUNT)
+    return opened === null ? null : new WalletTally(opened.held, opened.sums)
   }
 
   pack(): Uint8Array<ArrayBuffer> {
     this.#held.writeOffAll()
-    return packAccount(this.#sums, this.#held)
+    return packTally(this.#sums, this.#held)
   }
 
-  /** An account of its own with the same figures. */
-  copy(): WalletAccount {
-    return new WalletAccount(this.#held.copy(), this.#sums.copy())
+  /** A tally of its own with the same figures. */
+  copy(): WalletTally {
+    return new WalletTally(this.#held.copy(), this.#sums.copy())
   }
 
   /** Takes in the next event; see Applied. `find` is asked for every market that the event names. */
@@ -134,13 +134,13 @@ export class WalletAccount {
   }
 
   /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while nobody knows the market. */
-  position(index: number): AccountPosition {
+  position(index: number): TallyPosition {
     if (!(index >= 0 && index < this.positionCount)) throw new RangeError(`no position ${index}`)
     this.#held.writeOffAll()
     return standing.positionFigures(this.#held, index)
   }
 
-  /** See standing.ts; not to be gone on with after the account changed. */
+  /** See standing.ts; not to be gone on with after the tally changed. */
   openPositions(): ReturnType<typeof standing.openPositions> {
     this.#held.writeOffAll()
     return standing.openPositions(this.#held)

@@ -3,12 +3,12 @@
 
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
-import { WalletAccount } from './account.ts'
 import { LedgerBlock } from './ledger.ts'
+import { WalletTally } from './tally.ts'
 
-/** To bring an account forward by blocks of events, in order. All bytes are given away: they are empty afterwards. */
+/** To bring a tally forward by blocks of events, in order. All bytes are given away: they are empty afterwards. */
 export interface WalletTask {
-  /** The packed account that the blocks follow; null: they begin with the wallet's first event. */
+  /** The packed tally that the blocks follow; null: they begin with the wallet's first event. */
   readonly base: Uint8Array | null
   readonly blocks: readonly Uint8Array[]
   /** What is known of markets, those that the base holds and that were resolved since included. */
@@ -16,7 +16,7 @@ export interface WalletTask {
 }
 
 /**
- * The packed account. `rebuild`: the base cannot be carried forward (damaged, or made when less was known): ask again
+ * The packed tally. `rebuild`: the base cannot be carried forward (damaged, or made when less was known): ask again
  * with all blocks and without it. `damaged`: a block is, so the ledger must be read anew.
  */
 export type WalletResult = Uint8Array<ArrayBuffer> | 'rebuild' | 'damaged'
@@ -26,8 +26,8 @@ export function isWalletResult(value: unknown): value is WalletResult {
 }
 
 export function runWalletTask(task: WalletTask): WalletResult {
-  const account = task.base === null ? WalletAccount.empty() : WalletAccount.unpack(task.base)
-  if (account === null) return 'rebuild'
+  const tally = task.base === null ? WalletTally.empty() : WalletTally.unpack(task.base)
+  if (tally === null) return 'rebuild'
   const facts = new Map<NativeMarketId, WalletMarket>()
   for (const market of task.markets) facts.set(market.nativeId, market)
   const find = (id: NativeMarketId): WalletMarket | null => facts.get(id) ?? null
@@ -36,10 +36,10 @@ export function runWalletTask(task: WalletTask): WalletResult {
     const block = LedgerBlock.open(bytes, { hasHashes: false })
     if (block === null) return 'damaged'
     for (const event of block.events()) {
-      if (account.apply(event, find) === 'rebuild') isStale = true
+      if (tally.apply(event, find) === 'rebuild') isStale = true
     }
   }
-  for (const market of task.markets) if (account.resolve(market) === 'rebuild') isStale = true
+  for (const market of task.markets) if (tally.resolve(market) === 'rebuild') isStale = true
   // Without a base everything was told at once, and there is nothing better to be had.
-  return isStale && task.base !== null ? 'rebuild' : account.pack()
+  return isStale && task.base !== null ? 'rebuild' : tally.pack()
 }

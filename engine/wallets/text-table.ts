@@ -1,6 +1,6 @@
 // Texts by number, and numbers by text: tokens, markets and transactions of a wallet, each kept once. Hex with 0x
 // and plain digits, which nearly all are, take half a byte a character. Opened from bytes nothing is decoded before
-// it is asked for, since an account of ten thousand tokens is opened on the event loop.
+// it is asked for, since a tally of ten thousand tokens is opened on the event loop.
 //
 //   entry:  | form | length, or 255 and four bytes of it | bytes |      form: kind, + 4 for an odd half byte
 //
@@ -254,5 +254,5 @@ function decodeEntry(packed: Uint8Array<ArrayBuffer>, start: number): string {
 
 const HEX_DIGITS = '0123456789abcdef'
 const [ZERO, X] = [0x30, 0x78]
-/** As large as the longest text that was decoded: a text is never larger than the block or account it is in. */
+/** As large as the longest text that was decoded: a text is never larger than the block or tally it is in. */
 let scratch = Buffer.alloc(256)

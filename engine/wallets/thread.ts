@@ -1,4 +1,4 @@
-// Where accounts of wallets are made: in a thread of their own, or in place for tests. Tasks are done in the order
+// Where tallies of wallets are made: in a thread of their own, or in place for tests. Tasks are done in the order
 // in which they are given. Not for: which tasks, and when (actors/). Upholds WPOOL1 to WPOOL3.
 
 import { openPool } from '../pool.ts'

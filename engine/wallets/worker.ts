@@ -7,7 +7,7 @@ import { runWalletTask, type WalletTask } from './task.ts'
 
 stepBack(10)
 
-/** A WalletResult; packed accounts change hands without a copy. */
+/** A WalletResult; packed tallies change hands without a copy. */
 export default function work(task: WalletTask): unknown {
   const result = runWalletTask(task)
   return result instanceof Uint8Array ? handedOver(result) : result

@@ -2,7 +2,7 @@
 // Not for: how a page is read (http/pages/scan.ts), or what a row looks like (render.ts, the routes).
 // Upholds PAGE2, PAGE4, PAGE5, PAGE8.
 
-import type { HistoryQuery } from '../../actors/views.ts'
+import type { SliceQuery } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
 import { parseHistoryCursor } from '../request/cursor.ts'
@@ -28,7 +28,7 @@ export const historyParameters = {
 }
 
 /** A part of a history as a query names it. */
-export type HistoryRange = Omit<HistoryQuery, 'limit'>
+export type HistoryRange = Omit<SliceQuery, 'limit'>
 
 /** What the shared parameters were given. */
 export interface HistoryAsked {

@@ -5,7 +5,7 @@
 // Not for: a whole venue (CatalogView.venueTrades) or a single market (MarketView.trades).
 // Upholds NATIVE6, NATIVE8.
 
-import type { HistoryQuery, MarketView } from '../../actors/views.ts'
+import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { HistoryRange } from './history.ts'
@@ -154,7 +154,7 @@ class Source {
   /** Of the next row; null behind the last. */
   headMs: TimeMs | null
   readonly #range: HistoryRange
-  #after: HistoryQuery['after'] = null
+  #after: SliceQuery['after'] = null
   #chunk: readonly Trade[] | null = null
   #chunkRows = 0
   #position = 0
@@ -207,7 +207,7 @@ class Source {
 }
 
 /** The place in one market's own history that a place among all markets means. */
-function ownPlace(view: MarketView, { after, order, toMs }: HistoryRange): HistoryQuery['after'] {
+function ownPlace(view: MarketView, { after, order, toMs }: HistoryRange): SliceQuery['after'] {
   // Behind a place a market reads its table; without one it would fill its ring, for a row or two.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
   if (after.ordinal === null) return after

@@ -4,7 +4,7 @@
 // Not for: ranges and what histories look like (history.ts). Upholds PAGE6, PAGE7, PAGE9, PAGE10.
 
 import { Slots } from '../../actors/slots.ts'
-import type { HistoryQuery } from '../../actors/views.ts'
+import type { SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { historyScanMsMax, requestDeadlineMs } from '../../engine/limits.ts'
@@ -56,7 +56,7 @@ export interface Reading<Row> {
    * Rows behind `after`: fewer than `limit` only at the end. A reader that knows where it stands
    * may stop when the monotonic clock shows `untilMs`, and then says whether it came to the end.
    */
-  read(query: HistoryQuery, untilMs: number): readonly Row[] | Slice<Row>
+  read(query: SliceQuery, untilMs: number): readonly Row[] | Slice<Row>
   place(row: Row): Place
   /** Rows that the filters admit; null: all. */
   readonly accepts: ((row: Row) => boolean) | null

@@ -78,7 +78,7 @@ export interface TradePosition {
 }
 
 /** A slice of rows with ordinals: those of [fromMs, toMs] strictly behind `after`, at most `limit`. */
-export interface HistoryQuery {
+export interface SliceQuery {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
   readonly after: TradePosition | null
@@ -127,7 +127,7 @@ export interface TradeTable {
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void
   get(market: MarketNumber, nativeId: string): StoredTrade | null
   /** Trades of [fromMs, toMs], newest first or oldest first, at most `limit` rows. */
-  range(query: HistoryQuery & { readonly market: MarketNumber }): readonly StoredTrade[]
+  range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[]
   /** Trades published in a run with offset above `offset`, by offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[]
   /** Where those trades are, without reading them: ten times as quick. */
@@ -141,7 +141,7 @@ export interface TradeTable {
    * Trades of every market of a venue, newest or oldest first. Positions here are the venue's: its
    * own ordinals, given when a trade is stored, never changed, from 0 in each millisecond.
    */
-  rangeOfVenue(query: HistoryQuery & { readonly venue: VenueKey }): readonly VenueTrade[]
+  rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[]
   /** Times of the venue's oldest and newest trade; null when it has none. Two look-ups. */
   extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null
   /** All stored trades. */

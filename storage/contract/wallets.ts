@@ -1,5 +1,5 @@
 // The part of the storage's contract that concerns wallets of venue a: who was asked for, the ledger of each in
-// packed blocks, its running account, and the markets that wallets touched, which the catalogue forgets. All in
+// packed blocks, its running tally, and the markets that wallets touched, which the catalogue forgets. All in
 // `market`, kept for ever, committed with the other rows of the turn. Upholds WALLETTABLE1 to WALLETTABLE4.
 
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
@@ -22,9 +22,9 @@ export interface StoredWallet extends WalletProfile {
   /** When the venue was last asked for it, and when a user last asked us. */
   readonly readAtMs: TimeMs
   readonly askedAtMs: TimeMs
-  /** Events in the ledger, and how many of these the running account has in it. */
+  /** Events in the ledger, and how many of these the running tally has in it. */
   readonly events: number
-  readonly accountEvents: number
+  readonly tallyEvents: number
   readonly blocks: number
   /** Where its blocks are; see walletSides. */
   readonly side: WalletSide
@@ -61,9 +61,9 @@ export interface WalletTable {
   /** A block, from the number at which its side begins; null when there is none or it is damaged. The bytes are the caller's to keep. */
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null
   putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void
-  /** The running account; null when none is stored or it is damaged: it is made anew from the ledger. */
-  account(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
-  putAccount(proxy: WalletAddress, bytes: Uint8Array): void
+  /** The running tally; null when none is stored or it is damaged: it is made anew from the ledger. */
+  tally(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
+  putTally(proxy: WalletAddress, bytes: Uint8Array): void
   /** Removes the blocks from a number on, up to the first that there is not. */
   removeBlocks(proxy: WalletAddress, from: number): void
   /** Markets that wallets touched. */

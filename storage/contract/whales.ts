@@ -5,7 +5,7 @@ import type { Whale } from '../../engine/events.ts'
 import type { NativeMarketId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { HistoryQuery, OffsetQuery } from './storage.ts'
+import type { OffsetQuery, SliceQuery } from './storage.ts'
 
 /** A whale row on disk, with the run and stamp of its message. */
 export interface StoredWhale extends Whale {
@@ -39,9 +39,9 @@ export interface WhaleTable {
    */
   replace(market: WhaleMarket, whale: StoredWhale): void
   /** Whales of [fromMs, toMs] strictly behind `after`, of all markets, at most `limit`. */
-  range(query: HistoryQuery): readonly WhaleRow[]
+  range(query: SliceQuery): readonly WhaleRow[]
   /** The same of one market. */
-  rangeOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
+  rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
   /** Whales told in a run with offset above `offset`, by offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly WhaleRow[]
   /** The newest offset of a run's whales; 0 when it has none. */

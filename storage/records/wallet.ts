@@ -1,5 +1,5 @@
 // The keys and records of the wallet tables: addresses as their 20 bytes, the wallet's own facts in fields by schema
-// version, its hours packed. Not for: blocks and running accounts, which engine/wallets/ packs.
+// version, its hours packed. Not for: blocks and running tallies, which engine/wallets/ packs.
 //
 //   hours   hour (varint: since the hour before) · realised (signed) · volume (varint) · fills (varint) · next hour …
 
@@ -44,10 +44,9 @@ export function walletMarketKey(id: NativeMarketId): Buffer {
 
 export function walletFields(wallet: StoredWallet): readonly unknown[] {
   const { proxy, eoa, handle, pseudonym, image, settledToMs, isComplete, readAtMs } = wallet
-  const { askedAtMs, events, accountEvents, blocks, side, lacking, toldToMs, totals, hours } =
-    wallet
+  const { askedAtMs, events, tallyEvents, blocks, side, lacking, toldToMs, totals, hours } = wallet
   const who = [proxy, eoa, handle, pseudonym, image]
-  const reach = [settledToMs, isComplete, readAtMs, askedAtMs, events, accountEvents, blocks]
+  const reach = [settledToMs, isComplete, readAtMs, askedAtMs, events, tallyEvents, blocks]
   const kept = [side, lacking, toldToMs]
   return [...who, ...reach, ...kept, ...totalsFields(totals), packHours(hours)]
 }
@@ -85,7 +84,7 @@ function readHead(fields: FieldReader, sides: (fields: FieldReader) => Sides): W
     readAtMs: timeMs(fields.number()),
     askedAtMs: timeMs(fields.number()),
     events: fields.number(),
-    accountEvents: fields.number(),
+    tallyEvents: fields.number(),
     blocks: fields.number(),
     ...sides(fields),
     totals: readTotals(fields),

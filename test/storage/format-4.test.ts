@@ -84,14 +84,14 @@ test('[WALLETTABLE6] a wallet of a folder of format 4 is read with all it had', 
   await storage.close()
 })
 
-test('[WALLETTABLE3] a damaged block or account is none, and a damaged wallet is unknown', async () => {
+test('[WALLETTABLE3] a damaged block or tally is none, and a damaged wallet is unknown', async () => {
   const dataDir = join(folder, 'damaged')
   let storage = await open(dataDir)
   const bytes = new Uint8Array(5_000).fill(7)
   for (const proxy of [addressOf(1), addressOf(2)]) {
     storage.wallets.put(storedWallet(proxy))
     storage.wallets.putBlock(proxy, 0, bytes)
-    storage.wallets.putAccount(proxy, bytes)
+    storage.wallets.putTally(proxy, bytes)
   }
   await storage.close()
   const root = openDatabase(join(dataDir, 'market'))
@@ -113,7 +113,7 @@ test('[WALLETTABLE3] a damaged block or account is none, and a damaged wallet is
     [null, bytes],
   )
   assert.deepEqual(
-    [1, 2].map((number) => wallets.account(addressOf(number))),
+    [1, 2].map((number) => wallets.tally(addressOf(number))),
     [null, bytes],
   )
   assert.deepEqual([wallets.get(addressOf(1)), wallets.head(addressOf(1))], [null, null])

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Catalog } from '../../../actors/catalog/catalog.ts'
-import { Router } from '../../../actors/venue/router.ts'
+import { EventRoutes } from '../../../actors/venue/event-routes.ts'
 import type { CatalogWatcher, MarketFilter, MarketPage } from '../../../actors/views.ts'
 import { nativeMarketId, outcomeId, VenueNames } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
@@ -170,11 +170,11 @@ test('[RANK2] a ranking is shared for five seconds, goes on where its rows are t
 
 test('[ROUTE1] an event reaches its market by outcome or id, and what nobody owns is counted', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
-  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
-  router.route(trade('x', 't1'))
-  router.route(trade('x', 't2', { outcome: outcomeId('x-no') }))
-  router.route(trade('x', 't3', { venue: 'b' }))
-  router.route({
+  const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
+  routes.route(trade('x', 't1'))
+  routes.route(trade('x', 't2', { outcome: outcomeId('x-no') }))
+  routes.route(trade('x', 't3', { venue: 'b' }))
+  routes.route({
     kind: 'marketStatus',
     venue: 'a',
     market: nativeMarketId('X'),
@@ -245,7 +245,7 @@ test('[CAT7] a market that resolves before our eyes is kept for the whole time a
 test('[CAT7] a market stays while a trade, a tick or a waiting message of it is left', () => {
   const { catalog, storage, held } = openCatalog([over('x')])
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
-  const seat = catalog.seatOfNative('a', nativeMarketId('x'))
+  const open = catalog.knownOfNative('a', nativeMarketId('x'))
   const prune = (days: number) => {
     const nowMs = timeMs(NOON + days * DAY_MS)
     const limits = { nowMs, retentionDays: DAYS, sizeBytesMax: Number.MAX_SAFE_INTEGER }
@@ -254,18 +254,18 @@ test('[CAT7] a market stays while a trade, a tick or a waiting message of it is 
   storage.ticks.put(number, Math.floor(NOON / 3_600_000), { seconds: [], prices: [] })
   assert.equal(forget(catalog), 0)
   held.mustHold = true
-  seat?.cell.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
+  open?.cell.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
   prune(DAYS + 1)
   assert.equal(storage.ticks.oldestHour(number), null)
   assert.equal(forget(catalog), 0, 'a message waits')
   held.mustHold = false
-  seat?.cell.tell({ kind: 'void', reason: 'any' })
+  open?.cell.tell({ kind: 'void', reason: 'any' })
 })
 
 test('[CAT7] trades that came late keep their market until they go by their own age', () => {
   const { catalog, storage } = openCatalog([over('x')])
-  const seat = catalog.seatOfNative('a', nativeMarketId('x'))
-  seat?.cell.tell(trade('x', 'late', { source: 'history' }))
+  const open = catalog.knownOfNative('a', nativeMarketId('x'))
+  open?.cell.tell(trade('x', 'late', { source: 'history' }))
   assert.equal(forget(catalog, 9, timeMs(NOON + 2 * DAYS * DAY_MS)), 0)
   const nowMs = timeMs(NOON + 2 * DAYS * DAY_MS)
   storage.prune({ nowMs, retentionDays: DAYS, sizeBytesMax: 1e12, rowsMax: 100 })
@@ -288,10 +288,10 @@ test('[CAT8] a forgotten market is found under none of its keys, and nothing of 
   const view = catalog.find('venue_a_x')
   assert.equal(forget(catalog), 1)
   assert.equal(catalog.find('venue_a_x'), null)
-  assert.equal(catalog.seatOfNative('a', nativeMarketId('x')), null)
-  assert.equal(catalog.seatOfOutcome('a', outcomeId('x-no')), null)
+  assert.equal(catalog.knownOfNative('a', nativeMarketId('x')), null)
+  assert.equal(catalog.knownOfOutcome('a', outcomeId('x-no')), null)
   assert.equal(catalog.findBySlug('shared')?.ref.venue, 'b')
-  assert.notEqual(catalog.seatOfOutcome('b', outcomeId('x-no')), null)
+  assert.notEqual(catalog.knownOfOutcome('b', outcomeId('x-no')), null)
   assert.deepEqual([...index.texts.values()], ['Will zebras win? '])
   assert.equal(catalog.byNumber(number), null)
   assert.equal(catalog.findByOutcome('a', 'x-no'), null)
@@ -313,11 +313,11 @@ test('[CAT8] a market that changed its slug and outcomes is found by the new one
   catalog.take({ markets: [over('x', { slug: 'renamed', outcomes })], events: [] })
   assert.equal(catalog.findBySlug('slug-x'), null)
   assert.equal(catalog.findBySlug('renamed')?.ref.nativeId, 'x')
-  assert.equal(catalog.seatOfOutcome('a', outcomeId('x-yes')), null)
-  assert.notEqual(catalog.seatOfOutcome('a', outcomeId('new-yes')), null)
+  assert.equal(catalog.knownOfOutcome('a', outcomeId('x-yes')), null)
+  assert.notEqual(catalog.knownOfOutcome('a', outcomeId('new-yes')), null)
   assert.equal(forget(catalog), 1)
   assert.equal(catalog.findBySlug('renamed'), null)
-  assert.equal(catalog.seatOfOutcome('a', outcomeId('new-yes')), null)
+  assert.equal(catalog.knownOfOutcome('a', outcomeId('new-yes')), null)
 })
 
 test('[CAT9] an event goes with its last market, here and in storage, and comes back only with one', () => {

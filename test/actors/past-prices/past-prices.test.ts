@@ -74,7 +74,7 @@ function openPast(
   const past = new PastPrices({
     storage: tables,
     events: { event: () => null },
-    historyOf: () => history,
+    priceHistoryOf: () => history,
     liveSinceMs: () => live.sinceMs,
     clock,
     log: silentLog,

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Catalog } from '../../../actors/catalog/catalog.ts'
 import { System } from '../../../actors/system.ts'
 import { DelayWatch } from '../../../actors/venue/delay-watch.ts'
-import { Router } from '../../../actors/venue/router.ts'
+import { EventRoutes } from '../../../actors/venue/event-routes.ts'
 import { VenueActor } from '../../../actors/venue/venue.ts'
 import type {
   BookChangeEvent,
@@ -130,9 +130,9 @@ function openVenue(
     delays,
     isHandled: () => system.waiting === 0,
   })
-  const seat = { venue, actor, cell: system.spawn(actor) }
-  const router = new Router({ catalog, metrics, onWalletFill: () => undefined })
-  router.seat(seat)
+  const open = { venue, actor, cell: system.spawn(actor) }
+  const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
+  routes.add(open)
   publisher.watch(actor)
   delays.watch(actor)
   delays.start()
@@ -149,7 +149,7 @@ function openVenue(
     fetched,
     held,
     ranges,
-    router,
+    routes,
     storage,
     updates,
   }
@@ -179,31 +179,31 @@ test('[VEN1] what the catalogue finds is watched, resolved markets are not', asy
 })
 
 test('[VEN2] a gap stales exactly the books it names and asks for them again', async () => {
-  const { asked, catalog, crawled, router } = openVenue()
+  const { asked, catalog, crawled, routes } = openVenue()
   await crawled
-  for (const name of ['x', 'y']) router.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
-  router.route(feedEvent({}))
+  for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  routes.route(feedEvent({}))
   assert.deepEqual(asked.resynced, ['x-yes'])
   assert.equal(catalog.find('venue_a_x')?.book().isStale, true)
   assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
 })
 
 test('[VEN3] a stale book is asked for again until it is fresh, and then no more', async () => {
-  const { asked, clock, crawled, router } = openVenue([listing('x')])
+  const { asked, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   clock.advance(3 * staleRetryMs)
   assert.ok(asked.resynced.length >= 2)
-  router.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
   asked.resynced.length = 0
   clock.advance(3 * staleRetryMs)
   assert.deepEqual(asked.resynced, [])
 })
 
 test('[VEN4] missed trades are read from where the stream broke, and once more a little later', async () => {
-  const { clock, crawled, ranges, router } = openVenue()
+  const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   await turns()
   clock.advance(15_000)
   await turns()
@@ -212,7 +212,7 @@ test('[VEN4] missed trades are read from where the stream broke, and once more a
 })
 
 test('[VEN4] a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
-  const { clock, crawled, held, router, storage } = openVenue()
+  const { clock, crawled, held, routes, storage } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 100_000)
   let answer: () => void = () => undefined
@@ -220,9 +220,9 @@ test('[VEN4] a kill before lost trades have been read does not forget them, what
     new Promise((resolve) => {
       answer = () => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
     })
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   const liveMs = clock.nowMs()
-  router.route(trade('x', 't1', { venueTimeMs: liveMs }))
+  routes.route(trade('x', 't1', { venueTimeMs: liveMs }))
   clock.advance(2_000)
   const mark = () => storage.marks.get('newest_trade_ms_a')
   assert.ok((mark() ?? 0) <= sinceMs, 'the next run asks for them again')
@@ -239,15 +239,15 @@ test('[VEN4] a kill before lost trades have been read does not forget them, what
 })
 
 test('[ANSWER2] trades of an outage are not complete by a copy that lacks what was stored before it', async () => {
-  const { actor, clock, crawled, held, ranges, router } = openVenue()
+  const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
   const keptMs = clock.nowMs()
-  router.route(trade('x', 't1', { venueTimeMs: keptMs }))
+  routes.route(trade('x', 't1', { venueTimeMs: keptMs }))
   await turns()
   clock.advance(20_000)
   const read = { completeFromMs: timeMs(0), doubt: null }
   held.answer = async () => ({ ...read, newestMs: timeMs(keptMs - 200_000) })
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(keptMs + 1_000) }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(keptMs + 1_000) }))
   const seconds = async (count: number) => {
     for (let second = 0; second < count; second += 1) {
       await turns()
@@ -264,7 +264,7 @@ test('[ANSWER2] trades of an outage are not complete by a copy that lacks what w
 })
 
 test('[VEN5] trades that cannot be brought back are announced as a gap', async () => {
-  const { clock, crawled, held, router, updates } = openVenue()
+  const { clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
   held.answer = async () => ({
@@ -272,19 +272,19 @@ test('[VEN5] trades that cannot be brought back are announced as a gap', async (
     doubt: null,
     newestMs: null,
   })
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   await turns()
   const gap = updates.find((update) => update.kind === 'gap')
   assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
 })
 
 test('[VEN6] REST that fails is asked again, and the trades come in the end', async () => {
-  const { clock, crawled, held, ranges, router, updates } = openVenue()
+  const { clock, crawled, held, ranges, routes, updates } = openVenue()
   await crawled
   held.answer = async () => {
     throw new Error('HTML')
   }
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: clock.nowMs() }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: clock.nowMs() }))
   for (let round = 0; round < 5; round += 1) {
     await turns()
     clock.advance(1_000)
@@ -302,7 +302,7 @@ test('[VEN6] REST that fails is asked again, and the trades come in the end', as
 })
 
 test('[VEN14] a status says up to when the trades of an outage are complete', async () => {
-  const { actor, clock, crawled, held, router, updates } = openVenue()
+  const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const told = () =>
     updates.flatMap((update) => (update.kind === 'status' ? [update.completeToMs] : []))
@@ -314,10 +314,10 @@ test('[VEN14] a status says up to when the trades of an outage are complete', as
     new Promise((resolve) => {
       answers.push(() => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null }))
     })
-  router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
   clock.advance(1_000)
   assert.equal(told().at(-1), sinceMs)
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   const upMs = clock.nowMs()
   for (let second = 0; second < 40; second += 1) {
     clock.advance(1_000)
@@ -337,10 +337,10 @@ test('[VEN14] a status says up to when the trades of an outage are complete', as
 })
 
 test('[VEN14] a gap carries its times and, where it is known, how many trades it is', async () => {
-  const { clock, crawled, router, updates } = openVenue([])
+  const { clock, crawled, routes, updates } = openVenue([])
   await crawled
   for (const [index, id] of ['t1', 't2', 't3'].entries()) {
-    router.route(trade('new', id, { venueTimeMs: timeMs(NOON + index) }))
+    routes.route(trade('new', id, { venueTimeMs: timeMs(NOON + index) }))
   }
   for (let minute = 0; minute < 6; minute += 1) {
     clock.advance(60_000)
@@ -352,10 +352,10 @@ test('[VEN14] a gap carries its times and, where it is known, how many trades it
 })
 
 test('[VEN7] a trade of an unknown market waits until the market is read, and is then told', async () => {
-  const { catalogRows, clock, crawled, fetched, router, updates } = openVenue([])
+  const { catalogRows, clock, crawled, fetched, routes, updates } = openVenue([])
   await crawled
   const late: TradeEvent = trade('new', 't1')
-  router.route(late)
+  routes.route(late)
   clock.advance(300)
   await turns()
   assert.deepEqual(fetched, [['new']])
@@ -368,10 +368,10 @@ test('[VEN7] a trade of an unknown market waits until the market is read, and is
 })
 
 test('[VEN8] a resolved market is watched no more, a reopened one again', async () => {
-  const { asked, crawled, router } = openVenue([listing('x')])
+  const { asked, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
-    router.route({
+    routes.route({
       kind: 'marketStatus',
       venue: 'a',
       market: listing('x').nativeId,
@@ -390,7 +390,7 @@ test('[VEN8] a resolved market is watched no more, a reopened one again', async 
 test('[VEN9] the newest trade’s time outlives the run, and the next run reads on from there', async () => {
   const first = openVenue([listing('x')])
   await first.crawled
-  first.router.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
+  first.routes.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
   await first.actor.stop()
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
@@ -399,26 +399,26 @@ test('[VEN9] the last run’s end stays until its hole is asked for, though trad
   const storage = openMemoryStorage()
   const endMs = timeMs(new ManualClock().nowMs() - 60_000)
   storage.marks.put('newest_trade_ms_a', endMs)
-  const { clock, crawled, ranges, router } = openVenue([listing('x')], storage)
+  const { clock, crawled, ranges, routes } = openVenue([listing('x')], storage)
   await crawled
-  router.route(trade('x', 't1', { venueTimeMs: clock.nowMs() }))
+  routes.route(trade('x', 't1', { venueTimeMs: clock.nowMs() }))
   clock.advance(2_000)
   assert.equal(storage.marks.get('newest_trade_ms_a'), endMs)
   const sinceMs = timeMs(clock.nowMs() - 1_000)
-  router.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
-  router.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   await turns()
   assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
 test('[VEN10] trades of a market that the venue never lists are announced as lost, and make room', async () => {
-  const { catalogRows, clock, crawled, router, updates } = openVenue([])
+  const { catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   const firstMs = timeMs(clock.nowMs() - 9_000)
-  router.route(trade('never', 't1', { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }))
-  router.route(trade('never', 't2', { venueTimeMs: firstMs, receivedAtMs: clock.nowMs() }))
+  routes.route(trade('never', 't1', { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }))
+  routes.route(trade('never', 't2', { venueTimeMs: firstMs, receivedAtMs: clock.nowMs() }))
   clock.advance(200_000)
-  router.route(trade('later', 't3', { receivedAtMs: clock.nowMs() }))
+  routes.route(trade('later', 't3', { receivedAtMs: clock.nowMs() }))
   clock.advance(99_000)
   assert.deepEqual(
     updates.filter(({ kind }) => kind === 'gap'),
@@ -432,7 +432,7 @@ test('[VEN10] trades of a market that the venue never lists are announced as los
   )
   const row = listing('later')
   catalogRows.set(row.nativeId, row)
-  router.route(trade('later', 't4', { receivedAtMs: clock.nowMs() }))
+  routes.route(trade('later', 't4', { receivedAtMs: clock.nowMs() }))
   for (let round = 0; round < 3; round += 1) {
     clock.advance(300)
     await turns()
@@ -441,19 +441,19 @@ test('[VEN10] trades of a market that the venue never lists are announced as los
 })
 
 test('[VEN9] a trade that waits for its market is not forgotten by a kill', async () => {
-  const { catalogRows, clock, crawled, router, storage } = openVenue()
+  const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
   const waitingMs = clock.nowMs()
-  router.route(trade('late', 't1', { venueTimeMs: waitingMs, receivedAtMs: waitingMs }))
+  routes.route(trade('late', 't1', { venueTimeMs: waitingMs, receivedAtMs: waitingMs }))
   clock.advance(2_000)
   const liveMs = clock.nowMs()
-  router.route(trade('x', 't2', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
+  routes.route(trade('x', 't2', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
   clock.advance(2_000)
   assert.equal(mark(), waitingMs, 'the next run asks for it again')
   const row = listing('late')
   catalogRows.set(row.nativeId, row)
-  router.route(trade('late', 't3', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
+  routes.route(trade('late', 't3', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
   for (let round = 0; round < 10; round += 1) {
     clock.advance(300)
     await turns()
@@ -463,12 +463,12 @@ test('[VEN9] a trade that waits for its market is not forgotten by a kill', asyn
 })
 
 test('[VEN11] trades of a market too old to be taken do not wait for it', async () => {
-  const { catalog, catalogRows, clock, crawled, router, updates } = openVenue([])
+  const { catalog, catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   assert.equal(catalog.forget(clock.nowMs(), 1, 1), 0)
   const row = listing('old', { status: 'resolved', closeAtMs: timeMs(NOON - 2 * 86_400_000) })
   catalogRows.set(row.nativeId, row)
-  router.route(trade('old', 't1', { receivedAtMs: clock.nowMs() }))
+  routes.route(trade('old', 't1', { receivedAtMs: clock.nowMs() }))
   clock.advance(300)
   await turns()
   assert.equal(catalog.find('venue_a_old'), null)
@@ -523,14 +523,14 @@ test('[COVER2] an interval ends with the last data; what follows a silence is an
 })
 
 test('[COVER3] a lost connection ends an interval, however soon it is back; a single book does not', () => {
-  const { actor, clock, feed, router, storage } = openVenue()
+  const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
-  router.route(feedEvent({ kind: 'feedGap' }))
+  routes.route(feedEvent({ kind: 'feedGap' }))
   clock.advance(2_000)
   assert.equal(actor.liveSinceMs, fromMs)
   const downMs = clock.nowMs()
-  router.route(feedEvent({ kind: 'feedDown' }))
+  routes.route(feedEvent({ kind: 'feedDown' }))
   assert.equal(actor.liveSinceMs, null)
   clock.advance(1_000)
   const againMs = actor.liveSinceMs
@@ -563,12 +563,12 @@ test('[COVER5] a feed whose books may be over a minute late covers nothing', () 
 async function openLateBooks(count: number) {
   const names = Array.from({ length: count }, (_, index) => `m${index}`)
   const world = openVenue(names.map((name) => listing(name)))
-  const { asked, clock, crawled, router } = world
+  const { asked, clock, crawled, routes } = world
   await crawled
   const books = () =>
     names.map((name) => world.catalog.find(`venue_a_${name}`)?.book() ?? assert.fail())
   const tellAll = (make: (name: string) => BookSnapshotEvent | BookChangeEvent) => {
-    for (const name of names) router.route(make(name))
+    for (const name of names) routes.route(make(name))
   }
   tellAll((name) => snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
   clock.advance(1_000)
@@ -637,10 +637,10 @@ test('[DELAY7] while books are late the feed is stale, and a little longer; each
 })
 
 test('[DELAY7] while what the venue sends lies unread its books are stale over REST, without a snapshot', async () => {
-  const { actor, asked, catalog, clock, crawled, router, updates } = openVenue([listing('x')])
+  const { actor, asked, catalog, clock, crawled, routes, updates } = openVenue([listing('x')])
   await crawled
-  router.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
-  router.route(change('x', [bid(0.4, 2)], { receivedAtMs: clock.nowMs() }))
+  routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  routes.route(change('x', [bid(0.4, 2)], { receivedAtMs: clock.nowMs() }))
   clock.advance(1_000)
   asked.resynced.length = 0
   const market = catalog.find('venue_a_x') ?? assert.fail()
@@ -662,12 +662,12 @@ test('[DELAY7] while what the venue sends lies unread its books are stale over R
 })
 
 test('[DELAY8] what lies unread for too long costs the connections of books; reading is paused for all of them', async () => {
-  const { actor, asked, clock, crawled, router } = openVenue([listing('x')])
+  const { actor, asked, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   const comeLate = (lateMs: number) => {
     const receivedAtMs = clock.nowMs()
     const venueTimeMs = timeMs(receivedAtMs - lateMs)
-    router.route(change('x', [bid(0.4, 2)], { receivedAtMs, venueTimeMs }))
+    routes.route(change('x', [bid(0.4, 2)], { receivedAtMs, venueTimeMs }))
   }
   comeLate(10)
   clock.advance(delayLookMs)

@@ -1,4 +1,4 @@
-// A wallet with thousands of events as it really is: the ledger on LMDB, the account made in the thread, and a second
+// A wallet with thousands of events as it really is: the ledger on LMDB, the tally made in the thread, and a second
 // process over the same folder. The judge is the naive twin.
 
 import assert from 'node:assert/strict'
@@ -53,7 +53,7 @@ test('[WALLETS7] a large wallet comes from the disk and the thread as from memor
     )
     const row = storage.wallets.get(wallet)
     assert.equal(row?.events, events.length)
-    assert.ok((row?.accountEvents ?? 0) > 0, 'the account is kept')
+    assert.ok((row?.tallyEvents ?? 0) > 0, 'the tally is kept')
     await world.wallets.stop()
     await storage.close()
   }

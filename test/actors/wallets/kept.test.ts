@@ -218,7 +218,7 @@ test('[WALLETS26] a name, a payout and outcomes that the venue does not tell any
   await world.restart()
   market.summary = open
   world.wallets.onListed(market)
-  world.storage.wallets.putAccount(wallet, new Uint8Array([1]))
+  world.storage.wallets.putTally(wallet, new Uint8Array([1]))
   world.clock.advance(7 * HOUR_MS)
   await world.open(wallet)
   await settled(60)

@@ -204,13 +204,13 @@ test('[WALLETS19] a conversion in the last minute waits for its group too, and a
   await world.wallets.stop()
 })
 
-test('[WALLETS19] a group that is not told keeps the catalogue’s from being used, over restarts and lost accounts', async () => {
+test('[WALLETS19] a group that is not told keeps the catalogue’s from being used, over restarts and lost tallies', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
   world.venue.tellsGroups = false
   assert.equal((await opened(world, wallet)).isComplete, false)
   await world.wallets.stop()
-  world.storage.wallets.putAccount(wallet, new Uint8Array([1, 2, 3]))
+  world.storage.wallets.putTally(wallet, new Uint8Array([1, 2, 3]))
   await world.restart()
   const market = world.markets.get(nativeMarketId('g1')) ?? assert.fail()
   world.wallets.onListed(market)

@@ -235,14 +235,14 @@ test('[WALLETS6] only what is settled is kept for good: the last minute may be t
   await world.wallets.stop()
 })
 
-test('[WALLETS7] a damaged account is made anew from the ledger, a damaged ledger is read anew', async () => {
+test('[WALLETS7] a damaged tally is made anew from the ledger, a damaged ledger is read anew', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = sure(await world.open(wallet)).totals
   const { wallets } = world.storage
   const all = { ...EVER, limit: 2_000, order: 'asc', kinds: null, market: null } as const
   for (const damage of [
-    () => wallets.putAccount(wallet, new Uint8Array([1, 2, 3])),
+    () => wallets.putTally(wallet, new Uint8Array([1, 2, 3])),
     () => wallets.putBlock(wallet, 1, new Uint8Array(100)),
     () => wallets.putBlock(wallet, 2, new Uint8Array(100)),
   ]) {
@@ -258,17 +258,13 @@ test('[WALLETS7] a damaged account is made anew from the ledger, a damaged ledge
     assert.deepEqual([view.totals, view.isComplete], [before, true])
     assert.equal(view.events(all).length, 1_300)
     const row = wallets.get(wallet)
-    assert.deepEqual([row?.events, row?.accountEvents, row?.blocks], [1_300, 1_300, 3])
+    assert.deepEqual([row?.events, row?.tallyEvents, row?.blocks], [1_300, 1_300, 3])
   }
-  assert.equal(
-    world.venue.readFrom.filter((fromMs) => fromMs === 0).length,
-    3,
-    'the account was not',
-  )
+  assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 3, 'the tally was not')
   await world.wallets.stop()
 })
 
-test('[WALLETS7] an account that was stored within a block is gone on with, by few events and by many', async () => {
+test('[WALLETS7] a tally that was stored within a block is gone on with, by few events and by many', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)

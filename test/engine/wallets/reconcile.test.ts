@@ -6,9 +6,9 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { VenuePosition } from '../../../engine/wallet.ts'
-import { WalletAccount } from '../../../engine/wallets/account.ts'
-import type { AccountPosition } from '../../../engine/wallets/figures.ts'
+import type { TallyPosition } from '../../../engine/wallets/figures.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
+import { WalletTally } from '../../../engine/wallets/tally.ts'
 import { accountFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
@@ -19,11 +19,11 @@ test('[RECON1] what the venue tells in its own meanings of the same history is n
     const { events, markets } = randomHistory(seed, {
       ...{ isComplete: true, eventCount: 80, groupCount: 3 },
     })
-    const account = WalletAccount.empty()
+    const tally = WalletTally.empty()
     for (const event of events) {
-      account.apply(event, (id) => markets.find(({ nativeId }) => nativeId === id) ?? null)
+      tally.apply(event, (id) => markets.find(({ nativeId }) => nativeId === id) ?? null)
     }
-    const { positions } = accountFigures(account, [])
+    const { positions } = accountFigures(tally, [])
     const random = seededRandom('venue', seed)
     const theirs = positions.map((position) => asTheVenueTells(position, random.next()))
     assert.deepEqual(reconcile(positions, theirs), [], `history ${seed}`)
@@ -91,7 +91,7 @@ test('[RECON3] positions that only one of the two knows are told, as far as the 
 })
 
 /** By the venue's definitions, with an average cut to four decimals. */
-function asTheVenueTells(position: AccountPosition, chance: number): VenuePosition {
+function asTheVenueTells(position: TallyPosition, chance: number): VenuePosition {
   const contracts = position.bought / 1e6
   const rounding = Math.trunc(contracts * 100 * chance)
   const { token, market, balance, bought, realized, lost } = position
@@ -102,9 +102,9 @@ function asTheVenueTells(position: AccountPosition, chance: number): VenuePositi
   }
 }
 
-function ours(set: Partial<Record<keyof AccountPosition, unknown>>): AccountPosition {
-  const size = (name: keyof AccountPosition) => sizeMicros(Number(set[name] ?? 0))
-  const usd = (name: keyof AccountPosition) => usdMicros(Number(set[name] ?? 0))
+function ours(set: Partial<Record<keyof TallyPosition, unknown>>): TallyPosition {
+  const size = (name: keyof TallyPosition) => sizeMicros(Number(set[name] ?? 0))
+  const usd = (name: keyof TallyPosition) => usdMicros(Number(set[name] ?? 0))
   return {
     token: outcomeId(String(set.token ?? 't')),
     ...{ market: nativeMarketId('m'), outcomeIndex: 0, isCostKnown: true },

@@ -20,8 +20,8 @@ import type {
   WalletEventKind,
   WalletMarket,
 } from '../../../engine/wallet.ts'
-import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
+import { WalletTally } from '../../../engine/wallets/tally.ts'
 import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
@@ -90,18 +90,18 @@ function bought(row: Row, resolvedTo: number | null) {
     group: null,
     ...{ question: null, slug: null, eventSlug: null, labels: [] },
   }
-  const account = WalletAccount.empty()
-  account.apply(event, () => market)
-  return { account, event, market }
+  const tally = WalletTally.empty()
+  tally.apply(event, () => market)
+  return { tally, event, market }
 }
 
 test('[WALLET12] a closed position held to the end has realised what the venue says', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
-    const { account, event, market } = bought(row, number(row, 'curPrice'))
+    const { tally, event, market } = bought(row, number(row, 'curPrice'))
     const redeemed = timeMs(event.timeMs + 120_000)
-    account.apply({ ...event, kind: 'redeem', token: null, timeMs: redeemed }, () => market)
-    const position = account.position(0)
+    tally.apply({ ...event, kind: 'redeem', token: null, timeMs: redeemed }, () => market)
+    const position = tally.position(0)
     const theirs = usdOf(number(row, 'realizedPnl'))
     // Averages of six decimals here: half a micro a contract.
     const tolerance = position.bought / MICROS / 2 + 1
@@ -118,8 +118,8 @@ test('[WALLET12] open positions cost what the venue says; a loser has lost it he
     const isResolved = row.redeemable === true
     // Two of the wallets sold a part of what they bought: this is about what is left.
     const held = { ...row, totalBought: row.size }
-    const { account } = bought(held, isResolved ? price : null)
-    const position = account.position(0)
+    const { tally } = bought(held, isResolved ? price : null)
+    const position = tally.position(0)
     // Averages are cut to four decimals.
     const tolerance = 100 * (position.bought / MICROS) + 50
     const cashPnl = usdOf(number(row, 'cashPnl'))
@@ -141,9 +141,9 @@ test('[WALLET12] recorded activity adds up: fills, income, and redemptions of wh
   const recorded = rows(t, 'em-activity_all.json')
   if (recorded.length === 0) return
   const events = recorded.map((row) => eventOf(row)).reverse()
-  const account = WalletAccount.empty()
-  for (const event of events) account.apply(event, () => null)
-  const { trades, income, redemptions } = account.totals()
+  const tally = WalletTally.empty()
+  for (const event of events) tally.apply(event, () => null)
+  const { trades, income, redemptions } = tally.totals()
   const of = (kind: WalletEventKind) => events.filter((event) => event.kind === kind)
   assert.equal(trades, of('buy').length + of('sell').length)
   assert.equal(redemptions, of('redeem').length)
@@ -151,10 +151,10 @@ test('[WALLET12] recorded activity adds up: fills, income, and redemptions of wh
     income,
     of('income').reduce((sum, { usd }) => sum + usd, 0),
   )
-  const redeemed = account.position(account.indexOf(of('buy').at(-1)?.token ?? fail()))
+  const redeemed = tally.position(tally.indexOf(of('buy').at(-1)?.token ?? fail()))
   assert.ok(!redeemed.isCostKnown && redeemed.balance === 0, 'more was paid than was held')
   assert.deepEqual(
-    accountFigures(account, ALL),
+    accountFigures(tally, ALL),
     naiveFigures(events, () => null, ALL),
   )
 })
@@ -168,10 +168,10 @@ test('[WALLET12] the fills of every recorded wallet give the twin’s figures', 
     }
     for (const [wallet, events] of byWallet) {
       events.sort((one, other) => one.timeMs - other.timeMs)
-      const account = WalletAccount.empty()
-      for (const event of events) account.apply(event, () => null)
+      const tally = WalletTally.empty()
+      for (const event of events) tally.apply(event, () => null)
       const naive = naiveFigures(events, () => null, ALL)
-      assert.deepEqual(accountFigures(account, ALL), naive, wallet)
+      assert.deepEqual(accountFigures(tally, ALL), naive, wallet)
     }
   }
 })

@@ -6,8 +6,8 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { WalletEvent, WalletEventKind, WalletMarket } from '../../../engine/wallet.ts'
-import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
+import { WalletTally } from '../../../engine/wallets/tally.ts'
 import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
@@ -53,7 +53,7 @@ function event(
 }
 
 class Told {
-  readonly account = WalletAccount.empty()
+  readonly tally = WalletTally.empty()
   readonly #markets: readonly WalletMarket[]
 
   constructor(...markets: readonly WalletMarket[]) {
@@ -62,11 +62,11 @@ class Told {
 
   apply(...given: Parameters<typeof event>) {
     const find = (id: string) => this.#markets.find(({ nativeId }) => nativeId === id) ?? null
-    return this.account.apply(event(...given), find)
+    return this.tally.apply(event(...given), find)
   }
 
   position(token: string) {
-    return this.account.position(this.account.indexOf(outcomeId(token)))
+    return this.tally.position(this.tally.indexOf(outcomeId(token)))
   }
 }
 
@@ -116,7 +116,7 @@ test('[WALLET5] what is given above what is known realises nothing, and the posi
   assert.deepEqual([sold, soldUsd, isCostKnown], [4_000_000, 2_400_000, false])
   told.apply('sell', [2, 'm-no', 1, 0.9])
   assert.deepEqual([told.position('m-no').realized, told.position('m-no').isCostKnown], [0, false])
-  assert.equal(told.account.totals().volume, 1_500_000 + 2_400_000 + 900_000, 'all of it is volume')
+  assert.equal(told.tally.totals().volume, 1_500_000 + 2_400_000 + 900_000, 'all of it is volume')
 })
 
 test('[WALLET3] a split buys both sides at half a dollar, a merge sells them, the odd micro goes to the last', () => {
@@ -129,7 +129,7 @@ test('[WALLET3] a split buys both sides at half a dollar, a merge sells them, th
   told.apply('merge', [3, 'm', 1])
   assert.equal(told.position('m-no').realized, 2_000_000 - 1_500_001 + 300_000)
   assert.equal(told.position('m-yes').realized, 500_000 - 499_999, 'floor of the cost')
-  const { splits, merges, trades, volume } = told.account.totals()
+  const { splits, merges, trades, volume } = told.tally.totals()
   assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
 })
 
@@ -139,21 +139,21 @@ test('[WALLET4] a loser is realised at the resolution, or at the market’s last
   const told = new Told(facts)
   told.apply('buy', [0, 'm-yes', 10, 4])
   const at = (second: number) => timeMs(START_MS + second * SECOND)
-  assert.equal(told.account.between(at(100), at(100)).realized, -4_000_000)
+  assert.equal(told.tally.between(at(100), at(100)).realized, -4_000_000)
   told.apply('buy', [150, 'm-yes', 10, 1])
-  assert.equal(told.account.between(at(100), at(100)).realized, 0, 'taken back')
-  assert.equal(told.account.between(at(150), at(150)).realized, -5_000_000)
+  assert.equal(told.tally.between(at(100), at(100)).realized, 0, 'taken back')
+  assert.equal(told.tally.between(at(150), at(150)).realized, -5_000_000)
   const { balance, amount, cost, lost, updatedAtMs } = told.position('m-yes')
   assert.deepEqual([balance, amount, cost, lost], [20_000_000, 0, 0, 5_000_000])
   assert.equal(updatedAtMs, at(150))
   told.apply('redeem', [200, 'm', 0])
   assert.equal(told.position('m-yes').balance, 0)
   assert.equal(
-    told.account.between(at(150), at(150)).realized,
+    told.tally.between(at(150), at(150)).realized,
     -5_000_000,
     'a redemption is too late',
   )
-  assert.equal(told.account.between(at(200), at(200)).realized, 0)
+  assert.equal(told.tally.between(at(200), at(200)).realized, 0)
 })
 
 test('[WALLET4] a redemption pays the payout, parts of a dollar too, for all that is held of both sides', () => {
@@ -164,7 +164,7 @@ test('[WALLET4] a redemption pays the payout, parts of a dollar too, for all tha
   told.apply('redeem', [9, 'm', 0, 0])
   assert.equal(told.position('m-yes').realized, 499_999 - 600_000)
   assert.equal(told.position('m-no').realized, 1_333_334 - 1_000_000)
-  assert.deepEqual(told.account.openMarkets(), [])
+  assert.deepEqual(told.tally.openMarkets(), [])
 })
 
 test('[WALLET4] where no payout is known, dollars that are one side’s whole amount say who won', () => {
@@ -175,7 +175,7 @@ test('[WALLET4] where no payout is known, dollars that are one side’s whole am
   assert.equal(told.position('m-yes').realized, -4_000_000)
   assert.equal(told.position('m-no').realized, 5_000_000)
   assert.ok(told.position('m-no').isCostKnown)
-  assert.deepEqual(told.account.guessedMarkets(), [nativeMarketId('m')])
+  assert.deepEqual(told.tally.guessedMarkets(), [nativeMarketId('m')])
   const other = new Told(market('m'))
   other.apply('buy', [0, 'm-yes', 1, 0.4])
   other.apply('buy', [0, 'm-no', 3, 1])
@@ -197,9 +197,9 @@ test('[WALLET10] No of two markets of four become dollars and Yes of the other t
   assert.equal(told.position('m1-yes').cost, 3_000_000)
   assert.equal(told.position('m3-yes').cost, 3_000_000)
   assert.equal(told.position('m3-yes').amount, 10_000_000)
-  const { realized, conversions, trades } = told.account.totals()
+  const { realized, conversions, trades } = told.tally.totals()
   assert.deepEqual([realized, conversions, trades], [0, 1, 2])
-  assert.equal(told.account.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
+  assert.equal(told.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
 })
 
 test('[WALLET10] a cheap enough No leaves Yes below nothing, and No of every market is realised', () => {
@@ -209,7 +209,7 @@ test('[WALLET10] a cheap enough No leaves Yes below nothing, and No of every mar
   told.apply('conversion', [1, 'm0', 5, 10], { converted: three })
   assert.equal(told.position('m3-yes').cost, 1_500_000 - 10_000_000)
   told.apply('conversion', [2, 'm0', 5, 15], { converted: GROUP.map(nativeMarketId) })
-  assert.equal(told.account.totals().realized, 15_000_000 - 2_000_000)
+  assert.equal(told.tally.totals().realized, 15_000_000 - 2_000_000)
   assert.equal(told.position('m0-no').realized, 3_750_000 - 500_000)
 })
 
@@ -226,7 +226,7 @@ test('[WALLET10] No that were not known to be held leave the Yes unsure, and an 
   lone.apply('conversion', [1, 'm0', 3, 0], { converted: [nativeMarketId('m0')] })
   const { amount, cost, realized, isCostKnown } = lone.position('m0-no')
   assert.deepEqual([amount, cost, realized, isCostKnown], [1_000_000, 500_000, 0, false])
-  assert.deepEqual(lone.account.guessedMarkets(), [nativeMarketId('m0')])
+  assert.deepEqual(lone.tally.guessedMarkets(), [nativeMarketId('m0')])
 })
 
 test('[WALLET13] a conversion of every market of its group realises its cash at once, to the micro, as the twin does', () => {
@@ -243,10 +243,10 @@ test('[WALLET13] a conversion of every market of its group realises its cash at 
     const paid = micros(size) * (names.length - 1)
     const all = event('conversion', [10, 'k0', size, paid / MICROS], { converted: group })
     const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
-    const account = WalletAccount.empty()
-    for (const one of [...events, all]) account.apply(one, find)
-    assert.deepEqual(accountFigures(account, []), naiveFigures([...events, all], find, []))
-    const { positions, totals } = accountFigures(account, [])
+    const tally = WalletTally.empty()
+    for (const one of [...events, all]) tally.apply(one, find)
+    assert.deepEqual(accountFigures(tally, []), naiveFigures([...events, all], find, []))
+    const { positions, totals } = accountFigures(tally, [])
     const spent = events.reduce((sum, { usd }) => sum + usd, 0)
     const held = positions.reduce((sum, { cost }) => sum + cost, 0)
     assert.equal(totals.realized, paid - (spent - held), `seed ${seed}`)
@@ -258,7 +258,7 @@ test('[WALLET6] a market is won or lost when nothing of it is open, and open aga
   told.apply('buy', [0, 'w-yes', 2, 1])
   told.apply('buy', [1, 'w-no', 2, 1])
   told.apply('sell', [2, 'w-yes', 2, 1.5])
-  assert.equal(told.account.totals().wins, 0, 'the other side is still held')
+  assert.equal(told.tally.totals().wins, 0, 'the other side is still held')
   told.apply('sell', [3, 'w-no', 2, 0.75])
   told.apply('buy', [4, 'l-yes', 1, 1])
   told.apply('sell', [5, 'l-yes', 1, 0])
@@ -266,8 +266,8 @@ test('[WALLET6] a market is won or lost when nothing of it is open, and open aga
   told.apply('sell', [7, 'e-yes', 1, 0.5])
   told.apply('buy', [8, 'o-yes', 1, 0.5])
   const counted = () => {
-    const { markets, wins, losses } = told.account.totals()
-    return [markets, wins, losses, told.account.openMarkets().join()]
+    const { markets, wins, losses } = told.tally.totals()
+    return [markets, wins, losses, told.tally.openMarkets().join()]
   }
   assert.deepEqual(counted(), [4, 1, 1, 'o'])
   told.apply('buy', [9, 'w-yes', 1, 0.5])
@@ -278,7 +278,7 @@ test('[WALLET6] income and fees stand beside what was realised', () => {
   const told = new Told()
   told.apply('income', [0, '', 25.5])
   told.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
-  const { income, fees, realized, trades, firstTradeMs } = told.account.totals()
+  const { income, fees, realized, trades, firstTradeMs } = told.tally.totals()
   assert.deepEqual([income, fees, realized, trades], [25_500_000, 30_000, 0, 1])
   assert.equal(firstTradeMs, START_MS + SECOND)
   assert.equal(told.position('m-yes').outcomeIndex, -1, 'nobody knows the market')
@@ -292,7 +292,7 @@ test('[WALLET7] ranges hold both ends, and steps are days, weeks from Monday and
   for (const day of days) told.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
   const all = { fromMs: timeMs(0), toMs: timeMs(START_MS + 400 * DAY) }
   const starts = (granularity: 'day' | 'week' | 'month' | 'all') =>
-    told.account.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
+    told.tally.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
   assert.deepEqual(starts('day'), days)
   assert.deepEqual(starts('week'), [-3, 4, 25])
   assert.deepEqual(starts('month'), [0, 31])
@@ -301,9 +301,9 @@ test('[WALLET7] ranges hold both ends, and steps are days, weeks from Monday and
     days,
   )
   const second = timeMs(START_MS + 3 * DAY + SECOND)
-  assert.equal(told.account.between(second, second).realized, 1_000_000)
-  assert.equal(told.account.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
-  const [point] = told.account.series({ fromMs: second, toMs: second, granularity: 'week' })
+  assert.equal(told.tally.between(second, second).realized, 1_000_000)
+  assert.equal(told.tally.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
+  const [point] = told.tally.series({ fromMs: second, toMs: second, granularity: 'week' })
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
@@ -314,9 +314,9 @@ test('[WALLET8] hours come whole and in order, also those of resolutions learned
     told.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
   for (let index = count - 1; index >= 0; index -= 1) {
     const resolvedAtMs = timeMs(START_MS + (index * 3_600 + 7) * SECOND)
-    told.account.resolve(market(`m${index}`, { payout: priceMicros(0), resolvedAtMs }))
+    told.tally.resolve(market(`m${index}`, { payout: priceMicros(0), resolvedAtMs }))
   }
-  const hours = told.account.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
+  const hours = told.tally.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
   assert.equal(hours.length, 40)
   for (const [index, { hour, ...sums }] of hours.entries()) {
     assert.equal(hour, START_MS / 3_600_000 + 10 + index)
@@ -330,15 +330,15 @@ test('[WALLET11] what comes to be known too late asks for a rebuild, and not aga
   told.apply('redeem', [9, 'm', 3, 3])
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
-  assert.equal(told.account.resolve(facts), 'rebuild')
+  assert.equal(told.tally.resolve(facts), 'rebuild')
   const again = new Told(facts)
   again.apply('buy', [0, 'm-yes', 10, 4])
   assert.equal(again.apply('redeem', [9, 'm', 3, 3]), 'applied')
-  assert.equal(again.account.resolve(facts), 'ignored')
-  assert.deepEqual(again.account.guessedMarkets(), [])
+  assert.equal(again.tally.resolve(facts), 'ignored')
+  assert.deepEqual(again.tally.guessedMarkets(), [])
   assert.equal(again.position('m-yes').realized, 6_000_000)
   const other = { ...facts, payout: priceMicros(0) }
-  assert.equal(again.account.resolve(other), 'rebuild', 'it was redeemed as a winner')
-  assert.equal(again.account.resolve(market('never')), 'ignored')
+  assert.equal(again.tally.resolve(other), 'rebuild', 'it was redeemed as a winner')
+  assert.equal(again.tally.resolve(market('never')), 'ignored')
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })

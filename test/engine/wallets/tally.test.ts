@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import type { NativeMarketId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
-import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { openSections } from '../../../engine/wallets/sections.ts'
+import { WalletTally } from '../../../engine/wallets/tally.ts'
 import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
@@ -19,8 +19,8 @@ test('[WALLET1] every figure of a history is what the naive twin works out from 
     const history = randomHistory(seed)
     const find = finder(history.markets)
     const ranges = someRanges(seed, history)
-    const account = accountOf(history.events, find)
-    const found = accountFigures(account, ranges)
+    const tally = accountOf(history.events, find)
+    const found = accountFigures(tally, ranges)
     assert.deepEqual(found, naiveFigures(history.events, find, ranges), `history ${seed}`)
   }
 })
@@ -29,8 +29,8 @@ test('[WALLET3] cash, fees apart, and the cost of what is held make up what was 
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
-    const account = accountOf(history.events, finder(history.markets))
-    const { positions } = accountFigures(account, [])
+    const tally = accountOf(history.events, finder(history.markets))
+    const { positions } = accountFigures(tally, [])
     const isIn = (kind: string) => kind === 'sell' || kind === 'merge' || kind === 'redeem'
     let cash = 0n
     for (const { kind, usd } of history.events) {
@@ -52,7 +52,7 @@ test('[WALLET3] cash, fees apart, and the cost of what is held make up what was 
       if (position.amount > 0) heldCount += 1
     }
     assert.equal(cash + cost, realized, `history ${seed}`)
-    const { realized: told } = account.totals()
+    const { realized: told } = tally.totals()
     assert.equal(BigInt(told), realized)
   }
   assert.ok(heldCount > 100, 'histories end with something held')
@@ -75,28 +75,28 @@ test('[WALLET4] when a resolution becomes known changes nothing, nor does how of
       })
       return finder(known)
     }
-    let account = WalletAccount.empty()
+    let tally = WalletTally.empty()
     const rebuildAt = (index: number) => {
       told.rebuilt += 1
-      account = accountOf(events.slice(0, index), findAt(index))
+      tally = accountOf(events.slice(0, index), findAt(index))
     }
     for (const [index, event] of events.entries()) {
       for (const market of history.markets) {
         if (knownFrom.get(market.nativeId) !== index || random.below(3) === 0) continue
-        const answer = account.resolve(market)
+        const answer = tally.resolve(market)
         if (answer === 'applied') told.resolved += 1
         if (answer === 'rebuild') rebuildAt(index)
       }
-      if (account.apply(event, findAt(index)) === 'rebuild') rebuildAt(index + 1)
-      if (random.below(8) === 0) account.totals()
+      if (tally.apply(event, findAt(index)) === 'rebuild') rebuildAt(index + 1)
+      if (random.below(8) === 0) tally.totals()
       if (random.below(20) > 0 && index < events.length - 1) continue
       for (const market of history.markets) {
         const facts = findAt(index + 1)(market.nativeId)
-        if (facts !== null && account.resolve(facts) === 'rebuild') rebuildAt(index + 1)
+        if (facts !== null && tally.resolve(facts) === 'rebuild') rebuildAt(index + 1)
       }
       const ranges = someRanges(seed, history)
       const naive = naiveFigures(events.slice(0, index + 1), findAt(index + 1), ranges)
-      assert.deepEqual(accountFigures(account, ranges), naive, `history ${seed}, event ${index}`)
+      assert.deepEqual(accountFigures(tally, ranges), naive, `history ${seed}, event ${index}`)
       told.judged += 1
     }
   }
@@ -106,7 +106,7 @@ test('[WALLET4] when a resolution becomes known changes nothing, nor does how of
   )
 })
 
-test('[WALLET11] an event that comes late counts in its place, or the account asks to be made anew', () => {
+test('[WALLET11] an event that comes late counts in its place, or the tally asks to be made anew', () => {
   const answers = { applied: 0, rebuild: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -115,28 +115,28 @@ test('[WALLET11] an event that comes late counts in its place, or the account as
     const late = history.events[random.below(history.events.length)]
     if (late === undefined) continue
     const others = history.events.filter((event) => event !== late)
-    const account = accountOf(others, find)
-    if (random.below(2) === 0) account.totals()
-    const answer = account.apply(late, find)
+    const tally = accountOf(others, find)
+    if (random.below(2) === 0) tally.totals()
+    const answer = tally.apply(late, find)
     answers[answer] += 1
     // Within a second the order told stands.
     const place = others.findLastIndex(({ timeMs: atMs }) => atMs <= late.timeMs) + 1
     const sorted = others.toSpliced(place, 0, late)
     const ranges = someRanges(seed, history)
-    const judged = answer === 'applied' ? account : accountOf(sorted, find)
+    const judged = answer === 'applied' ? tally : accountOf(sorted, find)
     const naive = naiveFigures(sorted, find, ranges)
     assert.deepEqual(accountFigures(judged, ranges), naive, `history ${seed}`)
   }
   assert.ok(answers.applied > 20 && answers.rebuild > 20, JSON.stringify(answers))
 })
 
-test('[WALLET9] an account packed and unpacked after every event goes on as if nothing had been', () => {
+test('[WALLET9] a tally packed and unpacked after every event goes on as if nothing had been', () => {
   for (let seed = 0; seed < HISTORIES / 10; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
     const ranges = someRanges(seed, history)
-    const straight = WalletAccount.empty()
-    let packed = WalletAccount.empty()
+    const straight = WalletTally.empty()
+    let packed = WalletTally.empty()
     for (const event of history.events) {
       straight.apply(event, find)
       packed.apply(event, find)
@@ -144,7 +144,7 @@ test('[WALLET9] an account packed and unpacked after every event goes on as if n
       // At an odd place, as in a page of a database.
       const shifted = new Uint8Array(bytes.byteLength + 3)
       shifted.set(bytes, 3)
-      const unpacked = WalletAccount.unpack(shifted.subarray(3))
+      const unpacked = WalletTally.unpack(shifted.subarray(3))
       assert.ok(unpacked !== null)
       packed = unpacked
       assert.deepEqual(accountFigures(packed, ranges), accountFigures(straight, ranges))
@@ -158,35 +158,35 @@ test('[WALLET9] a copy and its original change apart', () => {
     const history = randomHistory(seed)
     const find = finder(history.markets)
     const half = Math.floor(history.events.length / 2)
-    const account = accountOf(history.events.slice(0, half), find)
-    const before = accountFigures(account, [])
-    const copy = account.copy()
+    const tally = accountOf(history.events.slice(0, half), find)
+    const before = accountFigures(tally, [])
+    const copy = tally.copy()
     for (const event of history.events.slice(half)) copy.apply(event, find)
-    assert.deepEqual(accountFigures(account, []), before)
+    assert.deepEqual(accountFigures(tally, []), before)
     const ranges = someRanges(seed, history)
     assert.deepEqual(accountFigures(copy, ranges), naiveFigures(history.events, find, ranges))
   }
 })
 
-test('[WALLET9] cut bytes, other versions and rows that name no row are no account', () => {
+test('[WALLET9] cut bytes, other versions and rows that name no row are no tally', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   for (let length = 0; length < bytes.byteLength; length += 1) {
-    assert.equal(WalletAccount.unpack(bytes.slice(0, length)), null, `cut to ${length}`)
+    assert.equal(WalletTally.unpack(bytes.slice(0, length)), null, `cut to ${length}`)
   }
-  assert.equal(WalletAccount.unpack(new Uint8Array([...bytes, 0])), null, 'a byte more')
+  assert.equal(WalletTally.unpack(new Uint8Array([...bytes, 0])), null, 'a byte more')
   const random = seededRandom('damage')
   let refused = 0
   for (let round = 0; round < 2_000; round += 1) {
     const damaged = bytes.slice()
     const place = random.below(bytes.byteLength)
     damaged[place] = random.below(256)
-    if (WalletAccount.unpack(damaged) === null) refused += 1
+    if (WalletTally.unpack(damaged) === null) refused += 1
   }
   assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
 })
 
-test('[WALLET9] positions of a market that lead in a circle are no account', () => {
+test('[WALLET9] positions of a market that lead in a circle are no tally', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   const mark = new DataView(bytes.buffer).getUint32(0, true)
@@ -196,15 +196,15 @@ test('[WALLET9] positions of a market that lead in a circle are no account', () 
   const words = new Uint32Array(next.buffer, next.byteOffset, next.byteLength / 4)
   const from = words.findIndex((word) => word > 0)
   const to = (words[from] ?? 0) - 1
-  assert.ok(from >= 0 && words[to] === 0 && WalletAccount.unpack(bytes.slice()) !== null)
+  assert.ok(from >= 0 && words[to] === 0 && WalletTally.unpack(bytes.slice()) !== null)
   words[to] = from + 1
-  assert.equal(WalletAccount.unpack(bytes), null)
+  assert.equal(WalletTally.unpack(bytes), null)
 })
 
-function accountOf(events: readonly WalletEvent[], find: FindWalletMarket): WalletAccount {
-  const account = WalletAccount.empty()
-  for (const event of events) account.apply(event, find)
-  return account
+function accountOf(events: readonly WalletEvent[], find: FindWalletMarket): WalletTally {
+  const tally = WalletTally.empty()
+  for (const event of events) tally.apply(event, find)
+  return tally
 }
 
 function finder(markets: readonly WalletMarket[]): FindWalletMarket {

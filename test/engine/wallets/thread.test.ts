@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { EngineError } from '../../../engine/errors.ts'
 import { priceMicros, timeMs } from '../../../engine/units.ts'
 import type { WalletEvent } from '../../../engine/wallet.ts'
-import { WalletAccount } from '../../../engine/wallets/account.ts'
 import { packBlock } from '../../../engine/wallets/ledger.ts'
+import { WalletTally } from '../../../engine/wallets/tally.ts'
 import {
   openWalletThread,
   type WalletPort,
@@ -21,14 +21,14 @@ const SLICES = 5
 const history = (seed: number) =>
   randomHistory(seed, { isComplete: true, eventCount: 500, groupCount: 6 })
 
-test('[WPOOL1] an account made in the thread, slice by slice, is the one made in place and the twin’s', async () => {
+test('[WPOOL1] a tally made in the thread, slice by slice, is the one made in place and the twin’s', async () => {
   const thread = openWalletThread()
   try {
     for (const seed of [1, 2]) {
       const { events, markets } = history(seed)
       const slices = sliced(events, SLICES).map((slice) => packBlock(slice))
       const whole = await build(walletsInPlace(), { blocks: [packBlock(events)], markets })
-      let packed = WalletAccount.empty().pack()
+      let packed = WalletTally.empty().pack()
       for (const block of slices) {
         const base = packed
         const result = await thread.run({ base, blocks: [block], markets })
@@ -36,11 +36,11 @@ test('[WPOOL1] an account made in the thread, slice by slice, is the one made in
         assert.deepEqual([base.byteLength, block.byteLength], [0, 0], 'both are given away')
         packed = result
       }
-      const account = WalletAccount.unpack(packed)
-      assert.ok(account !== null)
-      assert.deepEqual(accountFigures(account, ALL), accountFigures(whole, ALL))
+      const tally = WalletTally.unpack(packed)
+      assert.ok(tally !== null)
+      assert.deepEqual(accountFigures(tally, ALL), accountFigures(whole, ALL))
       const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
-      assert.deepEqual(accountFigures(account, ALL), naiveFigures(events, find, ALL))
+      assert.deepEqual(accountFigures(tally, ALL), naiveFigures(events, find, ALL))
     }
   } finally {
     await thread.close()
@@ -69,7 +69,7 @@ test('[WPOOL2] damage is told apart: a base is made anew, a block is read anew',
   )
 })
 
-test('[WPOOL2] a task without events brings resolutions into an account', async () => {
+test('[WPOOL2] a task without events brings resolutions into a tally', async () => {
   const port = walletsInPlace()
   const { events, markets } = history(4)
   const [market] = markets
@@ -79,8 +79,8 @@ test('[WPOOL2] a task without events brings resolutions into an account', async 
   const base = await port.run({ base: null, blocks: [packBlock(bought)], markets: [open] })
   assert.ok(base instanceof Uint8Array)
   const payout = { payout: priceMicros(0), resolvedAtMs: timeMs(bought[0]?.timeMs ?? 0) }
-  const account = await build(port, { base, blocks: [], markets: [{ ...market, ...payout }] })
-  const yes = account.position(account.indexOf(market.tokens[0] ?? bought[0]?.token ?? fail()))
+  const tally = await build(port, { base, blocks: [], markets: [{ ...market, ...payout }] })
+  const yes = tally.position(tally.indexOf(market.tokens[0] ?? bought[0]?.token ?? fail()))
   assert.equal(yes.amount, 0)
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })
@@ -117,11 +117,11 @@ async function build(
   port: WalletPort,
   task: Partial<Parameters<WalletPort['run']>[0]> &
     Pick<Parameters<WalletPort['run']>[0], 'markets'>,
-): Promise<WalletAccount> {
+): Promise<WalletTally> {
   const result = await port.run({ base: null, blocks: [], ...task })
-  const account = result instanceof Uint8Array ? WalletAccount.unpack(result) : null
-  assert.ok(account !== null, String(result))
-  return account
+  const tally = result instanceof Uint8Array ? WalletTally.unpack(result) : null
+  assert.ok(tally !== null, String(result))
+  return tally
 }
 
 function sliced(events: readonly WalletEvent[], count: number): WalletEvent[][] {

@@ -5,12 +5,12 @@ import type {
   CatalogView,
   EventPage,
   EventView,
-  HistoryQuery,
   MarketFilter,
   MarketPage,
   MarketView,
   PageQuery,
   SearchQuery,
+  SliceQuery,
 } from '../../../actors/views.ts'
 import { VENUE_KEYS, type VenueKey, type VenueNames } from '../../../engine/ids.ts'
 import type { EventListing, MarketNumber, MarketStatus } from '../../../engine/market/market.ts'
@@ -109,7 +109,7 @@ export class FakeCatalog implements CatalogView {
     return { events: rows, total, next }
   }
 
-  venueTrades(venue: VenueKey, query: HistoryQuery): readonly VenueTrade[] {
+  venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[] {
     const rows = this.#trades[venue].map((row) => ({ ...row, timeMs: row.trade.timeMs }))
     const found = slice(rows, query, (row) => row.venueOrdinal)
     return found.map(({ market, venueOrdinal, trade }) => ({ market, venueOrdinal, trade }))

@@ -2,7 +2,7 @@
 // look at is worked out anew at each look, so that it is obviously right.
 
 import { crc32 } from 'node:zlib'
-import type { BookView, HistoryQuery, MarketView } from '../../../actors/views.ts'
+import type { BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type {
   BookReplaced,
@@ -121,11 +121,11 @@ export class FakeMarket implements MarketView {
     return this.#version
   }
 
-  trades(query: HistoryQuery): readonly StoredTrade[] {
+  trades(query: SliceQuery): readonly StoredTrade[] {
     return slice(this.stored, query, (row) => row.ordinal)
   }
 
-  snapshots(query: HistoryQuery): readonly Snapshot[] {
+  snapshots(query: SliceQuery): readonly Snapshot[] {
     return slice(this.kept, query, () => 0)
   }
 
@@ -257,7 +257,7 @@ function oldest(rows: readonly { readonly timeMs: TimeMs }[]): TimeMs | null {
 /** A slice of a history, the naive way. */
 export function slice<Row extends { readonly timeMs: TimeMs }>(
   all: readonly Row[],
-  { fromMs, toMs, after, order, limit }: HistoryQuery,
+  { fromMs, toMs, after, order, limit }: SliceQuery,
   ordinalOf: (row: Row) => number,
 ): Row[] {
   const sign = order === 'asc' ? 1 : -1

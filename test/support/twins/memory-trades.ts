@@ -5,9 +5,9 @@ import type { VenueKey } from '../../../engine/ids.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import { HOUR_MS, type TimeMs } from '../../../engine/units.ts'
 import type {
-  HistoryQuery,
   OffsetQuery,
   PlacedOffset,
+  SliceQuery,
   StoredTrade,
   TradedMarket,
   TradeOfMarket,
@@ -63,11 +63,11 @@ export class MemoryTrades implements TradeTable {
     return this.#byId.get(`${market} ${nativeId}`) ?? null
   }
 
-  range(query: HistoryQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
+  range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
     return rangeOf(this.#byMarket.get(query.market) ?? [], query)
   }
 
-  rangeOfVenue(query: HistoryQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
+  rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
     for (const row of rangeOf(this.#byVenue.get(query.venue) ?? [], query)) {
       const trade = this.get(row.market, row.nativeId)
@@ -175,7 +175,7 @@ function nextPlace(list: readonly Place[], time: number): { index: number; ordin
   return { index, ordinal: before?.timeMs === time ? before.ordinal + 1 : 0 }
 }
 
-function rangeOf<Row extends Place>(list: readonly Row[], query: HistoryQuery): readonly Row[] {
+function rangeOf<Row extends Place>(list: readonly Row[], query: SliceQuery): readonly Row[] {
   const rows = list.slice(lowerBound(list, query.fromMs), lowerBound(list, query.toMs + 1))
   if (query.order === 'desc') rows.reverse()
   const { after, order } = query

@@ -12,7 +12,7 @@ export class MemoryWallets implements WalletTable {
   readonly #wallets = new Map<WalletAddress, StoredWallet>()
   readonly #owners = new Map<WalletAddress, WalletAddress>()
   readonly #blocks = new Map<WalletAddress, Map<number, Uint8Array>>()
-  readonly #accounts = new Map<WalletAddress, Uint8Array>()
+  readonly #tallies = new Map<WalletAddress, Uint8Array>()
   readonly #markets = new Map<NativeMarketId, StoredWalletMarket>()
 
   all(): Iterable<StoredWallet> {
@@ -56,12 +56,12 @@ export class MemoryWallets implements WalletTable {
     this.#blocks.set(proxy, blocks.set(index, new Uint8Array(bytes)))
   }
 
-  account(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
-    return copyOf(this.#accounts.get(proxy))
+  tally(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
+    return copyOf(this.#tallies.get(proxy))
   }
 
-  putAccount(proxy: WalletAddress, bytes: Uint8Array): void {
-    this.#accounts.set(proxy, new Uint8Array(bytes))
+  putTally(proxy: WalletAddress, bytes: Uint8Array): void {
+    this.#tallies.set(proxy, new Uint8Array(bytes))
   }
 
   removeBlocks(proxy: WalletAddress, from: number): void {

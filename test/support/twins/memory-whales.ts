@@ -3,7 +3,7 @@
 import { assert } from '../../../engine/errors.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import type { HistoryQuery, OffsetQuery } from '../../../storage/contract/storage.ts'
+import type { OffsetQuery, SliceQuery } from '../../../storage/contract/storage.ts'
 import type {
   StoredWhale,
   WhaleMarket,
@@ -42,7 +42,7 @@ export class MemoryWhales implements WhaleTable {
     this.#byId.set(id, row)
   }
 
-  range({ fromMs, toMs, after, order, limit }: HistoryQuery): readonly WhaleRow[] {
+  range({ fromMs, toMs, after, order, limit }: SliceQuery): readonly WhaleRow[] {
     const sign = order === 'asc' ? 1 : -1
     const rows = this.#rows.filter(({ whale }) => {
       if (whale.timeMs < fromMs || whale.timeMs > toMs) return false
@@ -54,7 +54,7 @@ export class MemoryWhales implements WhaleTable {
     return rows.slice(0, Math.max(limit, 0))
   }
 
-  rangeOfMarket(query: HistoryQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
+  rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const rows = this.range({ ...query, limit: this.#rows.length })
     const ofMarket = rows.filter((row) => row.market === query.market)
     return ofMarket.slice(0, Math.max(query.limit, 0))

@@ -1,11 +1,11 @@
-// All that an account of a wallet can tell, as plain objects, from the account and from its naive twin, so that one
+// All that a tally of a wallet can tell, as plain objects, from the tally and from its naive twin, so that one
 // assertion compares them.
 
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { FindWalletMarket, WalletEvent } from '../../../engine/wallet.ts'
-import type { WalletAccount } from '../../../engine/wallets/account.ts'
 import type { PnlGranularity } from '../../../engine/wallets/figures.ts'
+import type { WalletTally } from '../../../engine/wallets/tally.ts'
 import { NaiveWallet } from './naive-wallet.ts'
 
 const HOUR_MS = 3_600_000
@@ -14,20 +14,18 @@ const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
 /** Inclusive, in milliseconds. */
 export type Range = readonly [fromMs: number, toMs: number]
 
-export function accountFigures(account: WalletAccount, ranges: readonly Range[]) {
-  const positions = Array.from({ length: account.positionCount }, (_, index) =>
-    account.position(index),
-  )
+export function accountFigures(tally: WalletTally, ranges: readonly Range[]) {
+  const positions = Array.from({ length: tally.positionCount }, (_, index) => tally.position(index))
   return {
     positions: positions.sort((one, other) => (one.token < other.token ? -1 : 1)),
-    totals: account.totals(),
-    open: account.openMarkets().sort(),
+    totals: tally.totals(),
+    open: tally.openMarkets().sort(),
     ranges: ranges.map(([from, to]) => {
       const [fromMs, toMs] = [timeMs(from), timeMs(to)]
       return {
-        sums: account.between(fromMs, toMs),
-        series: GRANULARITIES.map((granularity) => account.series({ fromMs, toMs, granularity })),
-        hours: account.hours(fromMs),
+        sums: tally.between(fromMs, toMs),
+        series: GRANULARITIES.map((granularity) => tally.series({ fromMs, toMs, granularity })),
+        hours: tally.hours(fromMs),
       }
     }),
   }

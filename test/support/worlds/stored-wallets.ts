@@ -27,7 +27,7 @@ export function storedWallet(
     readAtMs: timeMs(NOON_MS),
     askedAtMs: timeMs(NOON_MS + 1),
     events: 3,
-    accountEvents: 2,
+    tallyEvents: 2,
     blocks: 1,
     ...{ side: 0, lacking: 0, toldToMs: null },
     totals: {
