@@ -47,7 +47,8 @@ export function labelledPairOf(row: unknown): LabelledPair | null {
     const [a, b] = [eventOfGamma(row.polymarket), eventOfKalshi(row.kalshi)]
     return { ...labelled, grain: 'event', a, b }
   }
-  const b = marketOfKalshi(row.kalshi, null)
+  const { event } = row.kalshi
+  const b = marketOfKalshi(row.kalshi, isRecord(event) ? event : null)
   const a = marketOfGamma(row.polymarket, null)
   return {
     ...labelled,
