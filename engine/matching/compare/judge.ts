@@ -2,9 +2,8 @@
 // The judge here is the service's; tests put another in its place. Not for: how a pair is judged (score.ts).
 // Upholds CORPUS8.
 
-import { everything } from '../offline/evaluation.ts'
 import type { MatchEvent, MatchMarket } from '../read/subject.ts'
-import type { Proposition } from '../understand/proposition.ts'
+import { everything, type Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
 import { Corpus } from './corpus.ts'
 import { type PairScore, scorePair } from './score.ts'

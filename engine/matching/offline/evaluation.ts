@@ -8,7 +8,7 @@ import { Corpus } from '../compare/corpus.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
 import { cosine } from '../compare/words.ts'
-import type { Proposition } from '../understand/proposition.ts'
+import { everything, type Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 
@@ -44,11 +44,6 @@ function understandPair(pair: LabelledPair): { a: Proposition; b: Proposition } 
 /** A corpus from propositions and their children. */
 export function corpusOf(propositions: readonly Proposition[]): Corpus {
   return new Corpus(propositions.map(everything))
-}
-
-/** All the words of a proposition. */
-export function everything({ words, answer, context, children }: Proposition): readonly string[] {
-  return [...words, ...answer, ...context, ...children.slice(0, 6).flatMap((child) => child.words)]
 }
 
 /** Examples for training: pairs that no veto decides, for vetoes speak first. Occasions are a feature as well. */

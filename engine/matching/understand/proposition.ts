@@ -69,3 +69,8 @@ export interface Proposition {
   /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
 }
+
+/** All the words of a proposition, of an event also those of its first six markets. */
+export function everything({ words, answer, context, children }: Proposition): readonly string[] {
+  return [...words, ...answer, ...context, ...children.slice(0, 6).flatMap((child) => child.words)]
+}
