@@ -8,7 +8,7 @@ import type { SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 export interface PositionFigures {
   readonly token: OutcomeId
   readonly market: NativeMarketId
-  /** −1 while nobody knows the market's outcomes. */
+  /** −1 while the market's outcomes are not known. */
   readonly outcomeIndex: number
   /** Contracts that the wallet still holds, worthless ones of a resolved market included. */
   readonly balance: SizeMicros

@@ -118,7 +118,7 @@ export const LACKED_GROUP = 4
 export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP
 /** Something of it was redeemed. */
 export const REDEEMED = 8
-/** A position was met before anybody knew the outcomes; something is written off. */
+/** A position was met before the market's outcomes were known; something is written off. */
 const UNPLACED = 16
 const WRITTEN_OFF = 32
 const MARKS_ALL = 63

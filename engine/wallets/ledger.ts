@@ -120,8 +120,8 @@ export class LedgerBlock {
   }
 
   /**
-   * Null when the bytes are damaged or of another version; then no event of them can be told. `hasHashes` false:
-   * every `txHash` is '', for those who do not look at it: decoding it is a third of reading an event.
+   * Null when the bytes are damaged or of another version; then no event of them can be read. `hasHashes` false:
+   * every `txHash` is '', for readers that do not need it: decoding it is a third of reading an event.
    */
   static open(bytes: Uint8Array, { hasHashes } = { hasHashes: true }): LedgerBlock | null {
     const sections = openSections(MARK, bytes)

@@ -133,7 +133,7 @@ export class WalletTally {
     return this.#held.tokens.numberOf(token)
   }
 
-  /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while nobody knows the market. */
+  /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while the market is not known. */
   position(index: number): TallyPosition {
     if (!(index >= 0 && index < this.positionCount)) throw new RangeError(`no position ${index}`)
     this.#held.writeOffAll()
@@ -214,7 +214,7 @@ export class WalletTally {
   }
 
   /**
-   * A dollar for a contract of each outcome, whatever the event says in dollars. Where nobody knows the outcomes,
+   * A dollar for a contract of each outcome, whatever the event says in dollars. Where the outcomes are not known,
    * those of the wallet in that market count, as two of a market of two.
    */
   #splitOrMerge(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
@@ -256,7 +256,7 @@ export class WalletTally {
   }
 
   /**
-   * Nobody knows what it paid: where the dollars are those of one outcome whole, that one was the winner; else
+   * For a payout that is not known: where the dollars are those of one outcome whole, that one was the winner; else
    * they go to the outcomes in proportion of what is held, no more than a dollar each, and costs are unknown.
    */
   #redeemGuessing(
@@ -285,7 +285,7 @@ export class WalletTally {
   /**
    * q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the group: the No carry
    * their cost, less the dollars, over to the Yes in even parts. No other market: the dollars are divided over
-   * the No, and realised. Nobody knows the group: the No leave at their cost, nothing is realised.
+   * the No, and realised. Where the group is not known the No leave at their cost, nothing is realised.
    */
   #convert(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     this.#sums.add(SUM.conversions, 1)
@@ -352,7 +352,7 @@ export class WalletTally {
     return { market, facts, isStale }
   }
 
-  /** Whether what was guessed, or redeemed otherwise, before would now be told otherwise. */
+  /** True when a market's figures rest on a guess, or on another payout, that what is known now contradicts. */
   #learn(market: number, facts: WalletMarket): boolean {
     const { payout, resolvedSecond } = this.#held.market
     const marks = this.#held.market.marks.at(market)
@@ -380,7 +380,7 @@ export class WalletTally {
     return row
   }
 
-  /** Rows of a market's outcomes in their order; of those the wallet was in, where nobody knows them. */
+  /** Rows of a market's outcomes in their order; where they are not known, of those that the wallet was in. */
   #outcomes(entered: Entered, second: number): number[] {
     const tokens = entered.facts?.tokens ?? []
     if (tokens.length > 0) return tokens.map((token) => this.#row(token, entered, second))
@@ -388,7 +388,7 @@ export class WalletTally {
     return this.#held.positionsOf(entered.market)
   }
 
-  /** The row of one outcome; undefined where nobody knows it. */
+  /** The row of one outcome; undefined where it is not known. */
   #outcome(entered: Entered, index: 0 | 1, second: number): number | undefined {
     const token = entered.facts?.tokens[index]
     if (token !== undefined) return this.#row(token, entered, second)

@@ -40,6 +40,6 @@ export function runWalletTask(task: WalletTask): WalletResult {
     }
   }
   for (const market of task.markets) if (tally.resolve(market) === 'rebuild') isStale = true
-  // Without a base everything was told at once, and there is nothing better to be had.
+  // Without a base the task already had all blocks: making it again would give the same.
   return isStale && task.base !== null ? 'rebuild' : tally.pack()
 }

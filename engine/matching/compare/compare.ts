@@ -1,4 +1,4 @@
-// Two propositions held against each other: vetoes, and the degrees of agreement that the model weighs.
+// Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
 // Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3.
 
 import { lonelyMarks } from '../understand/marks.ts'
@@ -31,8 +31,8 @@ import { compareWhens, type WhenComparison } from './when.ts'
 import { cosine, explain, type WordComparison, WordIndex } from './words.ts'
 
 /**
- * What the model weighs, in the order of its weights, each about 0 to 1, with what one would expect it to be
- * worth before having seen a pair: training starts there and needs reasons to go elsewhere.
+ * The features of the model in the order of its weights, each about 0 to 1, with the weight expected before any
+ * pair is seen: training starts from these and is pulled back to them.
  */
 const EXPECTED = {
   one: -2,
@@ -125,7 +125,7 @@ interface TextParts {
   readonly isSameRange: boolean
 }
 
-/** Words say nothing of games: those of two games of one league are nearly all the same. */
+/** Text features of games are 0: two games of one league share nearly all their words. */
 const NO_TEXT: readonly number[] = EXPECTED_WEIGHTS.slice(3).map(() => 0)
 
 function textFeatures(parts: TextParts): readonly number[] {
@@ -220,15 +220,15 @@ function vetoesOf(
   return vetoes
 }
 
-/** Rule texts are long: they are read where they would still change the score. */
+/** Compares the rule texts, which are long, only where they could still change the score. */
 function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): readonly Veto[] {
   return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
 }
 
-/** Fewer characters in telling words say nothing. */
+/** With fewer characters in telling words a text counts as empty. */
 const TELLING_CHARACTERS = 4
 
-/** Texts that leave no words: empty, markup, symbols. */
+/** True for texts without words: empty, markup, symbols. */
 function isSilent({ words, fixture, asset, answer }: Proposition): boolean {
   if (fixture !== null || asset !== null) return false
   return words.join('').length + answer.join('').length < TELLING_CHARACTERS

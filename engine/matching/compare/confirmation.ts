@@ -1,13 +1,13 @@
-// What a person's confirmation makes of a judgement: the same question, whatever the texts conflict in. Which side Yes
-// means stays as it was read, since Yes against No would be a wrong price: only an opposite side that was read keeps
-// the pair inverted. Not for: that the pair is chosen (pair-graph.ts). Upholds MATCHER15.
+// The judgement of a pair that an operator confirmed: the same question, whatever conflicts the texts have. The
+// orientation stays as it was read, since prices of Yes against prices of No would be wrong: only a pair read as
+// opposite stays inverted. Not for: choosing the pair (pair-graph.ts). Upholds MATCHER15.
 
 import { VETOES } from '../veto/vetoes.ts'
 import type { PairScore } from './judge.ts'
 
 const REASON = 'confirmed by hand'
 
-/** The judgement of a confirmed pair by what was read of it: 100, or inverted and capped. */
+/** The judgement of a confirmed pair from the one that was read: score 100, or inverted with its cap. */
 export function confirmed({ vetoes, inverted }: PairScore): PairScore {
   const isInverted = vetoes.includes('opposite_side')
   return {

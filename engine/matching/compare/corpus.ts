@@ -1,16 +1,16 @@
-// What the markets themselves teach about words: how telling each is, and a latent space in which words
-// that keep company lie close. Learned in one pass from the texts present, seeded, nothing downloaded.
+// Word statistics of the markets present: how telling (rare) each word is, and a latent space in which words
+// that occur together lie close. Learned in one pass, seeded; nothing is downloaded.
 // Not for: what single phrases mean (lexicon.ts). Upholds SCORE5, SCORE6.
 
 import { hash32 } from '../../random.ts'
 
 /** Dimensions of the latent space. */
 export const LATENT_DIMENSIONS = 48
-/** Words kept; the rarest beyond this are as telling as unseen ones. */
+/** The most words that are counted; further ones weigh as much as unseen ones. */
 const WORDS_MAX = 120_000
-/** Words of one text that count. */
+/** The first words of a text, which alone are learned. */
 const TEXT_WORDS_MAX = 120
-/** Non-zero places of a text's random vector. */
+/** Non-zero coordinates of a text's random vector. */
 const RANDOM_PLACES = 8
 
 /** Term weights and latent vectors; cheap to ask, never changes once learned. */
@@ -49,7 +49,7 @@ export class Corpus {
     return one === null || other === null ? 0 : dot(one, other)
   }
 
-  /** Reflective random indexing: words take their texts' vectors, twice, which draws near what keeps company. */
+  /** Reflective random indexing, two rounds: a word is the sum of its texts' vectors, a text that of its words'. */
   #learnSpace(texts: readonly (readonly string[])[], seed: number): void {
     let ofTexts = texts.map((_, index) => randomVector(hash32(seed, index)))
     for (let round = 0; round < 2; round += 1) {
@@ -68,7 +68,7 @@ export class Corpus {
     }
   }
 
-  /** Without what all words share, lengths made equal. */
+  /** Subtracts the mean of all vectors and scales each to length 1. */
   #center(): void {
     const mean = new Float32Array(LATENT_DIMENSIONS)
     for (const vector of this.#vectors.values()) {

@@ -1,5 +1,5 @@
-// Two listings of games held against each other: is it one game, one day, one bet, one line, one side.
-// Says how the parts stand; what follows from it is decided in vetoes.ts. Upholds PROP7, PROP12, VETO1 to VETO5.
+// Compares two listings of games part by part: teams, day, bet, line, side. Reports how the parts stand; what
+// follows from that is decided in engine/matching/veto/fixtures.ts. Upholds PROP7, PROP12, VETO1 to VETO5.
 
 import { HOUR_MS } from '../../units.ts'
 import { type Arena, isOtherArena, NO_ARENA } from '../understand/arenas.ts'
@@ -53,13 +53,13 @@ export function compareFixtures(a: Fixture, b: Fixture): FixtureComparison {
   }
 }
 
-/** Days that were only hinted at may lie further apart than days that were said. */
+/** Days taken from closing times may lie further apart than days stated in texts. */
 function nearDaysOf(a: Fixture, b: Fixture): number {
   if (a.isDaySure && b.isDaySure) return Math.min(a.arena.nearDays, b.arena.nearDays)
   return 3
 }
 
-/** Courts and rain move games within their day; two games of a day are told by their starts. */
+/** Tennis courts and rain move games within their day; two games on one day are told apart by their starts. */
 function nearHoursOf(a: Fixture, b: Fixture): number {
   const isDaily = Math.min(a.arena.nearDays, b.arena.nearDays) === 0
   return isDaily && a.isStartSure && b.isStartSure ? 2.5 : 18

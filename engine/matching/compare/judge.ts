@@ -1,5 +1,6 @@
-// What whoever looks for pairs needs of whoever judges them: texts are read once, pairs of readings are scored.
-// The judge here is the service's; tests put another in its place. Not for: how a pair is judged (score.ts).
+// The interface between the search for pairs and their judgement: a text is read once, then pairs of
+// readings are scored. The judge of the service stands here; tests put another in its place.
+// Not for: how a pair is judged (score.ts).
 // Upholds CORPUS8.
 
 import type { MatchEvent, MatchMarket } from '../read/subject.ts'
@@ -18,10 +19,10 @@ export interface Judge<Reading> {
   scoreEvents(a: Reading, b: Reading): PairScore
 }
 
-/** Subjects whose words are learned: more change little. */
+/** The most subjects whose words are learned; the weights hardly change with more. */
 export const LEARNED_MAX = 8_000
 
-/** A judge that has learned how telling words are from these subjects, evenly taken if there are many. */
+/** A judge whose word weights are learned from these subjects; of more than LEARNED_MAX an even sample. */
 export function openJudge(subjects: {
   readonly markets: readonly MatchMarket[]
   readonly events: readonly MatchEvent[]
@@ -47,7 +48,7 @@ export function judgeOf(corpus: Corpus): Judge<Proposition> {
   }
 }
 
-/** What a market asks does not hang on what was learned: it is read once, and forgotten with the market. */
+/** The reading of a market does not depend on the corpus: each market is read once, and its reading dies with it. */
 const readings = new WeakMap<MatchMarket, Proposition>()
 
 function readMarket(market: MatchMarket): Proposition {

@@ -13,7 +13,7 @@ export interface OutcomeComparison {
 }
 
 const NOTHING: OutcomeComparison = { overlap: null, isOtherGrid: false, isLoneGrid: false }
-/** "Player AB", "Candidate K", "another party": places kept free. */
+/** Placeholders: "Player AB", "Candidate K", "another party". */
 const PLACEHOLDER = new Set(
   'player candidate person party show team option contestant chef other another field someone nobody'.split(
     ' ',
@@ -45,7 +45,7 @@ function isOtherCut(a: Proposition, b: Proposition): boolean {
   return one !== null && other !== null && one !== other
 }
 
-/** One cell with two ends is a band's; several without one are thresholds'; null: nothing tells. */
+/** True when a range with two ends shows bands, false when several ranges have one end; null: cannot be known. */
 function hasBands(event: Proposition): boolean | null {
   const grid = gridOf(event)
   if (grid.some(({ low, high }) => Number.isFinite(low) && Number.isFinite(high))) return true
@@ -66,7 +66,7 @@ function compareGrids(a: readonly Quantity[], b: readonly Quantity[]): OutcomeCo
   return { overlap, isOtherGrid: shared === 0, isLoneGrid: false }
 }
 
-/** What tells an event's markets apart: their answers, or the words that few of them share. */
+/** What distinguishes an event's markets: their answers, or the words that few of them share. */
 function answersOf({ children }: Proposition): readonly (readonly string[])[] {
   const counts = new Map<string, number>()
   const texts = children.map(({ words, answer }) => (answer.length > 0 ? answer : words))

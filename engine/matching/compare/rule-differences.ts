@@ -1,5 +1,5 @@
 // What rule texts say beyond the question: station, data source, tie, window, scope. Two rule texts are
-// held against each other class by class; a class that only one of them mentions is no difference.
+// compared class by class; a class that only one of them mentions is no difference.
 // Not for: questions and titles (compare.ts). Upholds VETO14, VETO21, SCORE9.
 
 import { type Day, datesOf, dayOfDate, isoDay } from '../understand/dates.ts'
@@ -82,9 +82,9 @@ export function stationsOf(rules: string): readonly string[] {
   return [...saidOf(STATION, rules), ...codes, ...airports]
 }
 
-/** "Checking a source like Google or Coinbase may help": those are no sources. */
+/** Examples in advice ("a source like Google or Coinbase may help") are no sources. */
 const EXAMPLES = /\bsources? like [^,.]{0,80}/gi
-/** Thousands of levels of one price are held against each other: a text is read once. */
+/** Cache by text: thousands of levels of one price share a rule text, which is read once. */
 const sources = new WeakMap<object, readonly string[]>()
 
 /** The sources that the rules of a question name, under short names of ours. */

@@ -1,4 +1,4 @@
-// Clauses in which a rule text sets itself off from the plain reading of its question: only regulation time, the
+// Clauses by which a rule text departs from the plain reading of its question: only regulation time, the
 // second release and not the first, an exact word only, announcements alone not enough. A text without such a
 // clause is read plainly; where one of two texts has it and the other has not, they settle differently.
 // Not for: differences that are weighed rather than decided (rule-differences.ts). Upholds VETO15.
@@ -110,7 +110,7 @@ export function otherTerms(a: string, b: string): readonly string[] {
   return a === '' || b === '' ? [] : lonelyTerms(a, b).map(({ name, says }) => `${name}: ${says}`)
 }
 
-/** The same of texts that are summaries: what one of them does not tell is read plainly. */
+/** The same for summaries: where one of them is silent, the plain reading is assumed. */
 export function lonelyTerms(
   a: string,
   b: string,

@@ -1,7 +1,7 @@
-// First names in short, as venues list people: Cam for Cameron, beside an equal surname only.
+// Shortened first names (Cam for Cameron), accepted only beside an equal surname.
 // Not for: teams (sides.ts). Upholds VETO11.
 
-/** Whether one word is the other's beginning, of three letters at least. */
+/** True when one word is the beginning of the other and has at least three letters. */
 export function isShortForm(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length >= 3 && long.startsWith(short)

@@ -1,4 +1,4 @@
-// When two questions are decided, held against each other: equal days, deadlines that are one ("before Oct 2025",
+// Compares when two questions are decided: equal days, deadlines that are one ("before Oct 2025",
 // "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, MATCHDATE6,
 // VETO3, VETO7.
 
@@ -11,9 +11,9 @@ export interface WhenComparison {
   readonly gap: number
 }
 
-/** Ends that lie this far apart and no further are one for deadlines: "by Dec 31", "before Jan 1", "on Jan 1". */
+/** Deadlines at most this many days apart are the same: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
-/** Venue a's closing time is seldom further than this from the day that a question is about. */
+/** Venue a closes within this many days of the day that a question is about. */
 const MISSED_DAYS = 10
 /** A date before this day had no year: only month and day count. */
 const YEARLESS = 7_300
@@ -99,7 +99,7 @@ function isDayIn(day: When, period: When): boolean {
   return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
 }
 
-/** Deadlines may be told by the day before or after; days and weeks may not, but for the turn of a year. */
+/** Deadlines may be stated one day earlier or later; days and weeks may not, except at the turn of a year. */
 function toleranceOf(one: When, other: When): number {
   if (one.role === 'by' || other.role === 'by') return NEAR_DAYS
   const [first, second] = one.last < other.last ? [one, other] : [other, one]

@@ -1,5 +1,5 @@
-// How far the words of two questions explain each other: coverage by telling words both ways, the most telling
-// word that stays unexplained, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
+// Compares the words of two questions: coverage weighted by how telling words are, in both directions, the most
+// telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
 
 import { isSoftWord } from '../understand/lexicon.ts'
 import type { Corpus } from './corpus.ts'
@@ -15,9 +15,9 @@ export interface WordComparison {
   readonly missing: readonly string[]
 }
 
-/** The least that a name counts. */
+/** The least weight of a name. */
 export const NAME_WEIGHT = 0.5
-/** What a soft word counts of a telling one. */
+/** Weight of a soft word (lexicon.ts) as a share of its own. */
 const SOFT_SHARE = 0.25
 
 /** How far `known` explains `words`; `names` are those that count as names. */
@@ -41,7 +41,7 @@ export function explain(
     }
     missing.push(word)
     missed = Math.max(missed, weight)
-    // Names tell however often they are met: a corpus may be full of one tournament.
+    // A name keeps its weight however frequent it is: a corpus may be full of one tournament.
     const isName = names.has(word) && !isSoftWord(word) && word.length > 2
     if (isName) missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }

@@ -1,5 +1,5 @@
-// Who goes with whom when each may have one partner: the assignment of greatest weight among the scored pairs of
-// a few subjects, and the greedy one where there are too many. Pure. Upholds CORPUS2, CORPUS3.
+// One-to-one assignment: the choice of greatest total weight among the scored pairs of a group of subjects, and the
+// greedy choice where a group is too large. Pure. Upholds CORPUS2, CORPUS3.
 
 /** A scored pair: rows and columns are counted from 0, the weight is above 0. */
 export interface Edge {
@@ -13,7 +13,7 @@ const EXACT_MAX = 200
 
 /**
  * A one-to-one choice among the edges: of greatest total weight within each group that hangs together, greedy
- * in groups of very many rows or columns. Any order.
+ * in groups of very many rows or columns. The result is in no particular order.
  */
 export function assign<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   return groupsOf(edges).flatMap((group) => {

@@ -5,20 +5,20 @@
 import { type BlockingKeys, isDated } from './keys.ts'
 import { Postings } from './postings.ts'
 
-/** Lists longer than this find nobody; they still rank those who were found otherwise. */
+/** A key with more subjects than this finds no candidates; it still ranks those found by other keys. */
 const POSTING_MAX = 512
-/** Entries looked at for one question; the rarest keys come first. */
+/** The most entries read for one question; the rarest keys come first. */
 const VISITED_MAX = 6_000
-/** Found ones that are ranked by all their keys. */
+/** The most candidates found that are then ranked by all their keys. */
 const RANKED_MAX = 96
 const BUCKETS = 256
 /** Candidates that share less than this part of what the best one shares are left out. */
 const SHARE_OF_BEST_MIN = 0.5
 /** Candidates of one question. */
 export const CANDIDATES_MAX = 16
-/** A word in common is worth the more the fewer have it; one that all have is worth this. */
+/** Weight of a key that all subjects share; rarer keys weigh more. */
 const WORTH_MIN = 0.1
-/** Removed subjects keep their room until they are so many and a quarter of all. */
+/** Removed subjects are cleared away once they are this many and a quarter of all. */
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
@@ -26,7 +26,7 @@ const DEAD_SHARE = 0.25
 export class Candidates {
   #postings = new Postings()
   readonly #places = new Map<number, number>()
-  /** By place: whose it is, -1 when removed. */
+  /** By place: the subject's id, -1 when removed. */
   #ids: number[] = []
   /** By place, while a question is answered: the worth of what it shares, and of that without days. */
   #sums = new Float64Array(1_024)
@@ -132,7 +132,7 @@ export class Candidates {
     })
   }
 
-  /** Files the living anew: some 10 ms for ten thousand. */
+  /** Builds the index anew without the removed subjects: some 10 ms for ten thousand. */
   #compact(): void {
     const [postings, ids] = [this.#postings, this.#ids]
     this.#postings = new Postings()

@@ -1,6 +1,6 @@
 // Which subjects are filed under a key: an inverted index in typed arrays, for some hundred thousand subjects of
 // some forty keys each, at 12 bytes an entry. Removed subjects leave their entries behind until a quarter is dead.
-// Not for: what a key means (engine/matching/search/keys.ts) or who is the best partner (candidates.ts). Upholds CANDIDATE4.
+// Not for: what a key means (engine/matching/search/keys.ts) or which subject is the best partner (candidates.ts). Upholds CANDIDATE4.
 //
 //   table   key → slot (open addressing)   slot: length of its list, newest entry
 //   entry   place of the subject, the entry before it in the same list (0: none)
@@ -12,7 +12,7 @@ const SLOTS_FIRST = 4_096
 /** Of the table's slots; above it the table doubles. */
 const LOAD_MAX = 0.6
 
-/** Entries hold whatever was added; whoever removes a place must skip it when it is met. */
+/** Entries of removed places stay: the caller skips them. */
 export class Postings {
   #tableKeys = new Uint32Array(SLOTS_FIRST)
   #lengths = new Uint32Array(SLOTS_FIRST)

@@ -8,8 +8,8 @@ import { meanings } from '../understand/words.ts'
 import { type Veto, veto } from './vetoes.ts'
 
 /**
- * What two rule texts settle differently: another weather station, and terms that only one has. Another source
- * alone is a caveat, no veto; where something else differs it is told, before the terms.
+ * What two rule texts settle differently: the weather station, and terms that only one has. A different source
+ * alone is a caveat and no veto; beside another difference it is listed, before the terms.
  */
 export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const [stations, terms] = [stationConflicts(a, b), otherTerms(a.rules, b.rules)]
@@ -18,7 +18,7 @@ export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return [veto('other_rules', [...stations, ...sources, ...terms].join(', '))]
 }
 
-/** The same vetoes; what one price contains of another is also told by its source, where both texts name one. */
+/** The same vetoes; for a price range inside another the sources are listed too, where both texts name one. */
 export function withSources(
   vetoes: readonly Veto[],
   a: Proposition,
@@ -36,8 +36,8 @@ const asksTemperature = (a: Proposition, b: Proposition): boolean =>
   a.words.includes('temperature') || b.words.includes('temperature')
 
 /**
- * A temperature is one station's: it is known to be the same only where both rule texts name one, or where the
- * one named bears the place that both questions ask about.
+ * A temperature is measured at one station: two questions agree on it only where both rule texts name the same
+ * one, or where the only one named bears the name of the place that both ask about.
  */
 function stationConflicts(a: Proposition, b: Proposition): readonly string[] {
   if (!asksTemperature(a, b)) return []

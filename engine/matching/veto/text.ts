@@ -13,7 +13,7 @@ import { counted, type Veto, veto } from './vetoes.ts'
 /** Classes whose conflict may be a matter of wording when all else agrees. */
 const SOFT_MARKS = new Set(['work', 'reach', 'edition', 'measure'])
 
-/** What somebody says and what a number becomes are two kinds of question, whatever names they share. */
+/** A question on words spoken and one on a figure differ, whatever names they share. */
 export function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if ((a.kind === 'speech') === (b.kind === 'speech')) return []
   const other = a.kind === 'speech' ? b : a
@@ -29,7 +29,7 @@ export function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return []
 }
 
-/** Hours count where a price is asked at an hour; a venue that names none leaves it open. */
+/** Hours are compared only for prices at an hour, and only when both venues name one. */
 export function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.isUpDown && b.isUpDown && a.minutes !== b.minutes) {
     const [one, other] = [a.minutes, b.minutes].map((minutes) =>
@@ -74,7 +74,7 @@ export function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   }
 }
 
-/** Whole numbers hit their threshold; prices and percentages hardly ever do. */
+/** Counts often equal their threshold exactly; prices and percentages are taken never to. */
 function isCounted({ quantity, asset }: Proposition): boolean {
   if (quantity === null || asset !== null || quantity.unit !== '') return false
   return [quantity.low, quantity.high].every(
@@ -117,7 +117,7 @@ export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): 
   return isNick ? [] : [veto('other_answer', missing.join(' '))]
 }
 
-/** "His next video" is another one each week: without an equal day it is not known to be the same. */
+/** "His next video" is a new one each week: without equal days the occasion is unknown. */
 export function occasionVetoes(
   a: Proposition,
   b: Proposition,
@@ -126,14 +126,14 @@ export function occasionVetoes(
   return (a.isRelative || b.isRelative) && when.verdict !== 'same' ? [veto('other_occasion')] : []
 }
 
-/** "25 bps" is another answer than "50 bps", however alike the words. */
+/** Answers with different numbers differ ("25 bps", "50 bps"), however similar the words. */
 function isOtherNumber(a: readonly string[], b: readonly string[]): boolean {
   const isNumber = (word: string): boolean => /^\d+$/.test(word)
   const [one, other] = [a.filter(isNumber), b.filter(isNumber)]
   return one.length > 0 && other.length > 0 && !one.some((number) => other.includes(number))
 }
 
-/** That it happens against that it does not. */
+/** One question asks whether it happens, the other whether it does not. */
 export function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
 }
@@ -161,14 +161,14 @@ export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return [veto('other_form')]
 }
 
-/** Who comes first is another question than who comes at all. */
+/** "Who is first" differs from "who at all". */
 export function firstVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.isOfFirst === b.isOfFirst) return []
   const other = a.isOfFirst ? b : a
   return other.words.includes('first') ? [] : [veto('other_mark', 'first against at all')]
 }
 
-/** Verbs between two names: who does it to whom; and who speaks. */
+/** Compares subject and object of a verb between two names, and the speaker of words. */
 export function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const [speakers, others] = [speakersOf(a), speakersOf(b)]
   const isShared = speakers.some((name) => others.some((other) => isOneName(name, other)))
@@ -183,7 +183,7 @@ export function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return []
 }
 
-/** Names before the verb of saying; none where it is not told who speaks. */
+/** Names before the verb of saying; empty where the speaker is not named. */
 function speakersOf({ words, names }: Proposition): readonly string[] {
   return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
 }
@@ -205,7 +205,7 @@ function placeOfVerb({ words }: Proposition, name: string): 'before' | 'after' |
   return at < verb ? 'before' : 'after'
 }
 
-/** Both name somebody or something that the other knows nothing of. */
+/** Each of the two has a name that the other lacks. */
 export function subjectVetoes(ofA: WordComparison, ofB: WordComparison): readonly Veto[] {
   if (Math.min(ofA.missedName, ofB.missedName) < NAME_WEIGHT) return []
   return [veto('other_subject', `${ofA.missing.join(' ')} against ${ofB.missing.join(' ')}`)]

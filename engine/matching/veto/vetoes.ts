@@ -1,7 +1,7 @@
-// Conflicts that decide alone, each with the highest score it leaves and how to say it. One is enough: likeness
-// of words never outweighs it. Not for: degrees of likeness (score.ts). Upholds VETO1 to VETO22.
+// Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
+// words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO22.
 
-/** How venue a's question stands to venue b's; see decisions on matches. */
+/** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
 export type VetoReason =
@@ -39,9 +39,9 @@ interface VetoRule {
 }
 
 /**
- * Every veto. From 60 on a score says that the two may be one for somebody who reads closer: rules, boundaries and
- * grids can turn out alike, and an opposite side is one question; what contains the other never is.
- * Where the relation has a direction the finding says which.
+ * Every veto. A cap of 60 or more leaves it open that a close reader finds the two the same (rules, boundaries and
+ * grids may agree after all), or that they are one question with sides exchanged; a question that contains the
+ * other stays below 60. Where the relation has a direction, the finding states it.
  */
 export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
   other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
