@@ -1,8 +1,9 @@
-// Runs test files by lane. A file's name says what it needs: `x.test.ts` this process alone, `x.process.test.ts` other
-// processes, `x.browser.test.ts` pages in a browser, `x.long.test.ts` minutes. `npm test` runs the first two behind
+// Runs test files by lane. A file's name says what it needs: `x.test.ts` nothing, `x.process.test.ts` other processes or one
+// of its own, `x.browser.test.ts` pages in a browser, `x.long.test.ts` minutes. `npm test` runs the first two behind
 // `npm run check`, `--quick` the first alone, `--long` all of them with full counts (TEST_LONG=1), `--long --reduced` the
-// last two with reduced counts. Words that are no option name files, folders or prefixes: only these run, without the checks. Files that need no process share one by the dozen, since half of a light file's time goes for its start.
-// What fails has failed: nothing is run again. Not for: live venues (`npm run test:live`).
+// last two with reduced counts. Words that are no option name files, folders or prefixes: only these run, without the
+// checks. Files that need nothing share processes, since half of a light file's time goes for its start. What fails has
+// failed: nothing is run again. Not for: live venues (`npm run test:live`).
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

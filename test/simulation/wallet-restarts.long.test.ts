@@ -100,7 +100,7 @@ class Restarted {
 
 test('[WALLETSIM5] wallets are what they were after restarts of every kind, and say whether the venue bears it out', async (t) => {
   const world = await startKnownWorld({
-    ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1 },
+    ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1, time: 'machine' },
   })
   const restarted = new Restarted(world)
   try {

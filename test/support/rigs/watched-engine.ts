@@ -2,8 +2,9 @@
 // what was truly told, to be held against what reached the users. Not for: engines that are killed
 // (rig.ts starts those as processes).
 
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { systemClock } from '../../../engine/clock.ts'
+import { type Clock, systemClock } from '../../../engine/clock.ts'
 import { loadConfig } from '../../../engine/config.ts'
 import { createEngine, type Engine } from '../../../engine/engine.ts'
 import type { Update } from '../../../engine/events.ts'
@@ -11,8 +12,7 @@ import { openLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Watcher } from '../../../engine/publisher.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { openSource } from '../../../engine/venues/source.ts'
-import { openVenues } from '../../../engine/venues/venues.ts'
+import { openVenues, type VenueAddresses } from '../../../engine/venues/venues.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
 import type { TrueTrade } from '../twins/client-ledger.ts'
@@ -52,39 +52,24 @@ export interface WatchedEngine {
   readonly metrics: Metrics
 }
 
-/**
- * Starts an engine on a rig's venues; its local account has no limits. `prepare` fills the storage
- * before the owners read it.
- */
-export async function startWatchedEngine(
-  rig: Rig,
+/** Where an engine of this process keeps its data, whom it asks, and where its time comes from. */
+export interface WatchedPlace {
+  readonly dataDir: string
+  readonly addresses: VenueAddresses
+  readonly clock: Clock
+}
+
+/** Starts an engine in this process; its local account has no limits. `prepare` fills the storage before the owners read it. */
+export async function openWatchedEngine(
+  { dataDir, addresses, clock }: WatchedPlace,
   prepare: (storage: Storage) => Promise<void> = async () => undefined,
 ): Promise<WatchedEngine> {
-  const first = Number(new URL(rig.gamma).port)
-  const at = (step: number) => `127.0.0.1:${first + step}`
   const config = loadConfig({
-    VENUES: 'live',
-    PORT: '0',
-    DATA_DIR: rig.dataDir,
-    LOG_LEVEL: 'warn',
-    POLYMARKET_GAMMA_URL: rig.gamma,
-    POLYMARKET_CLOB_URL: `http://${at(1)}`,
-    POLYMARKET_DATA_URL: `http://${at(2)}`,
-    POLYMARKET_MARKET_WS_URL: `ws://${at(1)}/ws/market`,
-    POLYMARKET_RTDS_WS_URL: `ws://${at(3)}`,
-    KALSHI_REST_URL: `http://${at(10)}/trade-api/v2`,
-    KALSHI_WS_URL: `ws://${at(10)}/trade-api/ws/v2`,
-    KALSHI_KEY_ID: 'sim',
-    KALSHI_PRIVATE_KEY_FILE: join(dirname(rig.dataDir), 'sim-kalshi.pem'),
+    ...{ VENUES: 'live', PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
   })
-  const [clock, metrics, log] = [systemClock, new Metrics(), openLog(config.logLevel)]
-  const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
+  const [metrics, log] = [new Metrics(), openLog(config.logLevel)]
+  const storage = await openLmdbStorage({ dataDir, clock, log, metrics })
   await prepare(storage)
-  const { addresses } = await openSource(config, {
-    clock,
-    onLost: () => undefined,
-    worldFolder: null,
-  })
   const engine = createEngine(
     { ...config, jwtSecret, secretsKey: jwtSecret },
     {
@@ -100,4 +85,28 @@ export async function startWatchedEngine(
   const apiKey = await engine.accounts.openLocalAccount(null)
   await engine.start()
   return { engine, witness, apiKey, metrics }
+}
+
+/** Starts one on a rig's venues, on the machine's time. */
+export function startWatchedEngine(
+  rig: Rig,
+  prepare?: (storage: Storage) => Promise<void>,
+): Promise<WatchedEngine> {
+  const first = Number(new URL(rig.gamma).port)
+  const at = (step: number) => `127.0.0.1:${first + step}`
+  const polymarket = {
+    gamma: rig.gamma,
+    clob: `http://${at(1)}`,
+    data: `http://${at(2)}`,
+    marketWs: `ws://${at(1)}/ws/market`,
+    rtdsWs: `ws://${at(3)}`,
+  }
+  const kalshi = {
+    restUrl: `http://${at(10)}/trade-api/v2`,
+    wsUrl: `ws://${at(10)}/trade-api/ws/v2`,
+    keyId: 'sim',
+    privateKeyPem: readFileSync(join(dirname(rig.dataDir), 'sim-kalshi.pem'), 'utf8'),
+  }
+  const addresses = { polymarket, kalshi }
+  return openWatchedEngine({ dataDir: rig.dataDir, addresses, clock: systemClock }, prepare)
 }

@@ -1,8 +1,9 @@
 // A simulated world whose ledgers are known, with a past and with markets that close soon, and what follows from a
 // ledger by the written rules alone (naive-wallet.ts), in the words of our REST answers. The venues run in the test's
-// own process, so that their past takes seconds: their clock is wound from then to now, and goes with the machine's
-// from there. Not for: asking the engine, and what must be equal (test/simulation/wallets.process.test.ts).
+// own process, so that their past takes seconds: their clock is wound from then to now, and goes on from there with the
+// machine's, or by steps of its own. Not for: asking the engine, and what must be equal (known-wallets.ts).
 
+import { pause, systemClock } from '../../../engine/clock.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { hash32 } from '../../../engine/random.ts'
@@ -23,18 +24,32 @@ import { ManualClock } from '../fakes/manual-clock.ts'
 import { read } from '../rigs/rig.ts'
 import { NaiveWallet } from './naive-wallet.ts'
 
+const OWN_NOW_MS = Date.UTC(2026, 10, 20, 12)
+/** Of the world's time, every millisecond or turn of the process, whichever takes longer. */
+const OWN_STEP_MS = 10
+
 export interface KnownWorldOptions {
   readonly markets: number
   readonly messagesPerSecond: number
   readonly pastMinutes: number
   /** For so long from now on markets go on closing. */
   readonly closingSeconds: number
+  /**
+   * `machine`: now is now, as an engine in a process of its own needs it. `own`: now is always the same moment, so that
+   * the past is always the same one, and time goes on in steps between the turns of this process: a slow machine makes
+   * it slower.
+   */
+  readonly time: 'machine' | 'own'
 }
 
 /** A world from the past to now, going on until stopped. */
 export interface KnownWorld {
   readonly simulator: Simulator
   readonly find: FindWalletMarket
+  /** The world's, for an engine in this process too. */
+  readonly clock: ManualClock
+  /** Resolves when so many milliseconds of the world have gone by. */
+  readonly pause: (ms: number) => Promise<void>
   /** How many markets of venue a were resolved since now. */
   readonly resolvedCount: () => number
   stop(): Promise<void>
@@ -43,7 +58,7 @@ export interface KnownWorld {
 export async function startKnownWorld(options: KnownWorldOptions): Promise<KnownWorld> {
   const seed = 11
   const { pastMinutes, markets, messagesPerSecond, closingSeconds } = options
-  const nowMs = Date.now()
+  const nowMs = options.time === 'own' ? OWN_NOW_MS : systemClock.nowMs()
   const clock = new ManualClock(nowMs - pastMinutes * 60_000)
   const calendar = new Calendar({ seed, marketsPerVenue: markets })
   const span = { fromMs: clock.nowMs(), nowMs, toMs: nowMs + closingSeconds * 1_000 }
@@ -56,14 +71,19 @@ export async function startKnownWorld(options: KnownWorldOptions): Promise<Known
   simulator.world.onChange(({ kind, market }) => {
     if (kind === 'resolved' && market.listing.venue === 'a') resolvedCount += 1
   })
-  const follow = () => clock.advance(Math.max(0, Date.now() - clock.nowMs()))
-  const timer = setInterval(follow, 10)
+  const [everyMs, stepMs] = options.time === 'own' ? [1, () => OWN_STEP_MS] : [10, behindMs]
+  function behindMs(): number {
+    return Math.max(0, systemClock.nowMs() - clock.nowMs())
+  }
+  const stopSteps = systemClock.every(everyMs, () => clock.advance(stepMs()))
   return {
     simulator,
+    clock,
+    pause: (ms) => pause(clock, ms),
     find: marketsOf(simulator),
     resolvedCount: () => resolvedCount,
     async stop() {
-      clearInterval(timer)
+      stopSteps()
       await simulator.stop()
     },
   }

@@ -1,0 +1,148 @@
+// Wallets of a known world as an engine serves them, held against what follows from the world's ledgers: every position,
+// profit, win, loss and row over REST. Not for: which engine, and what happens to it meanwhile (test/simulation/).
+
+import type { SimWalletLedger } from '../../../engine/venues/simulator/model.ts'
+import { ask, differences, fillsOf, fillText, servedSheet } from '../clients/served-wallet.ts'
+import {
+  countRow,
+  DEEDS,
+  type Deed,
+  deedsOf,
+  dueFills,
+  dueSheet,
+  type KnownWorld,
+  type Sheet,
+  truthOfWallet,
+} from '../twins/wallet-truth.ts'
+import type { Places } from './rig.ts'
+
+/** So long in the world's time without a further wallet being right: none will be. */
+const IDLE_MS = 300_000
+/** Live fills come within a second or two: this is no time for a reading. */
+const LIVE_TRIES = 12
+/** More would only wait at the venue's quota. */
+const ASKED_AT_ONCE = 6
+
+/** A world, where the engine beside it is now, and what to do with lines about it. */
+export interface KnownService {
+  readonly world: KnownWorld
+  readonly places: Places
+  readonly say: (line: string) => void
+}
+
+/** Asks a service about wallets of its world. */
+export class KnownWallets {
+  readonly #service: KnownService
+
+  constructor(service: KnownService) {
+    this.#service = service
+  }
+
+  /** Asks for each wallet once, and again while there is no answer. */
+  async open(ledgers: readonly SimWalletLedger[]): Promise<void> {
+    await inParallel(ledgers, async (ledger) => {
+      while ((await ask(this.#service.places, addressOf(ledger))) === null)
+        await this.#service.world.pause(300)
+    })
+  }
+
+  /** The ids of all fills, once they are the ledger's and nothing else; null: they never were. */
+  async fillIds(ledger: SimWalletLedger): Promise<readonly string[] | null> {
+    const { simulator, find } = this.#service.world
+    const due = dueFills(await truthOfWallet(simulator.urls.gamma, ledger.wallet.address), find)
+    for (let tries = 0; tries < LIVE_TRIES; tries += 1) {
+      const fills = (await fillsOf(this.#service.places, addressOf(ledger))) ?? []
+      const served: Sheet = new Map()
+      for (const fill of fills) countRow(served, fillText(fill, 'untold'))
+      const ids = fills.map(({ id }) => id)
+      if (new Set(ids).size === ids.length && differences(served, due).length === 0) return ids
+      await this.#service.world.pause(500)
+    }
+    return null
+  }
+
+  /** Compares each until it is right or the time is up; differences by wallet. */
+  async compare(
+    ledgers: readonly SimWalletLedger[],
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { world } = this.#service
+    const { simulator, find, clock } = world
+    const wrong = new Map<string, readonly string[]>()
+    const begunMs = clock.monotonicMs()
+    let rightMs = begunMs
+    const outcomeOf = (market: string, token: string): number =>
+      simulator.world.market('a', market)?.listing.tokens.indexOf(token) ?? -1
+    let left = ledgers
+    while (left.length > 0) {
+      const still: SimWalletLedger[] = []
+      await inParallel(left, async (ledger) => {
+        const { address } = ledger.wallet
+        const due = dueSheet(await truthOfWallet(simulator.urls.gamma, address), find)
+        // The venue tells whose a wallet is only to whoever asks for the owner.
+        if (!isAskedByOwner(ledger)) due.set('eoa', null)
+        const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf)
+        const differing = typeof served === 'string' ? [served] : differences(served, due)
+        if (differing.length === 0) wrong.delete(address)
+        else {
+          wrong.set(address, differing)
+          still.push(ledger)
+        }
+      })
+      const nowMs = clock.monotonicMs()
+      if (still.length < left.length) rightMs = nowMs
+      left = still
+      const seconds = Math.round((nowMs - begunMs) / 1_000)
+      this.#service.say(
+        `${ledgers.length - left.length} of ${ledgers.length} wallets equal after ${seconds} s`,
+      )
+      if (nowMs - rightMs > IDLE_MS) break
+      if (left.length > 0) await world.pause(3_000)
+    }
+    return wrong
+  }
+
+  /** Says what the wallets did, by kind of deed, and returns how often. */
+  sayWhatWas(ledgers: readonly SimWalletLedger[]): Map<Deed, number> {
+    const sums = new Map<Deed, number>()
+    let events = 0
+    for (const ledger of ledgers) {
+      events += ledger.events.length
+      for (const [deed, count] of deedsOf(ledger)) sums.set(deed, (sums.get(deed) ?? 0) + count)
+    }
+    const counts = DEEDS.map((deed) => `${sums.get(deed) ?? 0} ${deed}`).join(', ')
+    this.#service.say(
+      `${ledgers.length} wallets, ${events} events: ${counts}; ` +
+        `${this.#service.world.resolvedCount()} markets resolved while the engine ran`,
+    )
+    return sums
+  }
+}
+
+/** Every other one is asked for by its owner's address, and every third in capitals. */
+export function addressOf({ wallet, eoa }: SimWalletLedger): string {
+  const address = isAskedByOwner({ wallet }) ? eoa : wallet.address
+  return Number.parseInt(address.slice(-1), 16) % 3 === 0
+    ? `0x${address.slice(2).toUpperCase()}`
+    : address
+}
+
+const isAskedByOwner = ({ wallet }: Pick<SimWalletLedger, 'wallet'>): boolean =>
+  Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
+
+/** Acts on each, some at once. */
+export async function inParallel<Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items]
+  const work = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await act(item)
+  }
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work))
+}
+
+/** Of every wallet something, so that one cause does not hide another. */
+export const firstWrong = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+  [...wrong]
+    .slice(0, 12)
+    .flatMap(([address, found]) => found.slice(0, 3).map((text) => `${address}: ${text}`))
