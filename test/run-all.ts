@@ -1,5 +1,5 @@
-// Runs test files by lane. A file's name says what it needs: `x.test.ts` nothing, `x.process.test.ts` other processes or one
-// of its own, `x.browser.test.ts` pages in a browser, `x.long.test.ts` minutes. `npm test` runs the first two behind
+// Runs test files by lane. A file's name says what it needs: `x.test.ts` nothing, `x.process.test.ts` a process of its own, since
+// it starts others or takes seconds of processor, `x.browser.test.ts` pages in a browser, `x.long.test.ts` minutes. `npm test` runs the first two behind
 // `npm run check`, `--quick` the first alone, `--long` all of them with full counts (TEST_LONG=1), `--long --reduced` the
 // last two with reduced counts. Words that are no option name files, folders or prefixes: only these run, without the
 // checks. Files that need nothing share processes, since half of a light file's time goes for its start. What fails has
@@ -23,7 +23,9 @@ const LANES: Readonly<Record<string, readonly Kind[]>> = {
 type Kind = 'plain' | 'process' | 'browser' | 'long'
 
 const CONCURRENCY = 3
-const GROUP_FILES = 24
+/** Processes that light files share; more would load the same modules once more. */
+const GROUPS_MAX = 4
+const GROUP_FILES_MIN = 12
 const SLOWEST_TOLD = 12
 
 /** What a test file needs, as its name says; null where the file is no test, or one of live venues. */
@@ -71,7 +73,7 @@ function chosenFiles(lane: string, places: readonly string[]): readonly string[]
 function grouped(files: readonly string[], folder: string): string[] {
   const light = files.filter((path) => kindOf(path) === 'plain')
   const modules = files.filter((path) => kindOf(path) !== 'plain')
-  const groupCount = Math.ceil(light.length / GROUP_FILES)
+  const groupCount = Math.min(GROUPS_MAX, Math.ceil(light.length / GROUP_FILES_MIN))
   for (let group = 0; group < groupCount; group += 1) {
     const module = join(folder, `group-${group + 1}.test.mts`)
     // Dealt out like cards, so that the files of one folder, which are alike in length, are in many groups.

@@ -23,7 +23,7 @@ import {
   testOnBoth,
 } from '../support/worlds/recordings.ts'
 
-const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 5_000
+const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 1_000
 /** How many best prices are compared, and frames sent over a wire that only loses, at least. */
 const TOPS_MIN = 5_000
 const LOSSY_MIN = 7_500

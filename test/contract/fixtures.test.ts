@@ -1,6 +1,6 @@
 // Every file of the venues' rows and frames, invented and recorded, and what its rows become, held
 // against what is written here: a file that is new, gone or read otherwise fails the test.
-// Not for: values of single rows (test/engine/venues/*/fixtures.test.ts), streams (recorded-streams.test.ts).
+// Not for: values of single rows (test/engine/venues/*/fixtures.test.ts), streams (recorded-streams.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -45,10 +45,10 @@ const INVENTED_FILES: Table = {
       return [path, [read, textOf(fatesOf(fates.map((fate) => ({ fate, value: null }))))] as const]
     }),
   ),
-  'polymarket/book-stream-2025.jsonl': 'a stream: recorded-streams.test.ts',
+  'polymarket/book-stream-2025.jsonl': 'a stream: recorded-streams.process.test.ts',
   'polymarket/book-stream.jsonl': 'a stream: test/engine/venues/polymarket/fixtures.test.ts',
   'polymarket/data-positions.jsonl': [polymarketOther, 'rejected no_question 6'],
-  'kalshi/orderbook-stream.jsonl': 'a stream: recorded-streams.test.ts',
+  'kalshi/orderbook-stream.jsonl': 'a stream: recorded-streams.process.test.ts',
   'kalshi/candles.jsonl': [kalshiRows, ''],
 }
 

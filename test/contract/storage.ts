@@ -1,6 +1,6 @@
 // What every implementation of storage/contract/storage.ts must do, as a suite that takes one. `settle` runs
 // between phases of a test and may commit or close and reopen: what is read must not change by it.
-// Run on all of them by test/storage/contract/storage.test.ts.
+// Run on all of them by test/storage/contract/storage.process.test.ts.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

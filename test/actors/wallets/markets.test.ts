@@ -21,7 +21,7 @@ import { listing } from '../../support/worlds/builders.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { fillAt, settled, sure, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 300 : 30
+const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
 const ALL = { ...EVER, order: 'asc', kinds: null, market: null } as const
 

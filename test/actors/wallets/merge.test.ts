@@ -13,7 +13,7 @@ import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import { fillAt } from '../../support/worlds/wallet-venue.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 300 : 30
+const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const WALLET = addressOf(1)
 
 /** Some in one second, some in one transaction, some equal in all. */

@@ -12,7 +12,7 @@ import { naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 200 : 10
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 4
 
 /** What a view tells, in the words of the twin. */
 async function viewFigures(view: WalletView, ranges: readonly Range[]) {

@@ -1,6 +1,6 @@
 // The matcher that serves, on the invented pairs: how often it is right, and by name where it is not. The
 // list of mistakes may only shrink: a mistake that is mended comes off it.
-// Not for: recorded pairs, on which the model is trained anew (compare/score.test.ts).
+// Not for: recorded pairs, on which the model is trained anew (compare/score.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -10,7 +10,7 @@ import { WalletTally } from '../../../engine/wallets/tally.ts'
 import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
-const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 500
+const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
 /** Of tests that judge each history at several places. */
 const OFTEN_JUDGED = HISTORIES / 2
 

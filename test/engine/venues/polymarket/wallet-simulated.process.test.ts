@@ -1,5 +1,5 @@
 // Wallets of the simulated venue, read over its real routes and held against its own ledgers: fills of both sides,
-// splits, merges, conversions and rebates of a whole world. Not for: caps and faults (wallets/history.test.ts).
+// splits, merges, conversions and rebates of a whole world. Not for: caps and faults (wallets/history.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts
 import type { WalletEvent } from '../../../../engine/wallet.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-const MINUTES = process.env.TEST_LONG === '1' ? 120 : 20
+const MINUTES = process.env.TEST_LONG === '1' ? 120 : 10
 const WALLETS = 25
 
 interface Told {

@@ -22,7 +22,7 @@ import {
   WalletStub,
 } from '../../../../support/fakes/wallet-stub.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 60
+const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 20
 /** Long after every past made here. */
 const NOW_MS = timeMs((PAST_START_S + 10_000_000) * 1_000)
 
