@@ -28,6 +28,8 @@ import { tradeRoutes } from './routes/trades.ts'
 import { walletRoutes } from './routes/wallets.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { whaleRoutes } from './routes/whales.ts'
+import { EVENTS } from './webhooks/event-types.ts'
+import type { EventDescriptor } from './webhooks/types/event-type.ts'
 import type { Channel } from './ws/channels/channel.ts'
 import { CHANNELS } from './ws/channels.ts'
 import { upgradeRequired } from './ws/session/upgrade-required.ts'
@@ -42,17 +44,22 @@ export interface ApiParts {
   readonly webhookPolicy: CallPolicy
   /** The channels of the stream; those of the table unless given. */
   readonly channels?: readonly Channel[]
+  /** What webhooks may be sent; the types of the table unless given. */
+  readonly eventTypes?: readonly EventDescriptor[]
 }
 
 /** All routes, in the order of the specification document. */
 export function api(parts: ApiParts): readonly Route[] {
-  const { engine, clock, channels = CHANNELS } = parts
+  const { engine, clock, channels = CHANNELS, eventTypes = EVENTS } = parts
   const { catalog, version } = engine
   const records = new MarketRecords(engine.matches)
   const hot = new HotAnswers(engine)
   const shared = { engine, catalog, clock, records, hot }
   const { names } = catalog
-  const webhooks = { webhooks: engine.webhooks, names, policy: parts.webhookPolicy }
+  const webhooks = {
+    ...{ webhooks: engine.webhooks, names, policy: parts.webhookPolicy },
+    types: eventTypes,
+  }
   const routes = [
     ...marketRoutes(shared), //                 /v1/markets  /search  /{market_id}
     ...priceRoutes(shared), //                  /v1/markets/{market_id}/price  /v1/prices
@@ -73,7 +80,7 @@ export function api(parts: ApiParts): readonly Route[] {
     streamHint, //                              /v1/ws
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}
   ]
-  return [...routes, ...documentRoutes(routes, { version, names, channels })]
+  return [...routes, ...documentRoutes(routes, { version, names, channels, eventTypes })]
 }
 
 /** A plain GET of the stream's path, which upgrades do not reach. */

@@ -16,6 +16,8 @@ import { RequestHead } from './request/head.ts'
 import { PeerAddresses } from './request/peer-address.ts'
 import { Router } from './request/router.ts'
 import { UnsentAnswers } from './request/unsent.ts'
+import { EVENTS } from './webhooks/event-types.ts'
+import type { EventDescriptor } from './webhooks/types/event-type.ts'
 import type { Channel } from './ws/channels/channel.ts'
 import { CHANNELS } from './ws/channels.ts'
 import { closeCodes } from './ws/close-codes.ts'
@@ -49,6 +51,8 @@ export interface ServerOptions {
   readonly webhookPolicy: CallPolicy
   /** The channels of the stream; those of the table unless given. */
   readonly channels?: readonly Channel[]
+  /** What webhooks may be sent; the types of the table unless given. */
+  readonly eventTypes?: readonly EventDescriptor[]
 }
 
 const DRAIN_MS_MAX = 10_000
@@ -63,6 +67,7 @@ const HEADER_BYTES_MAX = '32768'
 /** Builds the face on an engine and listens; the caller registers the hub as a watcher at once. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { engine, publisher, clock, log, metrics, corsOrigins, channels = CHANNELS } = options
+  const { eventTypes = EVENTS } = options
   const peers = new PeerAddresses(options.trustedProxies)
   await assertPortFree(options.host, options.port)
   // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
@@ -73,7 +78,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const app = uws.App()
   const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
   const { isMetricsPublic, webhookPolicy } = options
-  const routes = api({ engine, clock, metrics, isMetricsPublic, webhookPolicy, channels })
+  const routes = api({
+    engine,
+    clock,
+    metrics,
+    isMetricsPublic,
+    webhookPolicy,
+    channels,
+    eventTypes,
+  })
   const router = new Router(routes)
   const { accounts } = engine
   const unsent = new UnsentAnswers({ clock, metrics })

@@ -17,6 +17,7 @@ import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Random } from '../../engine/random.ts'
 import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import type {
@@ -24,6 +25,7 @@ import type {
   DisabledReason,
   StoredDelivery,
   Webhook,
+  WebhookEventType,
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
@@ -54,6 +56,7 @@ export interface DeliveryParts {
   readonly metrics: Metrics
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
+  readonly bodies: Pick<WebhookBodies, 'types'>
   /** A webhook is to be made inactive; it comes back through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
   /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
@@ -63,6 +66,7 @@ export interface DeliveryParts {
 
 export class Deliveries {
   readonly #parts: DeliveryParts
+  readonly #expiring: ReadonlySet<WebhookEventType>
   /** Of one webhook, as `shareRoom` found it last. */
   #pendingMax: number
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
@@ -78,6 +82,8 @@ export class Deliveries {
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
+    const expiring = parts.bodies.types.filter(({ expires }) => expires === 'unposted')
+    this.#expiring = new Set(expiring.map(({ name }) => name))
     this.#pendingMax = parts.pendingMax ?? pendingPerWebhookMax
     const { metrics } = parts
     this.#attempts = new Attempts(parts, (queue, finished) => this.#finish(queue, finished))
@@ -117,7 +123,7 @@ export class Deliveries {
   put(webhook: Webhook): void {
     const queue = this.#queues.get(webhook.number)
     if (queue === undefined) {
-      const opened = new DeliveryQueue(webhook, this.#parts.outbox)
+      const opened = new DeliveryQueue(webhook, this.#parts.outbox, this.#expiring)
       this.#queues.set(webhook.number, opened)
       return
     }

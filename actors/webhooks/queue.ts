@@ -11,7 +11,12 @@ import {
   webhookNewsAgeMsMax,
 } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
+import type {
+  Delivery,
+  StoredDelivery,
+  Webhook,
+  WebhookEventType,
+} from '../../engine/webhooks/webhook.ts'
 import type { DeliveryLane, OutboxTable } from '../../storage/contract/webhooks.ts'
 
 /** Deliveries asked for by hand that wait for their turn; further ones wait in their lane. */
@@ -37,6 +42,8 @@ export class DeliveryQueue {
   /** Deliveries that came to an end since the outbox was last pruned. */
   finishedCount = 0
   readonly #outbox: OutboxTable
+  /** Event types that are given up once they happened long ago. */
+  readonly #expiring: ReadonlySet<WebhookEventType>
   readonly #lanes: Readonly<Record<DeliveryLane, DeliveryWindow>>
   readonly #asked = new Set<number>()
   readonly #origins = new Map<number, TimeMs>()
@@ -47,9 +54,10 @@ export class DeliveryQueue {
   #uncommittedFrom = Number.POSITIVE_INFINITY
 
   /** Reads the webhook's state; of its deliveries nothing until `next`. */
-  constructor(webhook: Webhook, outbox: OutboxTable) {
+  constructor(webhook: Webhook, outbox: OutboxTable, expiring: ReadonlySet<WebhookEventType>) {
     this.webhook = webhook
     this.#outbox = outbox
+    this.#expiring = expiring
     this.failingSinceMs = outbox.state(webhook.number).failingSinceMs
     const window = (lane: DeliveryLane) =>
       new DeliveryWindow((limit) =>
@@ -161,7 +169,7 @@ export class DeliveryQueue {
     const record = this.#pending(head.number)
     // Another due time: it stands at its right place too.
     if (record === null || record.dueAtMs !== head.dueAtMs) return { kind: 'again' }
-    if (record.eventType === 'price.changed' && this.ageMs(record, nowMs) >= webhookNewsAgeMsMax) {
+    if (this.#expiring.has(record.eventType) && this.ageMs(record, nowMs) >= webhookNewsAgeMsMax) {
       return { kind: 'expired', record }
     }
     this.#turn = lane === 'first' ? 'retry' : 'first'

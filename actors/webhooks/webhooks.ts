@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
-import { EngineError } from '../../engine/errors.ts'
+import { assert, EngineError } from '../../engine/errors.ts'
 import { type AccountId, webhookId } from '../../engine/ids.ts'
 import { webhooksPerAccountMax } from '../../engine/limits.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
@@ -14,8 +14,8 @@ import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Watcher } from '../../engine/publisher.ts'
 import type { Random } from '../../engine/random.ts'
 import { DAY_MS, timeMs } from '../../engine/units.ts'
-import type { WebhookBodies } from '../../engine/webhooks/bodies.ts'
 import { eventId } from '../../engine/webhooks/event-id.ts'
+import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import { makeSecret } from '../../engine/webhooks/signature.ts'
@@ -248,11 +248,14 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
     const nowMs = this.#parts.clock.nowMs()
+    const { bodies } = this.#parts
+    const type = bodies.types.find(({ isAskedFor }) => isAskedFor)
+    assert(type !== undefined, 'one event type is asked for by hand')
     const event = {
-      eventId: eventId('webhook.test', webhook.id, randomBytes(16).toString('hex')),
-      eventType: 'webhook.test',
-      body: this.#parts.bodies.test({ webhook: webhook.id, timeMs: nowMs }),
-    } as const
+      eventId: eventId(type.name, webhook.id, randomBytes(16).toString('hex')),
+      eventType: type.name,
+      body: bodies.write(type.name, { kind: 'test', webhook: webhook.id, timeMs: nowMs }, null),
+    }
     const record = this.#deliveries.create(webhook.number, event, nowMs)
     // Its id is new: the disk takes no more.
     if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
@@ -314,8 +317,11 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       this.#index.add(webhook)
       this.#told.set(webhook.id, webhook)
     }
-    const isToldPrices = isTold && webhook.eventTypes.includes('price.changed')
-    if (!isToldPrices) this.#events.forgetBases(webhook.number)
+    const { types } = this.#parts.bodies
+    const isComparing = types.some(
+      ({ name, comparesPrice }) => comparesPrice && webhook.eventTypes.includes(name),
+    )
+    if (!isTold || !isComparing) this.#events.forgetBases(webhook.number)
   }
 
   #drop(webhook: Webhook): void {

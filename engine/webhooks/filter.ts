@@ -4,12 +4,11 @@
 
 import type { TradeSide } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
-import { type PriceMicros, priceMicros, type UsdMicros, usdMicros } from '../units.ts'
-import type { WebhookEventType, WebhookFilters } from './webhook.ts'
+import { type PriceMicros, priceMicros, type UsdMicros } from '../units.ts'
+import type { EventType } from './event-type.ts'
+import type { WebhookFilters } from './webhook.ts'
 
-/** What `minUsd` is for whale.alert when not said: 5,000 dollars. */
-export const whaleAlertUsdDefault: UsdMicros = usdMicros(5_000_000_000)
-/** What `minChange` is for price.changed when not said: 5 cents. */
+/** What `minChange` is when a webhook does not say: 5 cents. */
 export const minChangeDefault: PriceMicros = priceMicros(50_000)
 
 /** What filters may ask of an event; null: the event has no such fact. */
@@ -22,25 +21,28 @@ export interface EventFacts {
   readonly usd: UsdMicros | null
   /** The taker's. */
   readonly side: TradeSide | null
-  /** How far the price is from the one last sent, ≥ 0; of price.changed only. */
+  /** How far the price is from the one last posted, ≥ 0; of types that compare prices only. */
   readonly change: PriceMicros | null
   readonly eventSlug: string | null
   readonly category: string | null
 }
 
+/** What filters ask of an event type. */
+type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isAskedFor'>
+
 /**
- * Whether an event of these facts passes every filter; bounds are inclusive. `minChange` concerns
- * price.changed alone. A webhook.test is asked for by hand and passes always. Whether the webhook
- * asked for the type at all is not looked at.
+ * Whether an event of these facts passes every filter; bounds are inclusive. `minChange` concerns types
+ * that compare prices alone. What is asked for by hand passes always. Whether the webhook asked for the
+ * type at all is not looked at.
  */
-export function wants(filters: WebhookFilters, type: WebhookEventType, facts: EventFacts): boolean {
-  if (type === 'webhook.test') return true
+export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFacts): boolean {
+  if (type.isAskedFor) return true
   const { marketIds, venue, wallets, side, eventSlugs, categories } = filters
-  const minUsd = filters.minUsd ?? (type === 'whale.alert' ? whaleAlertUsdDefault : null)
+  const minUsd = filters.minUsd ?? type.minUsdDefault
   if (venue !== null && venue !== facts.venue) return false
   if (minUsd !== null && (facts.usd === null || facts.usd < minUsd)) return false
   if (side !== null && side !== facts.side) return false
-  if (type === 'price.changed') {
+  if (type.comparesPrice) {
     if (facts.change === null || facts.change < (filters.minChange ?? minChangeDefault))
       return false
   }

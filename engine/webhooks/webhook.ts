@@ -5,27 +5,19 @@ import type { TradeSide } from '../events.ts'
 import type { AccountId, VenueKey, WebhookId } from '../ids.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
 
-/** What a webhook may be told of; canonical names (decisions.md section 7). */
-export const EVENT_TYPES = [
-  'trade.created',
-  'whale.alert',
-  'price.changed',
-  'market.resolved',
-  'match.created',
-  'webhook.test',
-] as const
-export type WebhookEventType = (typeof EVENT_TYPES)[number]
+/** The name of an event type, as its descriptor gives it (event-type.ts). */
+export type WebhookEventType = string
 
-/** What an event must fit to be told; null: anything fits. Lists hold 1..100 entries. */
+/** What an event must fit to be posted; null: anything fits. Lists hold 1..100 entries. */
 export interface WebhookFilters {
   /** Unified ids, lower case. */
   readonly marketIds: readonly string[] | null
   readonly venue: VenueKey | null
   /** Maker or taker, lower-case addresses. */
   readonly wallets: readonly string[] | null
-  /** Null: the default of the event type (whale.alert 5,000 dollars, others none). */
+  /** Null: the default of the event type. */
   readonly minUsd: UsdMicros | null
-  /** Of price.changed, against the price last sent; null: 0.05. */
+  /** Of types that compare prices: the change since the price last posted; null: 0.05. */
   readonly minChange: PriceMicros | null
   readonly side: TradeSide | null
   readonly eventSlugs: readonly string[] | null

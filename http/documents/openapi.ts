@@ -6,6 +6,8 @@
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import type { VenueNames } from '../../engine/ids.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
+import { EVENTS } from '../webhooks/event-types.ts'
+import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { HEADERS, responses, sentence } from './answers.ts'
 import { groupMeaning, groupName, operationId, PARAMETER_MEANINGS, shapeName } from './names.ts'
 import { Components, type Json, type JsonObject } from './schemas-of.ts'
@@ -16,9 +18,11 @@ export interface SpecificationFacts {
   /** Of the software; the interface's own is in the paths. */
   readonly version: string
   readonly names: VenueNames
+  /** What webhooks may be sent; those of the table unless given. */
+  readonly eventTypes?: readonly EventDescriptor[]
 }
 
-/** Of the interface; it moves only with its paths (service.md section 9). */
+/** Of the interface; it moves only with its paths. */
 const INTERFACE_VERSION = '1.0.0'
 
 const DESCRIPTION = `One interface over two prediction-market venues.
@@ -42,7 +46,7 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
     const written = operationOf(route, operation, components, facts)
     paths[route.pattern] = { ...paths[route.pattern], [method]: written }
   }
-  const webhooks = webhookOperations(components, facts.names)
+  const webhooks = webhookOperations(components, facts.names, facts.eventTypes ?? EVENTS)
   const groups = new Set(routes.map(({ document }) => document.group))
   return {
     openapi: '3.1.0',

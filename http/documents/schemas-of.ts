@@ -7,6 +7,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { VenueAMarketSchema, VenueATradeSchema } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, VenueBTradeSchema } from '../records/native-venue-b.ts'
 import * as shapes from '../schemas.ts'
+import { EVENTS } from '../webhooks/event-types.ts'
 import * as webhookShapes from '../webhooks/schemas.ts'
 
 /** What JSON can carry. */
@@ -18,6 +19,7 @@ export interface JsonObject {
 const EXPORTED: Readonly<Record<string, unknown>> = {
   ...shapes,
   ...webhookShapes,
+  ...Object.fromEntries(EVENTS.flatMap((type) => Object.entries(type.shapes))),
   VenueAMarketSchema,
   VenueATradeSchema,
   VenueBMarketSchema,

@@ -3,18 +3,9 @@
 // webhooks (routes/webhooks.ts). Upholds HOOKBODY5.
 
 import type { VenueNames } from '../../engine/ids.ts'
-import { EVENT_TYPES, type WebhookEventType } from '../../engine/webhooks/webhook.ts'
-import { eventSchemas } from '../webhooks/schemas.ts'
-import type { Components, JsonObject } from './schemas-of.ts'
-
-const SUMMARIES: Readonly<Record<WebhookEventType, string>> = {
-  'trade.created': 'A trade happened',
-  'whale.alert': 'A large trade happened, summed up over its fills',
-  'price.changed': 'A price moved away from the one last sent',
-  'market.resolved': 'A market was resolved',
-  'match.created': 'A market was found to ask the same as one on the other venue',
-  'webhook.test': 'Somebody asked for a test',
-}
+import { eventSchema } from '../webhooks/schemas.ts'
+import type { EventDescriptor } from '../webhooks/types/event-type.ts'
+import type { Components, Json, JsonObject } from './schemas-of.ts'
 
 const DESCRIPTION = `Posted at least once, in no promised order, with the same bytes and the same \`webhook-id\` at every
 attempt. Verify the signature over \`id.timestamp.body\` with a library of Standard Webhooks 1.0.0, then
@@ -35,22 +26,31 @@ const ANSWERS: Readonly<Record<string, string>> = {
 }
 
 /** By event type. */
-export function webhookOperations(components: Components, names: VenueNames): JsonObject {
-  const schemas = eventSchemas(names)
-  return Object.fromEntries(
-    EVENT_TYPES.map((type) => {
-      const schema = components.named(schemas[type], shapeName(type))
-      return [type, { post: operationOf(type, schema) }]
-    }),
-  )
+export function webhookOperations(
+  components: Components,
+  names: VenueNames,
+  types: readonly EventDescriptor[],
+): JsonObject {
+  const operations = types.map((type) => {
+    const schema = components.named(eventSchema(type, names), `${pascal(type.name)}Event`)
+    return [type.name, { post: operationOf(type, schema, names) }] as const
+  })
+  return Object.fromEntries(operations)
 }
 
-function operationOf(type: WebhookEventType, schema: JsonObject): JsonObject {
+function operationOf(
+  { name, summary, filters, example }: EventDescriptor,
+  schema: JsonObject,
+  names: VenueNames,
+): JsonObject {
+  const named = filters.map((filter) => `\`${filter}\``).join(', ')
+  const asked = filters.length === 0 ? 'No filter concerns it.' : `Its filters: ${named}.`
+  const value = jsonOf({ type: name, timestamp: '2025-11-21T04:40:00.000Z', data: example(names) })
   return {
-    operationId: `on${pascal(type)}`,
+    operationId: `on${pascal(name)}`,
     tags: ['Webhooks'],
-    summary: SUMMARIES[type],
-    description: DESCRIPTION,
+    summary,
+    description: `${DESCRIPTION} ${asked}`,
     security: [],
     parameters: Object.entries(HEADERS).map(([name, description]) => ({
       name,
@@ -59,15 +59,18 @@ function operationOf(type: WebhookEventType, schema: JsonObject): JsonObject {
       description,
       schema: { type: 'string' },
     })),
-    requestBody: { required: true, content: { 'application/json': { schema } } },
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema, examples: { event: { value } } } },
+    },
     responses: Object.fromEntries(
       Object.entries(ANSWERS).map(([status, description]) => [status, { description }]),
     ),
   }
 }
 
-function shapeName(type: WebhookEventType): string {
-  return `${pascal(type)}Event`
+function jsonOf(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value))
 }
 
 function pascal(type: string): string {

@@ -120,7 +120,12 @@ export function whaleText(whale: Whale, market: MarketTexts): string {
 }
 
 /** What happened to a market itself, and the market right after it, as JSON text. */
-export function lifecycleText({ market, event, facts, twin }: LifecycleUpdate): string {
+export function lifecycleText({
+  market,
+  event,
+  facts,
+  twin,
+}: Pick<LifecycleUpdate, 'market' | 'event' | 'facts' | 'twin'>): string {
   return JSON.stringify({
     event,
     platform: market.platform,

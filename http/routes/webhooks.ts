@@ -21,6 +21,7 @@ import {
   webhookRecord,
 } from '../webhooks/records.ts'
 import { changeOf, requestOf, webhookBodies } from '../webhooks/requests.ts'
+import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 
 const NoQuery = Type.Object({})
 
@@ -34,11 +35,12 @@ interface WebhookParts {
   readonly webhooks: WebhooksView
   readonly names: VenueNames
   readonly policy: CallPolicy
+  readonly types: readonly EventDescriptor[]
 }
 
 /** The routes under /v1/webhooks. */
 export function webhookRoutes(parts: WebhookParts): readonly Route[] {
-  const documents = webhookDocuments(parts.names)
+  const documents = webhookDocuments(parts.names, parts.types)
   return [...collectionRoutes(parts, documents), ...deliveryRoutes(parts, documents)]
 }
 

@@ -1,98 +1,58 @@
-// What a webhook is told of an event, as bytes: the records of REST and stream, so that all three say
-// the same. At most 20 KB, whatever a venue wrote: a market's description goes first, then long texts
-// are cut. Not for: who is told, signatures, sending (actors/). Upholds HOOKBODY1 to HOOKBODY4.
+// Bodies of events, as bytes: the records of REST and stream, so that all three say the same. At most
+// 20 KB, whatever a venue wrote: a market's description goes first, then long texts are cut. Not for:
+// what each type's data is (types/), which webhook wants it, signatures, sending (actors/webhooks).
+// Upholds HOOKBODY1 to HOOKBODY4.
 
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { LifecycleUpdate, PriceUpdate, TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
-import type { MarketRef } from '../../engine/market/market.ts'
-import { formatTime, MICROS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { WebhookBodies } from '../../engine/webhooks/bodies.ts'
+import { assert } from '../../engine/errors.ts'
+import { formatTime, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { EventCause, WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { WebhookEventType } from '../../engine/webhooks/webhook.ts'
 import { MarketRecords } from '../records/markets.ts'
-import {
-  lifecycleText,
-  type MarketTexts,
-  marketTexts,
-  priceText,
-  tradeText,
-  whaleText,
-} from '../records/render.ts'
+import { type MarketTexts, marketTexts } from '../records/render.ts'
+import { EVENTS } from './event-types.ts'
+import type { EventDescriptor, PayloadParts } from './types/event-type.ts'
 
 /** Standard Webhooks recommends less than 20 KB. */
 const BODY_BYTES_MAX = 20_000
 /** Of one text when a body is too long; half as much each time it still is. */
 const TEXT_CHARACTERS_FIRST = 1_024
 
-interface BodyParts {
-  readonly catalog: CatalogView
-  readonly matches: Pick<MatchesView, 'twinOf'>
-  readonly clock: Clock
-}
-
 /** Writes the bodies. */
 export class EventBodies implements WebhookBodies {
-  readonly #catalog: CatalogView
-  readonly #clock: Clock
-  readonly #records: MarketRecords
+  readonly types: readonly EventDescriptor[]
+  readonly #byName: ReadonlyMap<WebhookEventType, EventDescriptor>
+  readonly #parts: PayloadParts
 
-  constructor({ catalog, matches, clock }: BodyParts) {
-    this.#catalog = catalog
-    this.#clock = clock
-    this.#records = new MarketRecords(matches)
+  /** `types`: those of the table unless given. */
+  constructor(parts: {
+    catalog: CatalogView
+    matches: Pick<MatchesView, 'twinOf'>
+    clock: Clock
+    types?: readonly EventDescriptor[]
+  }) {
+    this.types = parts.types ?? EVENTS
+    this.#byName = new Map(this.types.map((type) => [type.name, type]))
+    const { catalog, clock } = parts
+    const records = new MarketRecords(parts.matches)
+    this.#parts = {
+      catalog,
+      textsOf(ref) {
+        const view = catalog.byNumber(ref.number)
+        return view === null ? textsWithout(ref) : marketTexts(view)
+      },
+      recordOf({ number }) {
+        const view = catalog.byNumber(number)
+        return view === null ? 'null' : records.text(view, clock.nowMs())
+      },
+    }
   }
 
-  tradeCreated({ market, trade }: TradeUpdate): Uint8Array {
-    return bytesOf('trade.created', trade.timeMs, tradeText(trade, this.#textsOf(market)))
-  }
-
-  whaleAlert({ market, whale }: Pick<WhaleUpdate, 'market' | 'whale'>): Uint8Array {
-    return bytesOf('whale.alert', whale.timeMs, whaleText(whale, this.#textsOf(market)))
-  }
-
-  priceChanged({ market, price, venueTimeMs }: PriceUpdate, base: PriceMicros): Uint8Array {
-    const summary = this.#catalog.byNumber(market.number)?.summary
-    const facts = JSON.stringify({
-      market_id: market.id,
-      platform: market.platform,
-      question: summary?.question ?? '',
-      slug: summary?.slug ?? '',
-      event_slug: summary?.eventSlug ?? null,
-      outcome: summary?.outcomes[0]?.label ?? '',
-      previous_price: base / MICROS,
-      change: (price.price - base) / MICROS,
-      timestamp_ms: venueTimeMs,
-    })
-    const data = `${facts.slice(0, -1)},${priceText(price).slice(1)}`
-    return bytesOf('price.changed', venueTimeMs, data)
-  }
-
-  marketResolved(update: LifecycleUpdate): Uint8Array {
-    const id = JSON.stringify(update.market.id)
-    const data = `{"market_id":${id},${lifecycleText(update).slice(1)}`
-    return bytesOf('market.resolved', update.venueTimeMs, data)
-  }
-
-  matchCreated({ market, twin, venueTimeMs }: LifecycleUpdate): Uint8Array {
-    const { names } = this.#catalog
-    const nowMs = this.#clock.nowMs()
-    const fields = (['a', 'b'] as const).map((venue) => {
-      const side = market.venue === venue ? market : twin
-      const view = side?.venue === venue ? this.#catalog.byNumber(side.number) : null
-      const record = view === null ? 'null' : this.#records.text(view, nowMs)
-      return `${JSON.stringify(names.platform(venue))}:${record}`
-    })
-    return bytesOf('match.created', venueTimeMs, `{${fields.join(',')}}`)
-  }
-
-  test({ webhook, timeMs: time }: Parameters<WebhookBodies['test']>[0]): Uint8Array {
-    const message = 'This is a test: the webhook works.'
-    return bytesOf('webhook.test', time, JSON.stringify({ webhook_id: webhook, message }))
-  }
-
-  #textsOf(ref: MarketRef): MarketTexts {
-    const view = this.#catalog.byNumber(ref.number)
-    return view === null ? textsWithout(ref) : marketTexts(view)
+  write(type: WebhookEventType, cause: EventCause, base: PriceMicros | null = null): Uint8Array {
+    const payload = this.#byName.get(type)?.write(cause, this.#parts, base) ?? null
+    assert(payload !== null, `${cause.kind} causes ${type}`)
+    return bytesOf(type, payload.timeMs, payload.data)
   }
 }
 

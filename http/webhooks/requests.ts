@@ -9,15 +9,12 @@ import { roundPrice, roundUsd } from '../../engine/units.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { isSecret } from '../../engine/webhooks/signature.ts'
 import { readTargetUrl } from '../../engine/webhooks/target-url.ts'
-import {
-  EVENT_TYPES,
-  type WebhookEventType,
-  type WebhookFilters,
-} from '../../engine/webhooks/webhook.ts'
+import type { WebhookEventType, WebhookFilters } from '../../engine/webhooks/webhook.ts'
 import type { BodyRule } from '../request/route.ts'
 import { echo } from '../validation/echo.ts'
 import type { Problem } from '../validation/parameter.ts'
-import { changeBody, createBody, rotateBody, SHORT_EVENT_NAMES } from './schemas.ts'
+import { changeBody, createBody, rotateBody } from './schemas.ts'
+import type { EventDescriptor } from './types/event-type.ts'
 
 type CreateBody = Static<ReturnType<typeof createBody>>
 type ChangeBody = Static<ReturnType<typeof changeBody>>
@@ -31,14 +28,15 @@ export interface RequestFactors {
   readonly names: VenueNames
   /** Where events may be posted. */
   readonly policy: CallPolicy
+  readonly types: readonly EventDescriptor[]
 }
 
 /** The rules of the three bodies, for the routes. */
 export function webhookBodies(factors: RequestFactors) {
   const refine = (body: AnyBody) => problemsOf(body, factors)
   const rules = { refine, refineParts: refine }
-  const create = createBody(factors.names)
-  const change = changeBody(factors.names)
+  const create = createBody(factors.names, factors.types)
+  const change = changeBody(factors.names, factors.types)
   const rotate = rotateBody()
   return {
     create: { schema: create, className: 'Webhook', ...rules } satisfies BodyRule<
@@ -60,7 +58,7 @@ export function webhookBodies(factors: RequestFactors) {
 export function requestOf(body: CreateBody, factors: RequestFactors): WebhookRequest {
   return {
     url: targetOf(body.url, factors),
-    eventTypes: body.event_types.map(canonical),
+    eventTypes: body.event_types.map((name) => canonical(name, factors)),
     filters: filtersOf(body.filters ?? {}, factors.names),
     description: body.description ?? null,
     secret: body.secret ?? null,
@@ -72,7 +70,7 @@ export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChan
   const { url, event_types: types, filters, description, active } = body
   return {
     ...(url === undefined ? {} : { url: targetOf(url, factors) }),
-    ...(types === undefined ? {} : { eventTypes: types.map(canonical) }),
+    ...(types === undefined ? {} : { eventTypes: types.map((name) => canonical(name, factors)) }),
     ...(filters === undefined ? {} : { filters: filtersOf(filters ?? {}, factors.names) }),
     ...(description === undefined ? {} : { description }),
     ...(active === undefined ? {} : { isActive: active }),
@@ -85,10 +83,10 @@ function targetOf(text: string, { policy }: RequestFactors): string {
   return target.url
 }
 
-function canonical(name: string): WebhookEventType {
-  const type = EVENT_TYPES.find((known) => known === name) ?? SHORT_EVENT_NAMES.get(name)
-  if (type === undefined) throw new Error('the schema let an unknown event type through')
-  return type
+/** The whole name of a type; the schema has let only known names through. */
+function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): WebhookEventType {
+  const known = types.find(({ name, shortNames }) => name === given || shortNames.includes(given))
+  return known?.name ?? given
 }
 
 function filtersOf(body: FiltersBody, names: VenueNames): WebhookFilters {
@@ -114,13 +112,13 @@ function setOf(
 }
 
 /** In the order of the fields. */
-function problemsOf(body: AnyBody, { names, policy }: RequestFactors): readonly Problem[] {
+function problemsOf(body: AnyBody, { names, policy, types }: RequestFactors): readonly Problem[] {
   const problems: Problem[] = []
   const target = body.url === undefined ? null : readTargetUrl(body.url, policy)
   if (target !== null && 'problem' in target) {
     problems.push(valueProblem(['url'], target.problem, repeatedUrl(body.url ?? '')))
   }
-  problems.push(...repeatedTypes(body.event_types ?? []))
+  problems.push(...repeatedTypes(body.event_types ?? [], { types }))
   const filters = body.filters ?? {}
   for (const [index, id] of (filters.market_ids ?? []).entries()) {
     if (isMarketId(id, names)) continue
@@ -146,8 +144,11 @@ function isMarketId(id: string, names: VenueNames): boolean {
 }
 
 /** A type named twice, under whatever names. */
-function repeatedTypes(given: readonly string[]): readonly Problem[] {
-  const types = given.map(canonical)
+function repeatedTypes(
+  given: readonly string[],
+  factors: Pick<RequestFactors, 'types'>,
+): readonly Problem[] {
+  const types = given.map((name) => canonical(name, factors))
   return types.flatMap((type, index) => {
     if (types.indexOf(type) === index) return []
     return [valueProblem(['event_types', index], `${type} is named twice`, given[index])]

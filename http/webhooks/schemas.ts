@@ -4,32 +4,10 @@
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { VenueNames } from '../../engine/ids.ts'
-import {
-  DELIVERY_STATUSES,
-  EVENT_TYPES,
-  type WebhookEventType,
-} from '../../engine/webhooks/webhook.ts'
-import { choice, MarketSchema, nullable, TradeSchema } from '../schemas.ts'
-import { LifecycleSchema } from '../ws/channels/lifecycle.ts'
-import { StreamPriceSchema } from '../ws/channels/prices.ts'
-import { WhaleSchema } from '../ws/channels/whales.ts'
-
-/** Names that mean an event type as well. */
-export const SHORT_EVENT_NAMES: ReadonlyMap<string, WebhookEventType> = new Map([
-  ['trade', 'trade.created'],
-  ['trade_created', 'trade.created'],
-  ['whale', 'whale.alert'],
-  ['whale_alert', 'whale.alert'],
-  ['price', 'price.changed'],
-  ['price_change', 'price.changed'],
-  ['price_changed', 'price.changed'],
-  ['resolved', 'market.resolved'],
-  ['market_resolved', 'market.resolved'],
-  ['match', 'match.created'],
-  ['match_created', 'match.created'],
-  ['test', 'webhook.test'],
-  ['webhook_test', 'webhook.test'],
-])
+import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
+import { choice, nullable } from '../schemas.ts'
+import { EVENT_TYPES, EVENTS } from './event-types.ts'
+import type { EventDescriptor } from './types/event-type.ts'
 
 const LIST_ENTRIES_MAX = 100
 const TEXT_CHARACTERS_MAX = 256
@@ -80,12 +58,14 @@ const urlField = () =>
   Type.String({
     description: 'Where events are posted: https, a public host, at most 2048 characters.',
   })
-const eventTypesField = () =>
-  Type.Array(choice([...EVENT_TYPES, ...SHORT_EVENT_NAMES.keys()]), {
+const eventTypesField = (types: readonly EventDescriptor[]) => {
+  const short = types.flatMap(({ shortNames }) => shortNames)
+  return Type.Array(choice([...types.map(({ name }) => name), ...short]), {
     minItems: 1,
-    maxItems: EVENT_TYPES.length,
+    maxItems: types.length,
     description: 'Each type once; short names are answered with the whole name.',
   })
+}
 const descriptionField = () => optional(Type.String({ maxLength: TEXT_CHARACTERS_MAX }))
 const secretField = () =>
   optional(
@@ -95,11 +75,11 @@ const secretField = () =>
   )
 
 /** What creates a webhook. */
-export const createBody = (names: VenueNames) =>
+export const createBody = (names: VenueNames, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
       url: urlField(),
-      event_types: eventTypesField(),
+      event_types: eventTypesField(types),
       filters: optional(filtersBody(names)),
       secret: secretField(),
       description: descriptionField(),
@@ -108,11 +88,11 @@ export const createBody = (names: VenueNames) =>
   )
 
 /** What changes one; what is left out stays, `filters` are replaced as a whole. */
-export const changeBody = (names: VenueNames) =>
+export const changeBody = (names: VenueNames, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
       url: Type.Optional(urlField()),
-      event_types: Type.Optional(eventTypesField()),
+      event_types: Type.Optional(eventTypesField(types)),
       filters: optional(filtersBody(names)),
       description: descriptionField(),
       active: Type.Optional(
@@ -152,36 +132,6 @@ export const DeliveryCountsSchema = Type.Object({
   pending: count(),
 })
 
-export const WebhookSchema = Type.Object({
-  id: Type.String(),
-  url: Type.String(),
-  event_types: Type.Array(choice(EVENT_TYPES), { minItems: 1 }),
-  filters: WebhookFiltersSchema,
-  description: nullable(Type.String()),
-  active: Type.Boolean({ description: 'Whether events are made for it and posted.' }),
-  disabled_reason: nullable(
-    choice(['gone', 'failing'] as const, {
-      description: 'We made it inactive: the receiver answered 410, or failed for five days.',
-    }),
-  ),
-  created_at: seconds('When it was made.'),
-  failing_since: nullable(
-    seconds('Since when every attempt failed; null: none has since the last success.'),
-  ),
-  previous_secret_until: nullable(
-    seconds('Until when the secret rotated out last signs as well; null: it does not.'),
-  ),
-  counts: DeliveryCountsSchema,
-})
-
-export const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })
-
-/** A webhook with its secret, which is shown at its making and at its rotation alone. */
-export const WebhookWithSecretSchema = Type.Intersect([
-  WebhookSchema,
-  Type.Object({ secret: Type.String() }),
-])
-
 /** `status` is the receiver's, null when none came; `error` is null after a 2xx. */
 export const AttemptSchema = Type.Object({
   at: seconds('When it began.'),
@@ -190,66 +140,78 @@ export const AttemptSchema = Type.Object({
   error: nullable(Type.String()),
 })
 
-export const DeliverySchema = Type.Object({
-  id: Type.String(),
-  event_id: Type.String({ description: '`webhook-id` of its posts.' }),
-  event_type: choice(EVENT_TYPES),
-  status: choice(DELIVERY_STATUSES),
-  created_at: seconds('When the event was kept for this webhook.'),
-  next_attempt_at: nullable(seconds('When it is posted next; null: it is finished.')),
-  attempts: count(),
-  last_attempt: nullable(AttemptSchema),
-})
-
-export const DeliveriesSchema = Type.Object({
-  deliveries: Type.Array(DeliverySchema),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
-})
-
-/** A market as lifecycle messages tell of it, with its id. */
-export const MarketResolvedSchema = Type.Object({
-  market_id: Type.String(),
-  ...LifecycleSchema.properties,
-})
-
-/** `price`, and what the webhook was told last. */
-export const PriceChangedSchema = Type.Object({
-  market_id: Type.String(),
-  platform: Type.String(),
-  question: Type.String(),
-  slug: Type.String(),
-  event_slug: nullable(Type.String()),
-  outcome: Type.String(),
-  previous_price: StreamPriceSchema.properties.price,
-  change: Type.Number({ minimum: -1, maximum: 1 }),
-  timestamp_ms: Type.Integer(),
-  ...StreamPriceSchema.properties,
-})
-
-export const WebhookTestSchema = Type.Object({ webhook_id: Type.String(), message: Type.String() })
-
-/** The pair of a match, by venue; null for a market that is gone by now. */
-export const matchCreatedSchema = (names: VenueNames) =>
-  Type.Object({
-    [names.a]: nullable(MarketSchema),
-    [names.b]: nullable(MarketSchema),
+/** Webhooks and deliveries whose event types are these. */
+export function webhookShapes(types: readonly string[]) {
+  const WebhookSchema = Type.Object({
+    id: Type.String(),
+    url: Type.String(),
+    event_types: Type.Array(choice(types), { minItems: 1 }),
+    filters: WebhookFiltersSchema,
+    description: nullable(Type.String()),
+    active: Type.Boolean({ description: 'Whether events are made for it and posted.' }),
+    disabled_reason: nullable(
+      choice(['gone', 'failing'] as const, {
+        description: 'We made it inactive: the receiver answered 410, or failed for five days.',
+      }),
+    ),
+    created_at: seconds('When it was made.'),
+    failing_since: nullable(
+      seconds('Since when every attempt failed; null: none has since the last success.'),
+    ),
+    previous_secret_until: nullable(
+      seconds('Until when the secret rotated out last signs as well; null: it does not.'),
+    ),
+    counts: DeliveryCountsSchema,
   })
 
-const event = <T extends WebhookEventType, S extends TSchema>(type: T, data: S) =>
-  Type.Object({
-    type: Type.Literal(type),
+  const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })
+
+  // With its secret, which is shown at its making and at its rotation alone.
+  const WebhookWithSecretSchema = Type.Intersect([
+    WebhookSchema,
+    Type.Object({ secret: Type.String() }),
+  ])
+
+  const DeliverySchema = Type.Object({
+    id: Type.String(),
+    event_id: Type.String({ description: '`webhook-id` of its posts.' }),
+    event_type: choice(types),
+    status: choice(DELIVERY_STATUSES),
+    created_at: seconds('When the event was kept for this webhook.'),
+    next_attempt_at: nullable(seconds('When it is posted next; null: it is finished.')),
+    attempts: count(),
+    last_attempt: nullable(AttemptSchema),
+  })
+
+  const DeliveriesSchema = Type.Object({
+    deliveries: Type.Array(DeliverySchema),
+    cursor: nullable(Type.String()),
+    has_more: Type.Boolean(),
+  })
+
+  return {
+    WebhookSchema,
+    WebhooksSchema,
+    WebhookWithSecretSchema,
+    DeliverySchema,
+    DeliveriesSchema,
+  }
+}
+
+/** Those of the table's event types. */
+export const {
+  WebhookSchema,
+  WebhooksSchema,
+  WebhookWithSecretSchema,
+  DeliverySchema,
+  DeliveriesSchema,
+} = webhookShapes(EVENT_TYPES)
+
+/** What is posted of a type. */
+export function eventSchema(type: EventDescriptor, names: VenueNames) {
+  return Type.Object({
+    type: Type.Literal(type.name),
     timestamp: Type.String({ description: 'When it happened, ISO 8601.' }),
-    data,
+    data: type.data(names),
   })
-
-/** What is posted, by type. */
-export const eventSchemas = (names: VenueNames) =>
-  ({
-    'trade.created': event('trade.created', TradeSchema),
-    'whale.alert': event('whale.alert', WhaleSchema),
-    'price.changed': event('price.changed', PriceChangedSchema),
-    'market.resolved': event('market.resolved', MarketResolvedSchema),
-    'match.created': event('match.created', matchCreatedSchema(names)),
-    'webhook.test': event('webhook.test', WebhookTestSchema),
-  }) satisfies Record<WebhookEventType, TSchema>
+}

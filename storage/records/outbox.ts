@@ -8,7 +8,6 @@ import {
   type Delivery,
   type DeliveryCounts,
   type DeliveryStatus,
-  EVENT_TYPES,
   type StoredDelivery,
 } from '../../engine/webhooks/webhook.ts'
 import type { PackedSchemas, Schemas } from '../lmdb/table.ts'
@@ -97,7 +96,7 @@ export function deliverySchemas(key: Buffer): Schemas<StoredDelivery> {
     1: (fields) => ({
       number,
       eventId: fields.text(),
-      eventType: fields.choice(EVENT_TYPES),
+      eventType: fields.text(),
       createdAtMs: timeMs(fields.number()),
       status: fields.choice(DELIVERY_STATUSES),
       dueAtMs: fields.orNull(timeMs),

@@ -5,7 +5,6 @@ import { accountId, VENUE_KEYS, webhookId } from '../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import {
   type DisabledReason,
-  EVENT_TYPES,
   type PreviousSecret,
   type Webhook,
   type WebhookFilters,
@@ -36,7 +35,7 @@ export function webhookSchemas(key: Buffer): Schemas<Webhook> {
       id: webhookId(fields.text()),
       accountId: accountId(fields.text()),
       url: fields.text(),
-      eventTypes: fields.choices(EVENT_TYPES),
+      eventTypes: fields.texts(),
       filters: readFilters(fields),
       description: fields.textOrNull(),
       isActive: fields.boolean(),

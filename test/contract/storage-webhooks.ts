@@ -5,12 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { priceMicros, timeMs } from '../../engine/units.ts'
-import {
-  type Delivery,
-  type DeliveryStatus,
-  EVENT_TYPES,
-  webhookNumber,
-} from '../../engine/webhooks/webhook.ts'
+import { type Delivery, type DeliveryStatus, webhookNumber } from '../../engine/webhooks/webhook.ts'
+import { EVENT_TYPES } from '../../http/webhooks/event-types.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { NOON_MS } from '../support/worlds/stored.ts'
 import {

@@ -7,11 +7,13 @@ import { VENUE_KEYS, webhookId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
-import { EVENT_TYPES, type Webhook, webhookNumber } from '../../../engine/webhooks/webhook.ts'
+import { type Webhook, webhookNumber } from '../../../engine/webhooks/webhook.ts'
+import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/event-types.ts'
 import { ALICE, NO_FILTERS } from '../../support/worlds/webhook-world.ts'
 
 const MARKETS = ['m1', 'm2', 'm3', 'm4']
 /** A test is asked for by hand: nobody is looked for. */
+const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
 const TOLD = EVENT_TYPES.filter((type) => type !== 'webhook.test')
 const WALLETS = ['0xa', '0xb', '0xc']
 
@@ -70,10 +72,11 @@ test('[HOOKEVENT1] whoever wants an event is found, each once, whatever came and
       const facts = randomFacts(random)
       const type = random.pick(TOLD)
       const naive = [...webhooks.values()].filter(
-        ({ eventTypes, filters }) => eventTypes.includes(type) && wants(filters, type, facts),
+        ({ eventTypes, filters }) =>
+          eventTypes.includes(type) && wants(filters, typeOf(type), facts),
       )
       const candidates = [...(index.of(type)?.candidates(facts.marketId, facts.wallets) ?? [])]
-      const found = candidates.filter(({ filters }) => wants(filters, type, facts))
+      const found = candidates.filter(({ filters }) => wants(filters, typeOf(type), facts))
       const numbers = (list: readonly Webhook[]) => list.map((one) => one.number).sort()
       assert.deepEqual(numbers(found), numbers(naive))
       assert.equal(new Set(candidates).size, candidates.length)

@@ -5,11 +5,10 @@ import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
-import {
-  EVENT_TYPES,
-  type WebhookEventType,
-  type WebhookFilters,
-} from '../../../engine/webhooks/webhook.ts'
+import type { WebhookEventType, WebhookFilters } from '../../../engine/webhooks/webhook.ts'
+import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/event-types.ts'
+
+const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
 
 const noFilters: WebhookFilters = {
   marketIds: null,
@@ -43,7 +42,7 @@ const noFacts: EventFacts = {
 
 test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
   const is = (filters: Partial<WebhookFilters>) =>
-    wants({ ...noFilters, ...filters }, 'trade.created', allFacts)
+    wants({ ...noFilters, ...filters }, typeOf('trade.created'), allFacts)
   assert.ok(is({}))
   assert.ok(is({ marketIds: ['x', 'venue_a_0xabc'] }))
   assert.ok(!is({ marketIds: ['x'] }))
@@ -65,10 +64,14 @@ test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
 
 test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
   const whale = (micros: number, minUsd: number | null = null) =>
-    wants({ ...noFilters, minUsd: minUsd === null ? null : usdMicros(minUsd) }, 'whale.alert', {
-      ...allFacts,
-      usd: usdMicros(micros),
-    })
+    wants(
+      { ...noFilters, minUsd: minUsd === null ? null : usdMicros(minUsd) },
+      typeOf('whale.alert'),
+      {
+        ...allFacts,
+        usd: usdMicros(micros),
+      },
+    )
   assert.ok(whale(5_000_000_000))
   assert.ok(!whale(4_999_999_999))
   assert.ok(whale(1_000_000, 1_000_000))
@@ -76,16 +79,22 @@ test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless s
   const change = (micros: number, minChange: number | null = null) =>
     wants(
       { ...noFilters, minChange: minChange === null ? null : priceMicros(minChange) },
-      'price.changed',
+      typeOf('price.changed'),
       { ...noFacts, change: priceMicros(micros) },
     )
   assert.ok(change(50_000))
   assert.ok(!change(49_999))
   assert.ok(change(10_000, 10_000))
   assert.ok(!change(60_000, 70_000))
-  assert.ok(wants(noFilters, 'trade.created', { ...allFacts, usd: usdMicros(1) }), 'others none')
+  assert.ok(
+    wants(noFilters, typeOf('trade.created'), { ...allFacts, usd: usdMicros(1) }),
+    'others none',
+  )
   const strict = { ...noFilters, minChange: priceMicros(900_000) }
-  assert.ok(wants(strict, 'trade.created', noFacts), 'minChange concerns price.changed alone')
+  assert.ok(
+    wants(strict, typeOf('trade.created'), noFacts),
+    'minChange concerns price.changed alone',
+  )
 })
 
 test('[FILTER3] a filter whose fact an event does not have does not fit', () => {
@@ -97,17 +106,17 @@ test('[FILTER3] a filter whose fact an event does not have does not fit', () => 
     { categories: ['sports'] },
   ]
   for (const filters of asking) {
-    assert.ok(wants({ ...noFilters, ...filters }, 'trade.created', allFacts))
-    assert.ok(!wants({ ...noFilters, ...filters }, 'trade.created', noFacts))
+    assert.ok(wants({ ...noFilters, ...filters }, typeOf('trade.created'), allFacts))
+    assert.ok(!wants({ ...noFilters, ...filters }, typeOf('trade.created'), noFacts))
   }
-  assert.ok(!wants(noFilters, 'price.changed', noFacts))
-  assert.ok(!wants(noFilters, 'whale.alert', noFacts))
-  assert.ok(wants(noFilters, 'match.created', noFacts))
+  assert.ok(!wants(noFilters, typeOf('price.changed'), noFacts))
+  assert.ok(!wants(noFilters, typeOf('whale.alert'), noFacts))
+  assert.ok(wants(noFilters, typeOf('match.created'), noFacts))
 })
 
 test('[FILTER4] a test event passes whatever the filters say', () => {
   const strict = { ...noFilters, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
-  assert.ok(wants(strict, 'webhook.test', noFacts))
+  assert.ok(wants(strict, typeOf('webhook.test'), noFacts))
 })
 
 /** The rules once more, as a list of questions. */
@@ -164,7 +173,7 @@ test('[FILTER1] 20,000 random filters and events, as the naive reading has it', 
       category: some(random, ['C1', 'c2', 'c33']),
     }
     const type = random.pick(EVENT_TYPES)
-    const is = wants(filters, type, facts)
+    const is = wants(filters, typeOf(type), facts)
     assert.equal(is, naiveWants(filters, type, facts), JSON.stringify({ filters, type, facts }))
     if (is) wanted += 1
   }

@@ -9,11 +9,12 @@ import { VenueNames, webhookId } from '../../../engine/ids.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { EVENT_TYPES, type WebhookEventType } from '../../../engine/webhooks/webhook.ts'
+import type { WebhookEventType } from '../../../engine/webhooks/webhook.ts'
 import { api } from '../../../http/api.ts'
 import { openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
 import { EventBodies } from '../../../http/webhooks/bodies.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
 import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
 import { priceMessage } from '../../../http/ws/channels/prices.ts'
 import { tradeMessage } from '../../../http/ws/channels/trades.ts'
@@ -97,12 +98,18 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
   one.reprice(415_000)
   engine.matches.put(one, other)
   return new Map<WebhookEventType, Uint8Array>([
-    ['trade.created', bodies.tradeCreated(newest(updates, 'trade'))],
-    ['whale.alert', bodies.whaleAlert(whaleOf(one))],
-    ['price.changed', bodies.priceChanged(newest(updates, 'price'), priceMicros(365_000))],
-    ['market.resolved', bodies.marketResolved(lifecycleOf(one, 'resolved'))],
-    ['match.created', bodies.matchCreated(lifecycleOf(one, 'matched', other))],
-    ['webhook.test', bodies.test({ webhook: webhookId('wh_1'), timeMs: NOON })],
+    ['trade.created', bodies.write('trade.created', newest(updates, 'trade'))],
+    ['whale.alert', bodies.write('whale.alert', whaleOf(one))],
+    [
+      'price.changed',
+      bodies.write('price.changed', newest(updates, 'price'), priceMicros(365_000)),
+    ],
+    ['market.resolved', bodies.write('market.resolved', lifecycleOf(one, 'resolved'))],
+    ['match.created', bodies.write('match.created', lifecycleOf(one, 'matched', other))],
+    [
+      'webhook.test',
+      bodies.write('webhook.test', { kind: 'test', webhook: webhookId('wh_1'), timeMs: NOON }),
+    ],
   ])
 }
 
@@ -112,15 +119,15 @@ describe('bodies', () => {
     clock.advance(61_001)
     one.trade({ outcomeIndex: 1, maker: 'm "1"', txHash: '0xdef' })
     const update = newest(updates, 'trade')
-    const trade = read(bodies.tradeCreated(update), 'trade.created')
+    const trade = read(bodies.write('trade.created', update), 'trade.created')
     assert.deepEqual(trade.data, dataOf(tradeMessage(json, update)))
     assert.equal(trade.timestamp, '2026-11-20T12:01:01.001Z')
     const whale = whaleOf(one)
-    const alert = read(bodies.whaleAlert(whale), 'whale.alert')
+    const alert = read(bodies.write('whale.alert', whale), 'whale.alert')
     assert.deepEqual(alert.data, dataOf(whaleMessage(json, whale)))
     assert.equal(alert.timestamp, new Date(whale.whale.timeMs).toISOString())
     const resolved = lifecycleOf(one, 'resolved')
-    const { data } = read(bodies.marketResolved(resolved), 'market.resolved')
+    const { data } = read(bodies.write('market.resolved', resolved), 'market.resolved')
     assert.deepEqual(data, {
       market_id: one.ref.id,
       ...Object(dataOf(lifecycleMessage(json, resolved))),
@@ -132,7 +139,10 @@ describe('bodies', () => {
     const { bodies, one, updates, json } = world()
     one.reprice(415_000)
     const update = newest(updates, 'price')
-    const { data } = read(bodies.priceChanged(update, priceMicros(515_001)), 'price.changed')
+    const { data } = read(
+      bodies.write('price.changed', update, priceMicros(515_001)),
+      'price.changed',
+    )
     assert.deepEqual(data, {
       market_id: one.ref.id,
       platform: 'venue_a',
@@ -151,8 +161,14 @@ describe('bodies', () => {
     const names = new VenueNames({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)
-    const { data } = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
-    const turned = read(bodies.matchCreated(lifecycleOf(other, 'matched', one)), 'match.created')
+    const { data } = read(
+      bodies.write('match.created', lifecycleOf(one, 'matched', other)),
+      'match.created',
+    )
+    const turned = read(
+      bodies.write('match.created', lifecycleOf(other, 'matched', one)),
+      'match.created',
+    )
     assert.deepEqual(turned.data, data)
     assert.deepEqual(Object.keys(data), ['polymarket', 'kalshi'])
     for (const [name, market] of [
@@ -164,7 +180,10 @@ describe('bodies', () => {
       assert.equal(record.platforms.length, 2, 'its twin is its second platform')
     }
     engine.catalog.byId.delete(other.ref.id.toLowerCase())
-    const lone = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
+    const lone = read(
+      bodies.write('match.created', lifecycleOf(one, 'matched', other)),
+      'match.created',
+    )
     assert.equal(lone.data.kalshi, null, 'gone by now')
   })
 
@@ -179,11 +198,14 @@ describe('bodies', () => {
       const told = world(NAMES, { ...set, category: long() })
       const { one, other, bodies } = told
       for (const [type, bytes] of everyBody(told)) read(bytes, type)
-      const match = read(bodies.matchCreated(lifecycleOf(one, 'matched', other)), 'match.created')
+      const match = read(
+        bodies.write('match.created', lifecycleOf(one, 'matched', other)),
+        'match.created',
+      )
       assert.equal(Object(match.data.venue_a).id, one.ref.id)
       const id = `0x${'ab'.repeat(120)}`
       const whale = whaleOf(one, { question: long(), category: long(), nativeId: id })
-      const { data } = read(bodies.whaleAlert(whale), 'whale.alert')
+      const { data } = read(bodies.write('whale.alert', whale), 'whale.alert')
       assert.deepEqual([data.id, data.market_id, data.wallet], [id, one.ref.id, ADDRESS])
     }
   })
@@ -192,18 +214,18 @@ describe('bodies', () => {
     const { bodies, one, updates, engine } = world()
     for (const at of [-1, 0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       one.trade({ timeMs: timeMs(at), outcomeIndex: 9 })
-      read(bodies.tradeCreated(newest(updates, 'trade')), 'trade.created')
+      read(bodies.write('trade.created', newest(updates, 'trade')), 'trade.created')
       const whale = whaleOf(one, { timeMs: timeMs(at), usd: usdMicros(Number.MAX_SAFE_INTEGER) })
-      read(bodies.whaleAlert(whale), 'whale.alert')
+      read(bodies.write('whale.alert', whale), 'whale.alert')
     }
     one.reprice(0)
     engine.catalog.byId.clear()
     for (const update of updates) {
-      if (update.kind === 'trade') read(bodies.tradeCreated(update), 'trade.created')
+      if (update.kind === 'trade') read(bodies.write('trade.created', update), 'trade.created')
       if (update.kind !== 'price') continue
-      read(bodies.priceChanged(update, priceMicros(1_000_000)), 'price.changed')
+      read(bodies.write('price.changed', update, priceMicros(1_000_000)), 'price.changed')
     }
-    read(bodies.matchCreated(lifecycleOf(one, 'matched')), 'match.created')
+    read(bodies.write('match.created', lifecycleOf(one, 'matched')), 'match.created')
   })
 })
 

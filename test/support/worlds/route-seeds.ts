@@ -5,11 +5,11 @@
 
 import { EngineError } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'
-import { EVENT_TYPES } from '../../../engine/webhooks/webhook.ts'
 import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { readPage } from '../../../http/documents/docs-page.ts'
 import type { Route } from '../../../http/request/route.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
 import type { FakeEngine } from '../fakes/fake-engine.ts'
 import { fakeAddress, randomWallet } from '../fakes/fake-wallets.ts'
 import { ACCOUNT } from '../rigs/described-face.ts'

@@ -11,9 +11,10 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import type { WebhookBodies } from '../../../engine/webhooks/bodies.ts'
+import type { EventCause, WebhookBodies } from '../../../engine/webhooks/event-type.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { Delivery, WebhookFilters, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
+import { EVENTS } from '../../../http/webhooks/event-types.ts'
 import type { MarketSummary } from '../../../storage/contract/storage.ts'
 import { CrashingOutbox } from '../fakes/crashing-outbox.ts'
 import { FakeCaller } from '../fakes/fake-caller.ts'
@@ -47,22 +48,23 @@ const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
 /** Bodies that name what they are of, and count how often they were written. */
 export class CountingBodies implements WebhookBodies {
+  readonly types: WebhookBodies['types'] = EVENTS
   count = 0
-  #body(type: string, data: unknown): Uint8Array {
+
+  write(type: string, cause: EventCause, base: number | null): Uint8Array {
     this.count += 1
-    return bytes({ type, data, count: this.count })
+    return bytes({ type, data: dataOf(cause, base), count: this.count })
   }
-  tradeCreated: WebhookBodies['tradeCreated'] = ({ market, trade }) =>
-    this.#body('trade.created', { market: market.id, id: trade.nativeId })
-  whaleAlert: WebhookBodies['whaleAlert'] = ({ market, whale }) =>
-    this.#body('whale.alert', { market: market.id, id: whale.nativeId })
-  priceChanged: WebhookBodies['priceChanged'] = ({ market, price }, base) =>
-    this.#body('price.changed', { market: market.id, price: price.price, base })
-  marketResolved: WebhookBodies['marketResolved'] = ({ market }) =>
-    this.#body('market.resolved', { market: market.id })
-  matchCreated: WebhookBodies['matchCreated'] = ({ market, twin }) =>
-    this.#body('match.created', { one: market.id, other: twin?.id })
-  test: WebhookBodies['test'] = ({ webhook }) => this.#body('webhook.test', { webhook })
+}
+
+function dataOf(cause: EventCause, base: number | null): unknown {
+  if (cause.kind === 'test') return { webhook: cause.webhook }
+  const market = cause.market.id
+  if (cause.kind === 'trade') return { market, id: cause.trade.nativeId }
+  if (cause.kind === 'whale') return { market, id: cause.whale.nativeId }
+  if (cause.kind === 'price') return { market, price: cause.price.price, base }
+  const isMatch = cause.kind === 'lifecycle' && cause.event === 'matched'
+  return isMatch ? { one: market, other: cause.twin?.id } : { market }
 }
 
 export class WebhookWorld {

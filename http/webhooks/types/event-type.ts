@@ -1,0 +1,93 @@
+// What an event type of webhooks is: one descriptor, from which the engine, the routes, the documents and
+// the tests read everything that they know of it. engine/webhooks/README.md says how to add one.
+// Not for: which types there are (../event-types.ts), signing and posting (engine/webhooks).
+// Upholds EVENTTYPE1.
+
+import type { TSchema } from '@sinclair/typebox'
+import type { CatalogView } from '../../../actors/views.ts'
+import type { VenueNames } from '../../../engine/ids.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
+import type { PriceMicros, TimeMs } from '../../../engine/units.ts'
+import type { EventCause, EventType } from '../../../engine/webhooks/event-type.ts'
+import type { MarketTexts } from '../../records/render.ts'
+
+/** When an event happened, and its `data` as JSON text. */
+export interface Payload {
+  readonly timeMs: TimeMs
+  readonly data: string
+}
+
+/** What payloads are written with. */
+export interface PayloadParts {
+  readonly catalog: CatalogView
+  /** The quoted texts of a market, also of one that the catalogue has just forgotten. */
+  textsOf(market: MarketRef): MarketTexts
+  /** The Market record as JSON text; `null` for a market that is gone. */
+  recordOf(market: MarketRef): string
+}
+
+/** A filter of a webhook, as bodies name it. */
+export type FilterName =
+  | 'market_ids'
+  | 'platform'
+  | 'wallets'
+  | 'min_usd'
+  | 'min_change'
+  | 'side'
+  | 'event_slugs'
+  | 'categories'
+
+/** The filters that every type of a market has. */
+export const MARKET_FILTERS: readonly FilterName[] = [
+  'market_ids',
+  'platform',
+  'event_slugs',
+  'categories',
+]
+
+/** An event type, described once. */
+export interface EventDescriptor extends EventType {
+  /** Other names that a webhook may give; answers have the whole name. */
+  readonly shortNames: readonly string[]
+  /** What happened, in a sentence. */
+  readonly summary: string
+  /** The filters whose facts its events have. */
+  readonly filters: readonly FilterName[]
+  /** Parts of its bodies that have a name in the documents: the key without `Schema`. */
+  readonly shapes: Readonly<Record<string, TSchema>>
+  /** The shape of `data`. */
+  data(names: VenueNames): TSchema
+  /** A `data` that the shape allows. */
+  example(names: VenueNames): unknown
+  /** Null: the cause is none of this type. `base`: the price last posted to the webhook. */
+  write(cause: EventCause, parts: PayloadParts, base: PriceMicros | null): Payload | null
+}
+
+const NO_WALLETS: readonly string[] = []
+
+/** A happening of a market that has neither trader nor price. */
+export const PLAIN_HAPPENING = {
+  labels: null,
+  wallets: NO_WALLETS,
+  usd: null,
+  side: null,
+  price: null,
+} as const
+
+/** What most types are like: no default, no comparison, posted however late. */
+export const PLAIN_TYPE = {
+  minUsdDefault: null,
+  comparesPrice: false,
+  expires: null,
+  isAskedFor: false,
+  shapes: {},
+} as const
+
+/** Maker and taker as far as known, in lower case. */
+export function walletsOf(maker: string | null, taker: string | null): readonly string[] {
+  if (maker === null && taker === null) return NO_WALLETS
+  const wallets: string[] = []
+  if (maker !== null) wallets.push(maker.toLowerCase())
+  if (taker !== null) wallets.push(taker.toLowerCase())
+  return wallets
+}

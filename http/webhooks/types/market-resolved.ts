@@ -1,0 +1,37 @@
+// The event type `market.resolved`: a market has its outcome. Upholds HOOKEVENT6, HOOKBODY1.
+
+import { Type } from '@sinclair/typebox'
+import { lifecycleText } from '../../records/render.ts'
+import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
+import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+
+/** A market as lifecycle messages tell of it, with its id. */
+export const MarketResolvedSchema = Type.Object({
+  market_id: Type.String(),
+  ...LifecycleSchema.properties,
+})
+
+/** Markets that are settled. */
+export const marketResolved: EventDescriptor = {
+  ...PLAIN_TYPE,
+  name: 'market.resolved',
+  shortNames: ['resolved', 'market_resolved'],
+  summary: 'A market was resolved',
+  filters: MARKET_FILTERS,
+  hears: ['lifecycle'],
+  happenings(update) {
+    if (update.kind !== 'lifecycle' || update.event !== 'resolved') return []
+    const { market, facts, receivedAtMs } = update
+    const idParts = () => [market.id, String(facts.settlementPrice ?? '')]
+    return [{ ...PLAIN_HAPPENING, market, originMs: receivedAtMs, idParts }]
+  },
+  shapes: { MarketResolvedSchema },
+  data: () => MarketResolvedSchema,
+  example: ({ a }) => ({ market_id: `${a}_0x1b2c`, ...EXAMPLE_LIFECYCLE, platform: a }),
+  write(cause) {
+    if (cause.kind !== 'lifecycle') return null
+    const id = JSON.stringify(cause.market.id)
+    const data = `{"market_id":${id},${lifecycleText(cause).slice(1)}`
+    return { timeMs: cause.venueTimeMs, data }
+  },
+}

@@ -1,0 +1,46 @@
+// The event type `match.created`: two markets were found to ask the same. Upholds HOOKEVENT7, HOOKBODY3.
+
+import { Type } from '@sinclair/typebox'
+import type { VenueNames } from '../../../engine/ids.ts'
+import { MarketSchema, nullable } from '../../schemas.ts'
+import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+
+/** The pair of a match, by venue; null for a market that is gone by now. */
+export const matchCreatedSchema = (names: VenueNames) =>
+  Type.Object({
+    [names.a]: nullable(MarketSchema),
+    [names.b]: nullable(MarketSchema),
+  })
+
+/** New matches. */
+export const matchCreated: EventDescriptor = {
+  ...PLAIN_TYPE,
+  name: 'match.created',
+  shortNames: ['match', 'match_created'],
+  summary: 'A market was found to ask the same as one on the other venue',
+  filters: MARKET_FILTERS,
+  hears: ['lifecycle'],
+  // A pair is one event, whichever of the two a webhook names, and however often it is told.
+  happenings(update) {
+    if (update.kind !== 'lifecycle' || update.event !== 'matched') return []
+    const { market, twin, receivedAtMs } = update
+    if (twin === null) return []
+    const idParts = () => [market.id, twin.id].sort()
+    return [market, twin].map((side) => {
+      return { ...PLAIN_HAPPENING, market: side, originMs: receivedAtMs, idParts }
+    })
+  },
+  data: matchCreatedSchema,
+  example: ({ a, b }) => ({ [a]: null, [b]: null }),
+  write(cause, { catalog, recordOf }) {
+    if (cause.kind !== 'lifecycle') return null
+    const { market, twin, venueTimeMs } = cause
+    const { names } = catalog
+    const fields = (['a', 'b'] as const).map((venue) => {
+      const side = market.venue === venue ? market : twin
+      const record = side?.venue === venue ? recordOf(side) : 'null'
+      return `${JSON.stringify(names.platform(venue))}:${record}`
+    })
+    return { timeMs: venueTimeMs, data: `{${fields.join(',')}}` }
+  },
+}

@@ -1,0 +1,37 @@
+// An event type of webhooks that the product does not have: a market that stopped trading. It stands for
+// any type that is added: its descriptor is all there is to it.
+
+import { Type } from '@sinclair/typebox'
+import {
+  type EventDescriptor,
+  MARKET_FILTERS,
+  PLAIN_HAPPENING,
+  PLAIN_TYPE,
+} from '../../http/webhooks/types/event-type.ts'
+
+const MarketClosedSchema = Type.Object({ market_id: Type.String(), question: Type.String() })
+
+/** The toy. */
+export const marketClosed: EventDescriptor = {
+  ...PLAIN_TYPE,
+  name: 'market.closed',
+  shortNames: ['closed'],
+  summary: 'A market stopped trading',
+  filters: MARKET_FILTERS,
+  hears: ['lifecycle'],
+  happenings(update) {
+    if (update.kind !== 'lifecycle' || update.event !== 'closed') return []
+    const { market, receivedAtMs, venueTimeMs } = update
+    const idParts = () => [market.id, String(venueTimeMs)]
+    return [{ ...PLAIN_HAPPENING, market, originMs: receivedAtMs, idParts }]
+  },
+  shapes: { MarketClosedSchema },
+  data: () => MarketClosedSchema,
+  example: ({ a }) => ({ market_id: `${a}_0x1b2c`, question: 'Will it rain in Denver?' }),
+  write(cause) {
+    if (cause.kind !== 'lifecycle') return null
+    const { market, facts, venueTimeMs } = cause
+    const data = JSON.stringify({ market_id: market.id, question: facts.question })
+    return { timeMs: venueTimeMs, data }
+  },
+}
