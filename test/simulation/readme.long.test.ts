@@ -1,5 +1,5 @@
-// The README's webhook in a minute, run as it is written: its receiver, its start line, its shell lines;
-// only the two ports and the folder are others.
+// The README's lines, run as they are written: first requests, a wallet, and the webhook with its receiver and its start
+// line. Only ports and the folder are others.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -14,7 +14,7 @@ const WAIT_MS = 120_000
 
 /** The code blocks below a heading of the README, in order. */
 function blocksBelow(heading: string): readonly string[] {
-  const section = readFileSync('README.md', 'utf8').split(`### ${heading}\n`)[1]?.split('\n## ')[0]
+  const section = readFileSync('README.md', 'utf8').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
   const blocks = section?.matchAll(/^```\w+\n([\s\S]*?)^```$/gm) ?? []
   return [...blocks].map((match) => match[1] ?? '')
 }
@@ -83,6 +83,34 @@ test('[README1] the README’s webhook works as written: whales over 10,000 doll
       process.kill(-user.pid, 'SIGKILL')
       await once(user, 'exit')
     }
+    await engine.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('[README2] the README’s first requests and its wallet work as written, one after the other', async (t) => {
+  if (!hasShellTools()) return t.skip('needs bash and curl')
+  const shell = [...blocksBelow('First requests'), ...blocksBelow('A wallet in a minute')].join(
+    '\n',
+  )
+  assert.ok(shell.includes('/pnl?') && shell.includes('/health'), shell)
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
+  const engine = startProcess('engine/main.ts', {
+    ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', SIM_MARKETS: '40' },
+  })
+  try {
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/, WAIT_MS)
+    const script = `set -euo pipefail\n${shell.replace('http://127.0.0.1:8080', api)}`
+    const user = spawn('bash', ['-c', script], { cwd: folder })
+    const [stdout, stderr]: [string[], string[]] = [[], []]
+    user.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
+    user.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
+    const [code] = await once(user, 'close', { signal: AbortSignal.timeout(WAIT_MS) })
+    assert.equal(code, 0, `${stdout.join('')}${stderr.join('')}`)
+    const answers = stdout.join('').trim().split('\n')
+    assert.equal(answers.length, 10)
+    for (const answer of answers) assert.equal(typeof JSON.parse(answer), 'object', answer)
+  } finally {
     await engine.end()
     rmSync(folder, { recursive: true, force: true })
   }
