@@ -1,7 +1,7 @@
 // What `npm run bench` was asked for: its arguments, read and checked. Not for: doing it (run.ts).
 // Upholds BENCH9.
 
-import { parseArgs } from 'node:util'
+import { readArguments, UsageError } from '../engine/process/command-line.ts'
 
 /** Names of benches that can be aimed at a deployment with `--url`. */
 export const TARGET_NAMES = ['rest', 'fan-out', 'connect'] as const
@@ -34,52 +34,58 @@ export interface TargetRequest {
 
 export type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
 
-/** Arguments that cannot be followed; the message is one line. */
-export class UsageError extends Error {}
-
 const SECONDS_MAX = 3_600
 const TARGET_SECONDS = 10
 const TARGET_PER_SECOND = 200
 const TARGET_CLIENTS = 10
 
-export const usage = (names: readonly string[]): string => `npm run bench -- [NAME ...] [options]
-  NAME           ${names.join(', ')};
-                 without any, all, and the run is kept in bench/report/results.md
-  --json         one JSON document on stdout (npm run -s bench -- --json); progress stays on stderr
-  --seconds N    how long each load lasts, where a bench has one that lasts
-  --small        as under npm test: quick, and the numbers mean nothing
-  --url URL      load on a running deployment instead: ${TARGET_NAMES.join(', ')}, all three without a NAME
-  --api-key KEY  its key, with --url
-  --rate N       requests a second with --url (${TARGET_PER_SECOND})
-  --clients N    streams at once with --url (${TARGET_CLIENTS})
-Exit codes: 0 done, 1 a bench failed or the deployment cannot be loaded, 2 a bad request.`
+/** `npm run bench` as `--help` describes it. */
+export const BENCH_COMMAND = {
+  name: 'npm run bench',
+  about: 'Runs benches one after the other, or loads a deployment that runs somewhere.',
+  usage: ['[NAME ...] [options]', '[NAME ...] --url URL --api-key KEY [options]'],
+  words: {
+    NAME: 'without any, all, and a run of all is kept in bench/report/results.md',
+    '': `with --url: ${TARGET_NAMES.join(', ')}, all three without a NAME`,
+  },
+  wordCounts: [0, Number.POSITIVE_INFINITY],
+  options: {
+    json: { takes: null, means: 'one JSON document on stdout; progress stays on stderr' },
+    seconds: { takes: 'N', means: 'how long each load lasts, where a bench has one that lasts' },
+    small: { takes: null, means: 'as under npm test: quick, and the numbers mean nothing' },
+    url: { takes: 'URL', means: 'load on a running deployment instead' },
+    'api-key': { takes: 'KEY', means: 'its key, with --url' },
+    rate: { takes: 'N', means: `requests a second with --url (${TARGET_PER_SECOND})` },
+    clients: { takes: 'N', means: `streams at once with --url (${TARGET_CLIENTS})` },
+  },
+  examples: ['', 'rest fan-out --seconds 5', '--url http://127.0.0.1:8080 --api-key KEY connect'],
+  notes: [
+    'Exit codes: 0 done, 1 a bench failed or the deployment cannot be loaded, 2 a bad request.',
+  ],
+} as const
 
-/** Throws UsageError. Whether there are benches of those names is for `assertKnown`. */
+/** Throws UsageError. `assertKnown` judges whether there are benches of those names. */
 export function readRequest(args: readonly string[]): BenchRequest {
-  const { values, positionals } = parsed(args)
-  if (values.help) return { kind: 'help' }
-  const seconds = numberOf('--seconds', values.seconds, { above: 0, max: SECONDS_MAX })
-  const perSecond = numberOf('--rate', values.rate, { above: 0, max: 100_000 })
-  const clientCount = numberOf('--clients', values.clients, {
-    above: 0,
-    max: 20_000,
-    isWhole: true,
-  })
-  const { json: isJson, small: isSmall } = values
-  if (values.url === undefined) {
-    if (values['api-key'] !== undefined) throw new UsageError('--api-key needs --url')
-    if (perSecond !== null) throw new UsageError('--rate needs --url')
-    if (clientCount !== null) throw new UsageError('--clients needs --url')
-    return { kind: 'local', names: positionals, isSmall, isJson, seconds }
+  const given = readArguments(BENCH_COMMAND, args)
+  if (given === 'help') return { kind: 'help' }
+  const names = given.words
+  const seconds = given.number('seconds', { above: 0, max: SECONDS_MAX })
+  const perSecond = given.number('rate', { above: 0, max: 100_000 })
+  const clientCount = given.number('clients', { above: 0, max: 20_000, isWhole: true })
+  const [isJson, isSmall, url] = [given.has('json'), given.has('small'), given.text('url')]
+  if (url === null) {
+    const lone = (['api-key', 'rate', 'clients'] as const).find((option) => given.has(option))
+    if (lone !== undefined) throw new UsageError(`--${lone} needs --url`)
+    return { kind: 'local', names, isSmall, isJson, seconds }
   }
   if (isSmall) throw new UsageError('--small is not for --url')
   return {
     kind: 'target',
-    names: targetNames(positionals),
+    names: targetNames(names),
     isJson,
     seconds: seconds ?? TARGET_SECONDS,
-    origin: originOf(values.url),
-    apiKey: keyOf(values['api-key']),
+    origin: originOf(url),
+    apiKey: keyOf(given.text('api-key')),
     perSecond: perSecond ?? TARGET_PER_SECOND,
     clientCount: clientCount ?? TARGET_CLIENTS,
   }
@@ -90,41 +96,6 @@ export function assertKnown(asked: readonly string[], known: readonly string[]):
   const unknown = asked.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw new UsageError(`no bench is called ${unknown.join(', ')}; there are ${known.join(', ')}`)
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        json: { type: 'boolean', default: false },
-        small: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-        seconds: { type: 'string' },
-        url: { type: 'string' },
-        'api-key': { type: 'string' },
-        rate: { type: 'string' },
-        clients: { type: 'string' },
-      },
-    })
-  } catch (error) {
-    const [line] = (error instanceof Error ? error.message : String(error)).split('\n')
-    throw new UsageError(`${line} (npm run bench -- --help)`)
-  }
-}
-
-function numberOf(
-  name: string,
-  text: string | undefined,
-  { above, max, isWhole = false }: { above: number; max: number; isWhole?: boolean },
-): number | null {
-  if (text === undefined) return null
-  const value = text.trim() === '' ? Number.NaN : Number(text)
-  const isRight = value > above && value <= max && (!isWhole || Number.isInteger(value))
-  if (isRight) return value
-  const what = isWhole ? 'a whole number' : 'a number'
-  throw new UsageError(`${name} is ${text}; it accepts ${what} above ${above} and up to ${max}`)
 }
 
 function targetNames(names: readonly string[]): readonly TargetName[] {
@@ -143,8 +114,8 @@ function originOf(text: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-function keyOf(key: string | undefined): string {
-  if (key === undefined) throw new UsageError('--url needs --api-key KEY')
+function keyOf(key: string | null): string {
+  if (key === null) throw new UsageError('--url needs --api-key KEY')
   // Neither a header nor a query would carry anything else unharmed.
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new UsageError('--api-key accepts printable characters without blanks')

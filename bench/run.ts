@@ -6,6 +6,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { helpOf, UsageError } from '../engine/process/command-line.ts'
 import type { Bench } from './harness.ts'
 import {
   aimsText,
@@ -18,11 +19,10 @@ import {
 import { runSeries } from './report/series.ts'
 import {
   assertKnown,
+  BENCH_COMMAND,
   type LocalRequest,
   readRequest,
   type TargetRequest,
-  UsageError,
-  usage,
 } from './request.ts'
 import { loadTarget, TargetError } from './target/target.ts'
 
@@ -38,7 +38,10 @@ async function main(args: readonly string[]): Promise<void> {
   // Not before it is needed: it is half of the house.
   const { BENCHES } = await import('./benches.ts')
   if (request.kind === 'local') await runHere(BENCHES, request)
-  else print(usage(BENCHES.map(({ name }) => name)))
+  else {
+    const names = BENCHES.map(({ name }) => name).join(', ')
+    print(helpOf({ ...BENCH_COMMAND, notes: [`NAME is ${names}.`, ...BENCH_COMMAND.notes] }))
+  }
 }
 
 async function runHere(

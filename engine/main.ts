@@ -1,5 +1,5 @@
 // The process: read the configuration, bring up what it asks for, serve, and stop in order on a
-// signal. Exit codes: 0 after a signal, 1 after a failure, 2 for a bad configuration.
+// signal. Exit codes: 0 after a signal, 1 after a failure, 2 for a bad argument or setting.
 // Upholds RESTART1, RESTART2, RESTART4.
 
 import { randomBytes } from 'node:crypto'
@@ -12,9 +12,10 @@ import { openLmdbStorage } from '../storage/lmdb.ts'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
 import { AdminSocket } from './admin/socket.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig, VARIABLES } from './config.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { banner } from './process/banner.ts'
+import { helpOf, readArguments, UsageError } from './process/command-line.ts'
 import { type Log, openLog } from './process/log.ts'
 import { Metrics } from './process/metrics.ts'
 import { Shutdown } from './process/shutdown.ts'
@@ -169,8 +170,31 @@ function complain(error: unknown): void {
  */
 const anchor = new MessageChannel()
 
+const COMMAND = {
+  name: 'npm start',
+  about:
+    'Starts the engine with its REST API, stream, webhooks and dashboard, until Ctrl-C or SIGTERM.',
+  usage: [''],
+  words: {},
+  wordCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: [
+    'Settings are variables of the environment or of .env (README):',
+    ...Object.entries(VARIABLES).map(
+      ([name, { default: value, means }]) =>
+        `  ${name.padEnd(27)} ${means}${value === '' ? '' : ` (${value})`}`,
+    ),
+    'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad argument or setting.',
+  ],
+} as const
+
 if (existsSync('.env')) process.loadEnvFile('.env')
 try {
+  if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {
+    process.stdout.write(helpOf(COMMAND))
+    process.exit(0)
+  }
   const config = loadConfig(process.env)
   assertRecording(config)
   const log = openLog(config.logLevel)
@@ -184,5 +208,5 @@ try {
   })
 } catch (error) {
   complain(error)
-  process.exit(error instanceof ConfigError ? 2 : 1)
+  process.exit(error instanceof ConfigError || error instanceof UsageError ? 2 : 1)
 }

@@ -1,98 +1,101 @@
-// The command line of `npm run account`: words → a command of the admin socket, or a sentence that
-// says what is accepted. Not for: doing it (account.ts). Upholds ACCOUNTCMD1.
+// The command line of `npm run account`: its arguments → a command of the admin socket, or a sentence that says what is
+// accepted. Not for: doing it (account.ts). Upholds ACCOUNTCMD1.
 
-import { parseArgs } from 'node:util'
 import { TIER_NAMES, TIERS } from '../account.ts'
 import type { AdminRequest } from '../admin/socket.ts'
+import { type Arguments, UsageError } from '../process/command-line.ts'
 
-export const ACCOUNT_USAGE = `npm run account -- ACTION
-  list                                                all accounts
-  set-tier EMAIL TIER [--rpm N] [--sockets N]         TIER: free, pro, enterprise; limits with enterprise only
-  disable EMAIL                                       its requests are refused, its streams end, its webhooks are silent
-  enable EMAIL                                        its keys and webhooks work again
-  log-out EMAIL                                       all its login tokens end; its keys and webhooks go on
-  delete EMAIL                                        the account, its keys and its webhooks, for good
-The engine of DATA_DIR is asked when it runs; otherwise its data folder is opened.`
+/** `npm run account` as `--help` describes it. */
+export const ACCOUNT_COMMAND = {
+  name: 'npm run account',
+  about: 'Lists accounts, sets their tiers, disables, enables, logs out and deletes them.',
+  usage: [
+    'list',
+    'set-tier EMAIL TIER [--rpm N] [--sockets N]',
+    'disable|enable|log-out|delete EMAIL',
+  ],
+  words: {
+    list: 'all accounts',
+    'set-tier': `TIER is ${TIER_NAMES.join(', ')}`,
+    disable: 'its requests are refused, its streams end, its webhooks are silent',
+    enable: 'its keys and webhooks work again',
+    'log-out': 'all its login tokens end; its keys and webhooks go on',
+    delete: 'the account, its keys and its webhooks, for good',
+  },
+  wordCounts: [0, Number.POSITIVE_INFINITY],
+  options: {
+    rpm: { takes: 'N', means: 'requests a minute, with the tier enterprise only' },
+    sockets: { takes: 'N', means: 'streams at once, with the tier enterprise only' },
+  },
+  examples: ['list', 'set-tier me@example.com enterprise --rpm 6000', 'disable me@example.com'],
+  notes: [
+    'Asks the engine of DATA_DIR when it runs, and otherwise opens its data folder.',
+    'Exit codes: 0 done, 1 refused or not possible now, 2 a bad request or setting.',
+  ],
+} as const
+
+type Given = Arguments<keyof typeof ACCOUNT_COMMAND.options>
 
 /** What was asked for. */
-export type AccountArguments =
-  | { readonly kind: 'command'; readonly command: string; readonly request: AdminRequest }
-  | { readonly kind: 'help' }
-  | { readonly kind: 'problem'; readonly problem: string }
-
-/** Reads the words behind the command's name. */
-export function readAccountArguments(words: readonly string[]): AccountArguments {
-  try {
-    return read(words)
-  } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error))
-  }
+export interface AccountRequest {
+  readonly command: string
+  readonly request: AdminRequest
 }
 
-function read(words: readonly string[]): AccountArguments {
-  const { values, positionals } = parseArgs({
-    args: [...words],
-    allowPositionals: true,
-    options: {
-      rpm: { type: 'string' },
-      sockets: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-  const [action, email, tier, ...more] = positionals
-  if (values.help === true) return { kind: 'help' }
-  const hasLimits = values.rpm !== undefined || values.sockets !== undefined
-  if (hasLimits && action !== 'set-tier') return problem('--rpm and --sockets go with set-tier')
+/** Throws UsageError when the arguments are not accepted. */
+export function readAccountRequest(given: Given): AccountRequest {
+  const [action, email, tier, ...more] = given.words
+  const hasLimits = given.has('rpm') || given.has('sockets')
+  if (hasLimits && action !== 'set-tier')
+    throw new UsageError('--rpm and --sockets go with set-tier')
   switch (action) {
     case 'list':
-      if (email !== undefined) return problem('list takes nothing more')
-      return { kind: 'command', command: 'account.list', request: {} }
+      if (email !== undefined) throw new UsageError('list takes nothing more')
+      return { command: 'account.list', request: {} }
     case 'disable':
     case 'enable':
     case 'log-out':
     case 'delete':
-      if (email === undefined || tier !== undefined) return problem(`${action} takes one EMAIL`)
-      return { kind: 'command', command: `account.${action}`, request: { email } }
+      if (email === undefined || tier !== undefined) {
+        throw new UsageError(`${action} takes one EMAIL`)
+      }
+      return { command: `account.${action}`, request: { email } }
     case 'set-tier':
       if (email === undefined || tier === undefined || more.length > 0) {
-        return problem('set-tier takes an EMAIL and a TIER')
+        throw new UsageError('set-tier takes an EMAIL and a TIER')
       }
-      return readSetTier({ email, tier }, values)
+      return readSetTier({ email, tier }, given)
     case undefined:
-      return problem('an ACTION is missing')
+      throw new UsageError('an ACTION is missing; npm run account -- --help lists them')
     default:
-      return problem(
+      throw new UsageError(
         `no action ${action}; it is list, set-tier, disable, enable, log-out or delete`,
       )
   }
 }
 
-function readSetTier(
-  request: { email: string; tier: string },
-  { rpm, sockets }: { rpm?: string | undefined; sockets?: string | undefined },
-): AccountArguments {
+function readSetTier(request: { email: string; tier: string }, given: Given): AccountRequest {
   if (!TIER_NAMES.some((name) => name === request.tier)) {
-    return problem(`TIER is ${request.tier}; it accepts ${TIER_NAMES.join(', ')}`)
+    throw new UsageError(`TIER is ${request.tier}; it accepts ${TIER_NAMES.join(', ')}`)
   }
-  if (request.tier !== 'enterprise' && (rpm ?? sockets) !== undefined) {
-    return problem(`--rpm and --sockets go with enterprise; ${request.tier} has limits of its own`)
+  if (request.tier !== 'enterprise' && (given.has('rpm') || given.has('sockets'))) {
+    throw new UsageError(
+      `--rpm and --sockets go with enterprise; ${request.tier} has limits of its own`,
+    )
   }
   const limits: Record<string, number> = {}
   const { requestsPerMinute, socketsMax } = TIERS.enterprise
-  for (const [option, text, name, most] of [
-    ['--rpm', rpm, 'requests_per_minute', requestsPerMinute],
-    ['--sockets', sockets, 'sockets', socketsMax],
+  for (const [option, name, most] of [
+    ['rpm', 'requests_per_minute', requestsPerMinute],
+    ['sockets', 'sockets', socketsMax],
   ] as const) {
-    if (text === undefined) continue
+    const text = given.text(option)
+    if (text === null) continue
     const value = /^\d{1,10}$/.test(text) ? Number(text) : 0
     if (value < 1 || value > most) {
-      return problem(`${option} is ${text}; it accepts a whole number from 1 to ${most}`)
+      throw new UsageError(`--${option} is ${text}; it accepts a whole number from 1 to ${most}`)
     }
     limits[name] = value
   }
-  return { kind: 'command', command: 'account.set-tier', request: { ...request, ...limits } }
-}
-
-function problem(text: string): AccountArguments {
-  return { kind: 'problem', problem: text }
+  return { command: 'account.set-tier', request: { ...request, ...limits } }
 }

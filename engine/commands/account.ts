@@ -13,13 +13,14 @@ import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { connectAdmin } from '../admin/client.ts'
 import type { AdminRequest } from '../admin/socket.ts'
 import { pause, systemClock } from '../clock.ts'
-import { ConfigError, loadConfig } from '../config.ts'
+import { loadConfig } from '../config.ts'
 import { EngineError } from '../errors.ts'
 import type { AccountId } from '../ids.ts'
 import { isRecord } from '../json-record.ts'
 import { openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
-import { ACCOUNT_USAGE, readAccountArguments } from './account-arguments.ts'
+import { ACCOUNT_COMMAND, readAccountRequest } from './account-arguments.ts'
+import { runCommand } from './asking.ts'
 
 /** An engine that starts or stops holds the folder and has no socket: it is waited for so long. */
 const WAIT_MS_MAX = 5_000
@@ -27,7 +28,7 @@ const LOOK_EVERY_MS = 100
 
 type Ask = (command: string, request: AdminRequest) => Promise<unknown>
 
-/** Runs `action` with whoever can answer: the engine that runs, or the data folder itself. */
+/** Runs `action` on the engine that runs, or else on the data folder itself. */
 async function withAccounts(dataDir: string, action: (ask: Ask) => Promise<void>): Promise<void> {
   const endsAtMs = systemClock.monotonicMs() + WAIT_MS_MAX
   for (;;) {
@@ -144,34 +145,10 @@ function isRow(value: unknown): value is Row {
   return hasTexts && hasNumbers && typeof is_disabled === 'boolean'
 }
 
-async function run(): Promise<number> {
-  const asked = readAccountArguments(process.argv.slice(2))
-  if (asked.kind === 'help') {
-    say(ACCOUNT_USAGE)
-    return 0
-  }
-  if (asked.kind === 'problem') {
-    process.stderr.write(`${asked.problem}\n\n${ACCOUNT_USAGE}\n`)
-    return 2
-  }
+await runCommand(ACCOUNT_COMMAND, async (given) => {
+  const { command, request } = readAccountRequest(given)
   const { dataDir } = loadConfig(process.env)
-  const { command, request } = asked
   await withAccounts(dataDir, (ask) =>
     command === 'account.list' ? list(ask) : change(ask, command, request),
   )
-  return 0
-}
-
-/** Timers of the clock keep no process alive: without this, waiting for an engine would end it. */
-const anchor = new MessageChannel()
-anchor.port1.ref()
-
-if (existsSync('.env')) process.loadEnvFile('.env')
-run().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    const text = error instanceof EngineError ? error.detail : String(error)
-    process.stderr.write(`${error instanceof ConfigError ? error.message : text}\n`)
-    process.exit(error instanceof ConfigError ? 2 : 1)
-  },
-)
+})

@@ -31,6 +31,13 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
   }
 }
 
+/** All rows of a file at once. Throws what reading the file throws. */
+export async function rowsOf(file: string): Promise<readonly unknown[]> {
+  const rows: unknown[] = []
+  for await (const row of dumpRows(file)) rows.push(row)
+  return rows
+}
+
 async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {
   const bytes = await readFile(file)
   const text = (isZipped ? await promisify(gunzip)(bytes) : bytes).toString('utf8')

@@ -3,73 +3,69 @@
 // trained anew for each fold on the others, by venue b's event. `--series FILE` says instead which classes
 // of rule differences between families of markets are recognised.
 
-import { readFileSync, writeFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/weights.ts'
 import { crossScore, foldOf, judge, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
 import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import { pairReport } from '../matching/offline/report.ts'
 import { seriesReport } from '../matching/offline/series-rules.ts'
+import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
+import { runCommand } from './asking.ts'
+import { rowsOf } from './dump-lines.ts'
 
-const USAGE =
-  'usage: npm run eval:matching -- --pairs FILE [--out FILE] [--folds N] [--worst N] | --series FILE'
+const WORST_SHOWN = 20
+const COMMAND = {
+  name: 'npm run eval:matching',
+  about:
+    'Scores labelled pairs through the same code as the service and says how often it is right.',
+  usage: ['--pairs FILE [--out FILE] [--folds N] [--worst N]', '--series FILE'],
+  words: {},
+  wordCounts: [0, 0],
+  options: {
+    pairs: { takes: 'FILE', means: 'labelled pairs as JSON lines, plain or gzip' },
+    out: { takes: 'FILE', means: 'writes each pair with its score, a JSON line each' },
+    folds: { takes: 'N', means: 'trains anew for each of N folds on the others, at least 2' },
+    worst: { takes: 'N', means: `how many of the worst pairs are shown (${WORST_SHOWN})` },
+    series: { takes: 'FILE', means: 'says which differences of rules are recognised instead' },
+  },
+  examples: ['--pairs pairs.jsonl.gz', '--pairs pairs.jsonl --folds 5 --out scored.jsonl'],
+  notes: ['Exit codes: 0 done, 1 after a failure, 2 for a bad request.'],
+} as const
+type Option = keyof typeof COMMAND.options
 
-function main(): void {
-  const options = readOptions(process.argv.slice(2))
-  const series = options.get('series')
-  const file = options.get('pairs')
-  if (series !== undefined) {
-    process.stdout.write(`${seriesReport(rowsOf(series)).join('\n')}\n`)
+async function main(given: Arguments<Option>): Promise<void> {
+  const [series, file, out] = [given.text('series'), given.text('pairs'), given.text('out')]
+  if (series !== null) {
+    process.stdout.write(`${seriesReport(await rowsOf(series)).join('\n')}\n`)
     return
   }
-  if (file === undefined) throw new Error(USAGE)
-  const scored = score(readPairs(file), options.get('folds'))
-  process.stdout.write(`${pairReport(scored, Number(options.get('worst') ?? 20)).join('\n')}\n`)
-  const out = options.get('out')
-  if (out !== undefined) writeFileSync(out, scored.map(lineOf).join(''))
+  if (file === null) throw new UsageError('--pairs FILE or --series FILE is missing')
+  const folds = given.number('folds', { above: 1, max: Number.POSITIVE_INFINITY, isWhole: true })
+  const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
+  const progress = openProgress()
+  progress.show(`reading ${file}`, true)
+  const pairs = await readPairs(file)
+  progress.show(`judging ${pairs.length} pairs`, true)
+  const scored = score(pairs, folds)
+  progress.end()
+  process.stdout.write(`${pairReport(scored, worst ?? WORST_SHOWN).join('\n')}\n`)
+  if (out !== null) writeFileSync(out, scored.map(lineOf).join(''))
 }
 
-function readOptions(args: readonly string[]): ReadonlyMap<string, string> {
-  const options = new Map<string, string>()
-  for (let at = 0; at < args.length; at += 2) {
-    const name = /^--(pairs|series|out|folds|worst)$/.exec(args[at] ?? '')?.[1]
-    const value = args[at + 1]
-    if (name === undefined || value === undefined) throw new Error(USAGE)
-    options.set(name, value)
-  }
-  return options
-}
-
-function score(pairs: readonly LabelledPair[], folds: string | undefined): readonly Scored[] {
+function score(pairs: readonly LabelledPair[], folds: number | null): readonly Scored[] {
   const judged = judge(pairs)
-  if (folds === undefined) return scoreAll(judged, WEIGHTS)
-  const count = Number(folds)
-  if (!Number.isInteger(count) || count < 2) throw new Error(USAGE)
-  return crossScore(judged, (pair) => foldOf(pair, count))
+  if (folds === null) return scoreAll(judged, WEIGHTS)
+  return crossScore(judged, (pair) => foldOf(pair, folds))
 }
 
-/** The labelled pairs of a file; lines that are none are told and left out. */
-function readPairs(file: string): readonly LabelledPair[] {
-  const rows = rowsOf(file)
+/** The labelled pairs of a file; rows that are none are counted on standard error and left out. */
+async function readPairs(file: string): Promise<readonly LabelledPair[]> {
+  const rows = await rowsOf(file)
   const pairs = rows.flatMap((row) => labelledPairOf(row) ?? [])
   if (pairs.length < rows.length) {
     process.stderr.write(`${rows.length - pairs.length} lines are no labelled pairs\n`)
   }
   return pairs
-}
-
-function rowsOf(file: string): readonly unknown[] {
-  const bytes = readFileSync(file)
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
-  const text = (isGzip ? gunzipSync(bytes) : bytes).toString('utf8')
-  return text.split('\n').flatMap((line): unknown[] => {
-    if (line.trim() === '') return []
-    try {
-      return [JSON.parse(line)]
-    } catch {
-      return [null]
-    }
-  })
 }
 
 function lineOf({ pair, result, baseline }: Scored): string {
@@ -78,9 +74,4 @@ function lineOf({ pair, result, baseline }: Scored): string {
   return `${JSON.stringify({ ...keys, ...result, baseline: Math.round(baseline * 1_000) / 10 })}\n`
 }
 
-try {
-  main()
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
-}
+await runCommand(COMMAND, main)

@@ -16,35 +16,59 @@ import {
   type VenueSubjects,
 } from '../matching/offline/match-corpus.ts'
 import type { MatchEvent, MatchMarket } from '../matching/read/subject.ts'
-import { finish } from '../steps.ts'
+import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
+import type { Steps } from '../steps.ts'
+import { runCommand } from './asking.ts'
 import { dumpRows } from './dump-lines.ts'
 
-const USAGE =
-  'usage: npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take ROWS] [--known PAIRS_FILE]'
 const HIGH_SCORE_MIN = 80
 
-interface Request {
-  readonly files: Record<VenueKey, string[]>
-  out: string
-  /** Rows of each venue that are read. */
-  take: number
-  known: string | null
-}
+const COMMAND = {
+  name: 'npm run match:corpus',
+  about:
+    'Matches two dumps through the service\u2019s own code and writes the pairs as JSON lines, best first.',
+  usage: ['--venue-a FILE ... --venue-b FILE ... --out FILE [--take ROWS] [--known FILE]'],
+  words: {},
+  wordCounts: [0, 0],
+  options: {
+    'venue-a': {
+      takes: 'FILE',
+      means: 'dumps of venue a: JSON or JSON lines, plain or gzip',
+      isMany: true,
+    },
+    'venue-b': { takes: 'FILE', means: 'dumps of venue b', isMany: true },
+    out: { takes: 'FILE', means: 'where the pairs are written' },
+    take: { takes: 'ROWS', means: 'how many rows of each venue are read (all)' },
+    known: { takes: 'FILE', means: 'labelled pairs: says how many of them were found' },
+  },
+  examples: ['--venue-a gamma.jsonl.gz --venue-b events-1.json events-2.json --out pairs.jsonl'],
+  notes: ['Exit codes: 0 done, 1 after a failure, 2 for a bad request.'],
+} as const
 
-async function main(): Promise<void> {
-  const request = readRequest(process.argv.slice(2))
+type Given = Arguments<keyof typeof COMMAND.options>
+
+const progress = openProgress()
+
+async function main(given: Given): Promise<void> {
+  const out = given.text('out')
+  for (const option of ['venue-a', 'venue-b', 'out'] as const) {
+    if (given.text(option) === null) throw new UsageError(`--${option} FILE is missing`)
+  }
+  const take = given.number('take', { above: 0, max: Number.POSITIVE_INFINITY }) ?? Infinity
   const startMs = systemClock.monotonicMs()
-  const a = await readSide('a', request)
-  const b = await readSide('b', request)
+  const a = await readSide('a', given.texts('venue-a'), take)
+  const b = await readSide('b', given.texts('venue-b'), take)
   const readMs = systemClock.monotonicMs()
+  progress.show('learning the words', true)
   const judge = openJudge({
     markets: [...a.markets, ...b.markets],
     events: [...a.events, ...b.events],
   })
   const learnedMs = systemClock.monotonicMs()
-  const matches = finish(matchCorpus(a, b, judge))
+  const matches = finishShowing(matchCorpus(a, b, judge))
   const matchedMs = systemClock.monotonicMs()
-  await write(request.out, matches)
+  await write(out ?? '', matches)
+  progress.end()
   say(`read ${sizeOf(a)} of venue a, ${sizeOf(b)} of venue b in ${seconds(readMs - startMs)}`)
   say(`learned in ${seconds(learnedMs - readMs)}`)
   say(
@@ -59,38 +83,34 @@ async function main(): Promise<void> {
     )
   }
   say(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`)
-  if (request.known !== null) await sayKnown(request.known, { a, b }, matches)
+  const known = given.text('known')
+  if (known !== null) await sayKnown(known, { a, b }, matches)
 }
 
-function readRequest(args: readonly string[]): Request {
-  const request: Request = { files: { a: [], b: [] }, out: '', take: Infinity, known: null }
-  let flag = ''
-  for (const arg of args) {
-    if (arg.startsWith('--')) flag = arg
-    else if (flag === '--venue-a') request.files.a.push(arg)
-    else if (flag === '--venue-b') request.files.b.push(arg)
-    else if (flag === '--out') request.out = arg
-    else if (flag === '--take') request.take = Number(arg)
-    else if (flag === '--known') request.known = arg
-    else throw new Error(USAGE)
-  }
-  const { files, out, take } = request
-  if (files.a.length === 0 || files.b.length === 0 || out === '' || !(take > 0)) {
-    throw new Error(USAGE)
-  }
-  return request
-}
-
-async function readSide(venue: VenueKey, { files, take }: Request): Promise<VenueSubjects> {
+async function readSide(
+  venue: VenueKey,
+  files: readonly string[],
+  take: number,
+): Promise<VenueSubjects> {
   const subjects = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
   let count = 0
-  for (const file of files[venue]) {
+  for (const file of files) {
     for await (const row of dumpRows(file)) {
       if (count >= take) break
       if (addDumpRow(venue, row, subjects)) count += 1
+      progress.show(`${file}: ${count} rows of venue ${venue}`)
     }
   }
   return subjects
+}
+
+/** Does all steps, and shows how many were done. */
+function finishShowing<Result>(steps: Steps<Result>): Result {
+  for (let count = 1; ; count += 1) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    progress.show(`matching: step ${count}`)
+  }
 }
 
 async function write(file: string, matches: CorpusMatches): Promise<void> {
@@ -165,9 +185,4 @@ const sizeOf = ({ markets, events }: VenueSubjects): string =>
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 const say = (line: string): boolean => process.stdout.write(`${line}\n`)
 
-try {
-  await main()
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
+await runCommand(COMMAND, main)

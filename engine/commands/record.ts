@@ -6,9 +6,10 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pause, systemClock } from '../clock.ts'
-import { ConfigError, loadConfig } from '../config.ts'
+import { loadConfig } from '../config.ts'
 import type { VenueKey } from '../ids.ts'
 import type { EventListing, MarketListing } from '../market/market.ts'
+import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import { openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { systemRandom } from '../random.ts'
@@ -16,13 +17,30 @@ import { Recorder } from '../venues/recorder.ts'
 import { openSource } from '../venues/source.ts'
 import type { Venue } from '../venues/venue.ts'
 import { openVenues, type VenueAddresses } from '../venues/venues.ts'
+import { runCommand } from './asking.ts'
 
-const USAGE = 'usage: npm run record -- polymarket|kalshi SECONDS [FILE]'
 const KEYS: Readonly<Record<string, VenueKey>> = { polymarket: 'a', kalshi: 'b' }
 const MARKETS_RECORDED = 200
 /** Markets looked at to find those. */
 const MARKETS_SEEN = 5_000
 const SECONDS_MAX = 86_400
+
+const COMMAND = {
+  name: 'npm run record',
+  about: 'Records what a venue\u2019s sockets send, with the listings that a replay needs.',
+  usage: ['polymarket|kalshi SECONDS [FILE]'],
+  words: {
+    SECONDS: `how long, above 0 and up to ${SECONDS_MAX}`,
+    FILE: 'where to (test/fixtures/VENUE/recording.jsonl)',
+  },
+  wordCounts: [2, 3],
+  options: {},
+  examples: ['polymarket 60', 'kalshi 600 kalshi.jsonl'],
+  notes: [
+    'VENUES=live records the real venue, VENUES=sim (the default) the simulated one; VENUES=replay:FILE plays a recording.',
+    'Exit codes: 0 done or stopped by a signal, 1 after a failure, 2 for a bad request or setting.',
+  ],
+} as const
 
 interface Request {
   readonly venue: VenueKey
@@ -30,19 +48,19 @@ interface Request {
   readonly file: string
 }
 
-async function main(): Promise<void> {
-  const request = readRequest(process.argv.slice(2))
+async function main({ words }: Arguments): Promise<void> {
+  const request = readRequest(words)
   const config = loadConfig(process.env)
-  if (config.venues.kind === 'replay') throw new Error('a replay cannot be recorded again')
+  if (config.venues.kind === 'replay') {
+    throw new UsageError(
+      'VENUES is a replay, which cannot be recorded again; it accepts sim or live',
+    )
+  }
   const onLost = (reason: string) => process.stderr.write(`the simulated venues ended: ${reason}\n`)
   const source = await openSource(config, { clock: systemClock, onLost, worldFolder: null })
-  // Clock timers keep no process alive, and an unreachable venue leaves no socket to do it.
-  const { port1: anchor } = new MessageChannel()
-  anchor.ref()
   try {
     await record(request, source.addresses, config.logLevel)
   } finally {
-    anchor.close()
     await source.stop()
   }
 }
@@ -50,8 +68,13 @@ async function main(): Promise<void> {
 function readRequest(args: readonly string[]): Request {
   const [name = '', secondsText = '', file = `test/fixtures/${name}/recording.jsonl`] = args
   const venue = KEYS[name]
+  if (venue === undefined) throw new UsageError(`${name} is no venue; it is polymarket or kalshi`)
   const seconds = Number(secondsText)
-  if (venue === undefined || !(seconds > 0 && seconds <= SECONDS_MAX)) throw new Error(USAGE)
+  if (!(seconds > 0 && seconds <= SECONDS_MAX)) {
+    throw new UsageError(
+      `SECONDS is ${secondsText}; it accepts a number above 0 and up to ${SECONDS_MAX}`,
+    )
+  }
   return { venue, seconds, file }
 }
 
@@ -72,6 +95,9 @@ async function record(request: Request, addresses: VenueAddresses, level: string
   }
   const venue = openVenues(parts, addresses, recorder.tap).find(({ key }) => key === request.venue)
   if (venue === undefined) throw new Error('no such venue')
+  const progress = openProgress()
+  progress.show('reading the catalogue', true)
+  let stopShowing = (): void => undefined
   try {
     const markets = await recordCatalog(venue, recorder, stopping.signal)
     venue.feed.start()
@@ -82,8 +108,15 @@ async function record(request: Request, addresses: VenueAddresses, level: string
       })),
     )
     log.info({ markets: markets.length, seconds: request.seconds }, 'recording')
+    const startMs = systemClock.monotonicMs()
+    stopShowing = systemClock.every(1_000, () => {
+      const seconds = Math.round((systemClock.monotonicMs() - startMs) / 1_000)
+      progress.show(`${recorder.frameCount} frames after ${seconds} of ${request.seconds} s`)
+    })
     await pause(systemClock, request.seconds * 1_000, stopping.signal)
   } finally {
+    stopShowing()
+    progress.end()
     await venue.feed.stop()
     await recorder.stop()
   }
@@ -121,11 +154,4 @@ async function recordCatalog(
   return chosen
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    const isPlain = error instanceof ConfigError || error instanceof Error
-    process.stderr.write(`${isPlain ? error.message : String(error)}\n`)
-    process.exit(error instanceof ConfigError ? 2 : 1)
-  },
-)
+await runCommand(COMMAND, main)

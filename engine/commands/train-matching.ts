@@ -1,30 +1,46 @@
 // `npm run train:matching -- --pairs FILE`: trains the matcher's model on labelled pairs and writes
-// engine/matching/compare/weights.ts. Reads nothing else and has no chance in it: the same pairs give the same file.
+// engine/matching/compare/weights.ts. Reads nothing else and uses no random numbers: the same pairs give the same file.
 
-import { readFileSync, writeFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { writeFileSync } from 'node:fs'
 import { FEATURES } from '../matching/compare/compare.ts'
 import { examplesOf, judge, trainOn } from '../matching/offline/evaluation.ts'
 import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
+import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
+import { runCommand } from './asking.ts'
+import { rowsOf } from './dump-lines.ts'
 
-const USAGE = 'usage: npm run train:matching -- --pairs FILE [--out FILE]'
 const TARGET = new URL('../matching/compare/weights.ts', import.meta.url)
+const COMMAND = {
+  name: 'npm run train:matching',
+  about: 'Trains the matcher\u2019s model on labelled pairs and writes its weights.',
+  usage: ['--pairs FILE [--out FILE]'],
+  words: {},
+  wordCounts: [0, 0],
+  options: {
+    pairs: { takes: 'FILE', means: 'labelled pairs as JSON lines, plain or gzip' },
+    out: { takes: 'FILE', means: 'where to (engine/matching/compare/weights.ts)' },
+  },
+  examples: ['--pairs pairs.jsonl.gz --out weights.ts'],
+  notes: [
+    'The same pairs give the same file. Exit codes: 0 done, 1 after a failure, 2 for a bad request.',
+  ],
+} as const
+type Option = keyof typeof COMMAND.options
 
-function main(): void {
-  const [name, file, ...rest] = process.argv.slice(2)
-  if (name !== '--pairs' || file === undefined) throw new Error(USAGE)
-  const bytes = readFileSync(file)
-  const text = (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString('utf8')
-  const pairs = text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line) => labelledPairOf(JSON.parse(line)) ?? [])
+async function main(given: Arguments<Option>): Promise<void> {
+  const file = given.text('pairs')
+  if (file === null) throw new UsageError('--pairs FILE is missing')
+  const progress = openProgress()
+  progress.show(`reading ${file}`, true)
+  const pairs = (await rowsOf(file)).flatMap((row) => labelledPairOf(row) ?? [])
+  progress.show(`judging ${pairs.length} pairs`, true)
   const judged = judge(pairs)
+  progress.show(`training on ${pairs.length} pairs`, true)
   const { weights } = trainOn(judged)
-  const counted = examplesOf(judged).length
-  writeFileSync(rest[0] === '--out' && rest[1] !== undefined ? rest[1] : TARGET, fileOf(weights))
+  progress.end()
+  writeFileSync(given.text('out') ?? TARGET, fileOf(weights))
   process.stdout.write(
-    `${pairs.length} pairs, ${counted} of them undecided by vetoes, ${weights.length} weights\n`,
+    `${pairs.length} pairs, ${examplesOf(judged).length} of them undecided by vetoes, ${weights.length} weights\n`,
   )
 }
 
@@ -45,9 +61,4 @@ export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_
 `
 }
 
-try {
-  main()
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
-}
+await runCommand(COMMAND, main)

@@ -9,12 +9,25 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { EngineError } from '../errors.ts'
 import { isRecord } from '../json-record.ts'
+import { openProgress } from '../process/command-line.ts'
 import { runCommand } from './asking.ts'
 
 /** The last of their releases with binaries for both Node 20 and 22. */
 const OFFICIAL = 'github:uNetworking/uWebSockets.js#v20.66.0'
 const FILES = ['package.json', 'package-lock.json']
 const NPM_MS_MAX = 300_000
+
+const COMMAND = {
+  name: 'npm run uws:official',
+  about:
+    'Replaces the repack of uWebSockets.js by its authors\u2019 own build, from their git repository.',
+  usage: [''],
+  words: {},
+  wordCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: ['Exit codes: 0 done, 1 not possible now (nothing has changed then), 2 a bad request.'],
+} as const
 
 async function main(): Promise<void> {
   process.stdout.write(
@@ -61,11 +74,14 @@ function stage(copy: string): void {
 /** Runs `npm install` in a folder; null when it did, else its reason in a few words. */
 function npm(folder: string, ...flags: readonly string[]): string | null {
   const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0']
+  const progress = openProgress()
+  progress.show(folder === '.' ? 'npm installs it' : 'npm resolves it in a copy', true)
   const { status, stderr, error } = spawnSync('npm', ['install', ...quiet, ...flags], {
     cwd: folder,
     encoding: 'utf8',
     timeout: NPM_MS_MAX,
   })
+  progress.end()
   if (status === 0) return null
   if (error !== undefined) return error.message
   const lines = stderr.split('\n').map((line) => line.replace(/^npm error\s*/, '').trim())
@@ -81,4 +97,4 @@ function notPossible(reason: string): EngineError {
   return new EngineError('UNAVAILABLE', detail)
 }
 
-await runCommand(main)
+await runCommand(COMMAND, main)

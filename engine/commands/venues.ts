@@ -4,15 +4,33 @@
 
 import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
-import { ConfigError, loadConfig } from '../config.ts'
+import { loadConfig } from '../config.ts'
+import { openProgress } from '../process/command-line.ts'
 import { openLog } from '../process/log.ts'
 import { parseFaults } from '../venues/simulator/child-options.ts'
 import { keepKalshiKey } from '../venues/simulator/kalshi-key-file.ts'
 import { startSimulator } from '../venues/simulator/simulator.ts'
+import { runCommand } from './asking.ts'
+
+const COMMAND = {
+  name: 'npm run venues',
+  about: 'Runs both simulated venues alone, on fixed ports, until Ctrl-C or SIGTERM.',
+  usage: [''],
+  words: {},
+  wordCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: [
+    'Settings are variables: SIM_MARKETS, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_PORT, DATA_DIR, LOG_LEVEL.',
+    'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad request or setting.',
+  ],
+} as const
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env)
   const key = keepKalshiKey(config.dataDir)
+  const progress = openProgress()
+  progress.show(`making ${config.sim.marketsPerVenue} markets a venue and their past`)
   const simulator = await startSimulator({
     ...config.sim,
     faults: parseFaults(config.sim.faults),
@@ -25,6 +43,7 @@ async function main(): Promise<void> {
     // Of these ports, so that two such commands never share one.
     worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })
+  progress.end()
   const { urls } = simulator
   const lines = [
     `simulated venues: seed ${config.sim.seed}, ${config.sim.marketsPerVenue} markets a venue, ` +
@@ -37,21 +56,11 @@ async function main(): Promise<void> {
     `  Kalshi key   id ${simulator.kalshiKeyId}, private key in ${key.file}`,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
-  let isStopping = false
-  const stop = (): void => {
-    if (isStopping) return
-    isStopping = true
-    simulator.stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    )
-  }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  await new Promise<void>((resolve) => {
+    process.on('SIGINT', () => resolve())
+    process.on('SIGTERM', () => resolve())
+  })
+  await simulator.stop()
 }
 
-main().catch((error: unknown) => {
-  const text = error instanceof ConfigError ? error.message : String(error)
-  process.stderr.write(`${text}\n`)
-  process.exit(error instanceof ConfigError ? 2 : 1)
-})
+await runCommand(COMMAND, main)

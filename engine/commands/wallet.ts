@@ -1,17 +1,26 @@
-// `npm run wallet -- ADDRESS`: who a wallet is, what it comes to, a table of the events that are kept and that the venue
-// does not tell any more, and a table of what the venue itself counts otherwise. Asks the engine that holds the data folder over its socket, so an engine must run; a wallet that nobody
-// asked for before is read from the venue first. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.
+// `npm run wallet -- ADDRESS`: a wallet's record and sums, a table of the kept events that the venue's history lacks, and
+// a table of the positions that the venue counts otherwise. Asks the engine that holds the data folder over its socket, so
+// an engine must run; a wallet that is not yet kept is read from the venue first. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.
 // Upholds WALLETS17.
 
-import { EngineError } from '../errors.ts'
 import { isRecord } from '../json-record.ts'
+import type { Arguments } from '../process/command-line.ts'
 import { askEngine, runCommand } from './asking.ts'
 
-const USAGE = 'usage: npm run wallet -- ADDRESS (0x and 40 hex digits, of the wallet or its owner)'
+const COMMAND = {
+  name: 'npm run wallet',
+  about: 'Shows how far a wallet is read, its sums, and where the venue counts otherwise.',
+  usage: ['ADDRESS'],
+  words: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
+  wordCounts: [1, 1],
+  options: {},
+  examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
+  notes: [
+    'Asks the running engine of DATA_DIR. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.',
+  ],
+} as const
 
-async function main(args: readonly string[]): Promise<void> {
-  const [address, ...rest] = args
-  if (address === undefined || rest.length > 0) throw new EngineError('BAD_REQUEST', USAGE)
+async function main({ words: [address = ''] }: Arguments): Promise<void> {
   show(await askEngine('wallet.show', { address }))
 }
 
@@ -56,4 +65,4 @@ function showEvents(word: 'lacks' | 'untold', table: unknown): void {
   }
 }
 
-await runCommand(main)
+await runCommand(COMMAND, main)

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertKnown, readRequest, UsageError } from '../../bench/request.ts'
+import { assertKnown, readRequest } from '../../bench/request.ts'
+import { UsageError } from '../../engine/process/command-line.ts'
 
 const AIMED = ['--url', 'http://127.0.0.1:1/', '--api-key', 'KEY']
 

@@ -57,8 +57,8 @@ async function moveUntil(watching: Watching): Promise<number | null> {
 describe('watch', () => {
   const here = () => ['--url', face.origin, '--key', 'ann-key']
 
-  test('[WATCH1] it prints a line a message, and stops after --count data messages', async () => {
-    const watching = watch('orderbook', 'venue_a_rain', '--count', '3', ...here())
+  test('[WATCH1] with --json it prints a line a message, and stops after --count data messages', async () => {
+    const watching = watch('orderbook', 'venue_a_rain', '--json', '--count', '3', ...here())
     assert.equal(await moveUntil(watching), 0)
     const lines = watching.stdout().trim().split('\n')
     const types = lines.map((line) => String(JSON.parse(line).type))
@@ -68,11 +68,28 @@ describe('watch', () => {
     assert.equal(watching.stderr(), '')
   })
 
+  test('[WATCH4] without --json it prints a table: a heading, and a row a book', async () => {
+    const watching = watch('orderbook', 'venue_a_rain', '--count', '2', ...here())
+    assert.equal(await moveUntil(watching), 0)
+    const [heading = '', ...lines] = watching.stdout().trim().split('\n')
+    assert.match(heading, /^time \(UTC\) +market +message +bids +asks +spread$/)
+    const rows = lines.filter((line) => !line.startsWith('--'))
+    assert.match(
+      rows[0] ?? '',
+      /^[\d:.-]+ +venue_a_rain +snapshot +[\d.]+ at 0\.4 +[\d.]+ at 0\.41 +0\.01$/,
+    )
+    assert.match(rows[1] ?? '', /venue_a_rain +update +\d+ at 0\.4 +\d+ at 0\.41 +-$/)
+    assert.equal(rows.length, 2)
+  })
+
   test('[WATCH2] what it cannot do it says in words, and ends with 2', async () => {
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /CHANNEL/],
       [['fills'], /CHANNEL/],
-      [['trades', '--bogus'], /Unknown option/],
+      [
+        ['trades', '--bogus'],
+        /--bogus is no option of npm run watch; it accepts --json, --count, --url, --key, --help/,
+      ],
       [['trades', '--count', '0', '--key', 'k'], /--count is 0; it accepts/],
       [['trades', '--url', 'nonsense'], /--url is nonsense; it accepts/],
       [['trades'], /no key in/],

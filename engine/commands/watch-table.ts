@@ -1,0 +1,141 @@
+// Messages of the stream as rows of a table. A channel without columns of its own shows its data as names and values.
+// Not for: reading the stream (watch.ts), nor programs, which read the messages as they are. Upholds WATCH4.
+
+import type { ChannelName } from '../../http/ws/channels.ts'
+import { isRecord } from '../json-record.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Column {
+  readonly heading: string
+  /** Characters; a longer text keeps its beginning. */
+  readonly width: number
+  readonly isNumber?: boolean
+  readonly textOf: (data: Fields, message: Fields) => unknown
+}
+
+const number = (heading: string, name: string, width = 9): Column => {
+  return { heading, width, isNumber: true, textOf: (data) => data[name] }
+}
+const word = (heading: string, name: string, width: number): Column => {
+  return { heading, width, textOf: (data) => data[name] }
+}
+const side = (heading: string, name: 'bids' | 'asks'): Column => {
+  return { heading, width: 24, textOf: (data) => levels(data[name]) }
+}
+
+const TIME: Column = {
+  heading: 'time (UTC)',
+  width: 12,
+  textOf: (data, { timestamp_ms }) => clockTime(timestamp_ms ?? data.timestamp_ms),
+}
+const MARKET: Column = {
+  heading: 'market',
+  width: 34,
+  textOf: (_, { market_id }) => market_id,
+}
+const TYPE: Column = { heading: 'message', width: 8, textOf: (_, { type }) => type }
+const BOOK = [TYPE, side('bids', 'bids'), side('asks', 'asks')]
+
+const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
+  orderbook: [...BOOK, number('spread', 'spread', 7)],
+  depth: [...BOOK, number('spread', 'spread', 7)],
+  prices: [
+    number('price', 'price'),
+    number('bid', 'best_bid'),
+    number('ask', 'best_ask'),
+    number('spread', 'spread'),
+    word('source', 'source', 12),
+  ],
+  trades: [
+    word('side', 'side', 4),
+    number('price', 'price'),
+    number('size', 'size', 12),
+    number('usd', 'size_usd', 12),
+    word('outcome', 'outcome', 24),
+  ],
+  whales: [
+    word('side', 'side', 4),
+    number('price', 'price'),
+    number('usd', 'size_usd', 12),
+    word('question', 'question', 60),
+  ],
+  lifecycle: [
+    word('event', 'event', 9),
+    word('status', 'status', 9),
+    word('question', 'question', 60),
+  ],
+  candles: [
+    word('interval', 'interval', 8),
+    number('open', 'open'),
+    number('high', 'high'),
+    number('low', 'low'),
+    number('close', 'close'),
+    number('volume', 'volume', 12),
+  ],
+}
+
+/** Columns of a channel that has none above. */
+const ANY: readonly Column[] = [
+  TYPE,
+  {
+    heading: 'data',
+    width: 120,
+    textOf: (data) =>
+      Object.entries(data)
+        .filter(([, value]) => typeof value !== 'object')
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' '),
+  },
+]
+
+const columnsOf = (channel: ChannelName): readonly Column[] => [
+  TIME,
+  MARKET,
+  ...(COLUMNS[channel] ?? ANY),
+]
+
+/** The first line of a channel's table. */
+export function headingOf(channel: ChannelName): string {
+  return lineOf(columnsOf(channel), ({ heading }) => heading)
+}
+
+/** A message as a line: a row for data, a remark for what interrupts it; null for what a reader does not need. */
+export function rowOf(channel: ChannelName, message: unknown): string | null {
+  if (!isRecord(message)) return null
+  const { type, market_id: market = 'all markets', platform, state, reason } = message
+  if (type === 'status') return `-- ${platform} is ${state}`
+  if (type === 'resync') return `-- ${market}: begins anew (${reason})`
+  if (type === 'gap') return `-- ${platform ?? market}: messages are missing`
+  const { data } = message
+  if (!isRecord(data)) return null
+  return lineOf(columnsOf(channel), ({ textOf }) => textOf(data, message))
+}
+
+function lineOf(columns: readonly Column[], textOf: (column: Column) => unknown): string {
+  const cells = columns.map((column) => {
+    const { width, isNumber = false } = column
+    const text = printable(textOf(column) ?? '-')
+    const cut = text.length > width ? `${text.slice(0, width - 1)}…` : text
+    return isNumber ? cut.padStart(width) : cut.padEnd(width)
+  })
+  return cells.join('  ').trimEnd()
+}
+
+/** Texts of a venue may hold what a terminal obeys. */
+function printable(value: unknown): string {
+  return String(value).replace(/\p{C}/gu, '?')
+}
+
+/** `14:03:59.120`; a dash without a time. */
+function clockTime(timeMs: unknown): string {
+  return typeof timeMs === 'number' ? new Date(timeMs).toISOString().slice(11, 23) : '-'
+}
+
+/** The first level of a side, and how many more there are. */
+function levels(value: unknown): string {
+  const [first, ...more]: readonly unknown[] = Array.isArray(value) ? value : []
+  if (!isRecord(first)) return '-'
+  const text = `${first.size} at ${first.price}`
+  return more.length === 0 ? text : `${text} (+${more.length})`
+}

@@ -1,0 +1,211 @@
+// The command line, once for every command: a descriptor (usage, options, examples) becomes the text of `--help`, the
+// reader of the arguments, and one line that names what is refused. Also the progress line of long work, for terminals.
+// Not for: what a command does, or how it ends (engine/commands/asking.ts). Upholds COMMAND1 to COMMAND4.
+
+import { parseArgs } from 'node:util'
+import { systemClock } from '../clock.ts'
+
+/** One option of a command. */
+export interface OptionSpec {
+  /** What stands behind the option, such as `FILE`; null for a switch. */
+  readonly takes: string | null
+  readonly means: string
+  /** The option may be given several times, and takes every word up to the next option. */
+  readonly isMany?: boolean
+}
+
+/** A command as `--help` describes it and as its arguments are read. */
+export interface CommandSpec<Name extends string = string> {
+  /** As it is typed, such as `npm run watch`; words and options follow after `--`. */
+  readonly name: string
+  /** One or two sentences. */
+  readonly about: string
+  /** The words and options of each form, without the name. */
+  readonly usage: readonly string[]
+  /** Each word of the usage and what it means. */
+  readonly words: Readonly<Record<string, string>>
+  /** How many words are accepted, at least and at most. */
+  readonly wordCounts: readonly [least: number, most: number]
+  readonly options: Readonly<Record<Name, OptionSpec>>
+  /** Arguments that can be typed as they are. */
+  readonly examples: readonly string[]
+  /** What follows the examples: exit codes, variables that count. */
+  readonly notes: readonly string[]
+}
+
+/** Arguments that are refused; the message is one line that names the argument and what is accepted. */
+export class UsageError extends Error {}
+
+/** The bounds of a number; `above` is excluded, `max` included. */
+export interface NumberRange {
+  readonly above: number
+  readonly max: number
+  readonly isWhole?: boolean
+}
+
+/** The arguments of one call. */
+export class Arguments<Name extends string = string> {
+  readonly words: readonly string[]
+  readonly #values: ReadonlyMap<string, readonly string[]>
+
+  constructor(words: readonly string[], values: ReadonlyMap<string, readonly string[]>) {
+    this.words = words
+    this.#values = values
+  }
+
+  /** Whether a switch was given. */
+  has(option: Name): boolean {
+    return this.#values.has(option)
+  }
+
+  /** The value of an option, the last one where it was given again; null without it. */
+  text(option: Name): string | null {
+    return this.texts(option).at(-1) ?? null
+  }
+
+  texts(option: Name): readonly string[] {
+    return this.#values.get(option) ?? []
+  }
+
+  /** The number that an option was given; null without it. Throws UsageError outside its range. */
+  number(option: Name, { above, max, isWhole = false }: NumberRange): number | null {
+    const text = this.text(option)
+    if (text === null) return null
+    const value = text.trim() === '' ? Number.NaN : Number(text)
+    if (value > above && value <= max && (!isWhole || Number.isInteger(value))) return value
+    const what = `${isWhole ? 'a whole number' : 'a number'} above ${above}`
+    const upTo = max === Number.POSITIVE_INFINITY ? '' : ` and up to ${max}`
+    throw new UsageError(`--${option} is ${text}; it accepts ${what}${upTo}`)
+  }
+}
+
+/** Reads the arguments; `'help'` when they ask for it. Throws UsageError for what the command does not accept. */
+export function readArguments<Name extends string>(
+  command: CommandSpec<Name>,
+  args: readonly string[],
+): Arguments<Name> | 'help' {
+  const { name, options, wordCounts, usage } = command
+  const specs = new Map<string, OptionSpec>(Object.entries<OptionSpec>(options))
+  const known = [...specs].map(([option, { takes }]): [string, { type: 'string' | 'boolean' }] => [
+    option,
+    { type: takes === null ? 'boolean' : 'string' },
+  ])
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: { ...Object.fromEntries(known), help: { type: 'boolean', short: 'h' } },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  if (tokens.some((token) => token.kind === 'option' && token.name === 'help')) return 'help'
+  const words: string[] = []
+  const values = new Map<string, string[]>()
+  let open: string[] | null = null
+  for (const token of tokens) {
+    if (token.kind === 'positional') (open ?? words).push(token.value)
+    if (token.kind !== 'option') continue
+    const spec = specs.get(token.name)
+    if (spec === undefined) {
+      const accepted = [...specs.keys(), 'help'].map((option) => `--${option}`).join(', ')
+      throw new UsageError(`${token.rawName} is no option of ${name}; it accepts ${accepted}`)
+    }
+    const given = values.get(token.name) ?? []
+    values.set(token.name, given)
+    open = spec.isMany === true ? given : null
+    given.push(optionValue(token, spec))
+  }
+  const [least, most] = wordCounts
+  const extra = words[most]
+  const takes = most === 0 ? 'no words, only options' : usage.join(' or ')
+  if (extra !== undefined) {
+    throw new UsageError(`${extra} is one argument too many; ${name} takes ${takes}`)
+  }
+  if (words.length < least) {
+    throw new UsageError(`${name} takes ${takes} (${name} -- --help says more)`)
+  }
+  return new Arguments(words, values)
+}
+
+interface OptionToken {
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
+}
+
+function optionValue({ rawName, value, inlineValue }: OptionToken, { takes }: OptionSpec): string {
+  if (takes === null) {
+    if (value === undefined) return ''
+    throw new UsageError(`${rawName} is a switch and takes no value, ${value} was given`)
+  }
+  if (value === undefined || (inlineValue !== true && value.startsWith('--'))) {
+    throw new UsageError(`${rawName} needs a value: ${rawName} ${takes}`)
+  }
+  return value
+}
+
+/** The text of `--help`. */
+export function helpOf({
+  name,
+  about,
+  usage,
+  words,
+  options,
+  examples,
+  notes,
+}: CommandSpec): string {
+  const typed = (rest: string): string => (rest === '' ? `  ${name}` : `  ${name} -- ${rest}`)
+  const optionRows = Object.entries(options).map(([option, { takes, means }]): [string, string] => [
+    takes === null ? `--${option}` : `--${option} ${takes}`,
+    means,
+  ])
+  const wordRows = Object.entries(words)
+  const parts = [
+    [about],
+    ['Usage:', ...usage.map(typed)],
+    wordRows.length === 0 ? [] : ['Arguments:', ...table(wordRows)],
+    ['Options:', ...table([...optionRows, ['--help', 'this text']])],
+    ['Examples:', ...examples.map(typed)],
+    notes,
+  ]
+  const texts = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return `${texts.join('\n\n')}\n`
+}
+
+function table(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+}
+
+/** Where a progress line goes: standard error, or a test's stand-in. */
+export interface ProgressStream {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+/** One line that long work keeps rewriting. */
+export interface Progress {
+  /** Shows a text in place of the last one; at most ten times a second unless the work enters a new phase. */
+  show(text: string, isNewPhase?: boolean): void
+  /** Takes the line away. */
+  end(): void
+}
+
+const PROGRESS_EVERY_MS = 100
+const CLEAR_LINE = '\r\u001b[2K'
+
+/** The progress line of a terminal; where the stream is no terminal, nothing is ever written. */
+export function openProgress(
+  stream: ProgressStream = process.stderr,
+  nowMs: () => number = () => systemClock.monotonicMs(),
+): Progress {
+  if (stream.isTTY !== true) return { show: () => undefined, end: () => undefined }
+  let nextAtMs = Number.NEGATIVE_INFINITY
+  return {
+    show: (text, isNewPhase = false) => {
+      if (!isNewPhase && nowMs() < nextAtMs) return
+      nextAtMs = nowMs() + PROGRESS_EVERY_MS
+      stream.write(`${CLEAR_LINE}${text}`)
+    },
+    end: () => void stream.write(CLEAR_LINE),
+  }
+}

@@ -1,0 +1,60 @@
+// The table of commands: each as a process that is asked for help, and each with an argument that it does not know.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+
+/** Every npm script that takes arguments of its own: its file and its name. */
+const COMMANDS = [
+  { file: 'engine/main.ts', name: 'npm start' },
+  { file: 'bench/run.ts', name: 'npm run bench' },
+  ...readdirSync('engine/commands')
+    .filter((file) => readFileSync(`engine/commands/${file}`, 'utf8').includes('await runCommand('))
+    .map((file) => ({ file: `engine/commands/${file}`, name: scriptOf(file) })),
+]
+
+function scriptOf(file: string): string {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  )
+  const found = Object.entries(scripts).find(([, line]) => line.endsWith(`engine/commands/${file}`))
+  assert.ok(found !== undefined, `${file} has no script`)
+  return `npm run ${found[0]}`
+}
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function run(file: string, ...args: readonly string[]): Promise<Ended> {
+  // An environment without settings, in which whatever starts in spite of its arguments fails.
+  const env = { PATH: process.env.PATH ?? '', DATA_DIR: '/nowhere' }
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--import', 'tsx', file, ...args], { env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout: out, stderr: err })
+    })
+  })
+}
+
+describe('the table of commands', { concurrency: 2 }, () => {
+  for (const { file, name } of COMMANDS) {
+    test(`[COMMAND1] ${name} answers --help`, async () => {
+      const { code, stdout, stderr } = await run(file, '--help')
+      assert.deepEqual([code, stderr], [0, ''])
+      for (const part of ['Usage:', 'Options:', 'Examples:', 'Exit codes: 0 ', '--help']) {
+        assert.ok(stdout.includes(part), `${part} in ${stdout}`)
+      }
+      assert.ok(stdout.includes(`  ${name}`))
+    })
+
+    test(`[COMMAND2] ${name} names an argument that it does not know`, async () => {
+      const { code, stdout, stderr } = await run(file, '--bogus')
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.match(stderr, /^--bogus is no option of npm .+; it accepts .*--help\n$/)
+      assert.ok(stderr.includes(` ${name};`))
+    })
+  }
+})
