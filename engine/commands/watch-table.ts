@@ -1,7 +1,6 @@
 // Messages of the stream as rows of a table. A channel without columns of its own shows its data as names and values.
 // Not for: reading the stream (watch.ts), nor programs, which read the messages as they are. Upholds WATCH4.
 
-import type { ChannelName } from '../../http/ws/channels.ts'
 import { isRecord } from '../json-record.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -89,19 +88,19 @@ const ANY: readonly Column[] = [
   },
 ]
 
-const columnsOf = (channel: ChannelName): readonly Column[] => [
+const columnsOf = (channel: string): readonly Column[] => [
   TIME,
   MARKET,
   ...(COLUMNS[channel] ?? ANY),
 ]
 
 /** The first line of a channel's table. */
-export function headingOf(channel: ChannelName): string {
+export function headingOf(channel: string): string {
   return lineOf(columnsOf(channel), ({ heading }) => heading)
 }
 
 /** A message as a line: a row for data, a remark for what interrupts it; null for what a reader does not need. */
-export function rowOf(channel: ChannelName, message: unknown): string | null {
+export function rowOf(channel: string, message: unknown): string | null {
   if (!isRecord(message)) return null
   const { type, market_id: market = 'all markets', platform, state, reason } = message
   if (type === 'status') return `-- ${platform} is ${state}`

@@ -4,7 +4,7 @@
 // Not for: how a message reads in a table (watch-table.ts). Upholds WATCH1 to WATCH4.
 
 import { WebSocket } from 'ws'
-import { CHANNEL_NAMES, type ChannelName, channelOf } from '../../http/ws/channels.ts'
+import { CHANNEL_NAMES } from '../../http/ws/channels.ts'
 import { readLocalKey } from '../../storage/secrets.ts'
 import { loadConfig } from '../config.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'
@@ -33,7 +33,7 @@ type Given = Arguments<keyof typeof COMMAND.options>
 
 interface Request {
   readonly url: URL
-  readonly channel: ChannelName
+  readonly channel: string
   readonly marketIds: readonly string[]
   readonly count: number
   readonly isJson: boolean
@@ -42,8 +42,8 @@ interface Request {
 function readRequest(given: Given): Request {
   const config = loadConfig(process.env)
   const [name = '', ...marketIds] = given.words
-  const channel = channelOf(name)
-  if (channel === null) {
+  const channel = CHANNEL_NAMES.find((known) => known === name)
+  if (channel === undefined) {
     throw new UsageError(`${name} is no CHANNEL; it is ${CHANNEL_NAMES.join(', ')}`)
   }
   const text = given.text('url') ?? `http://${config.host}:${config.port}`
