@@ -1,4 +1,4 @@
-// Time as a parameter. Nothing else in the house may call Date.now, performance.now, setTimeout or
+// Time as a parameter. No other file may call Date.now, performance.now, setTimeout or
 // setInterval (test/tidy.test.ts): a test moves a manual clock, and a seed replays a failure.
 //
 

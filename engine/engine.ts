@@ -250,7 +250,7 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   for (const venue of venues) delays.watch(venue)
 }
 
-/** The face hears last: of updates, and of ended accounts, keys and log-ins. */
+/** The face is the last watcher: of updates, and of ended accounts, keys and log-ins. */
 function registerFace({ publisher, accounts }: Owners, { hub }: Server): void {
   publisher.watch(hub)
   accounts.watch(hub.accountWatcher)
@@ -316,7 +316,7 @@ function openAccounts(
   return { passwords, accounts }
 }
 
-/** Which markets ask the same on both venues: who finds them, who shows them, and what people said. */
+/** Which markets ask the same on both venues: what finds them, what shows them, and the verdicts of operators. */
 function openMatching(
   { clock, log, storage }: EngineParts,
   { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
@@ -345,7 +345,7 @@ function openMatching(
   return { matches, matcher, verdicts }
 }
 
-/** Who has which webhook, and the one way to receivers. */
+/** The webhooks of all accounts, and the one way to receivers. */
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
@@ -363,7 +363,7 @@ function openWebhooks(
   return { caller, webhooks }
 }
 
-/** Who asked for which wallet, and what these come to. */
+/** The wallets that were asked for, and what they come to. */
 function openWallets(
   { clock, log, metrics, storage }: EngineParts,
   { catalog }: Pick<Owners, 'catalog'>,
@@ -388,7 +388,7 @@ async function startVenues({ catalog, delays, teams, venues, wallets }: Owners):
   catalog.isLoaded = true
 }
 
-/** In reverse: first what brings events, then who handles them, then a last checkpoint of each. */
+/** In reverse: first what brings events, then what handles them, then a last checkpoint of each. */
 async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.pastPrices.stop()
   owners.delays.stop()

@@ -1,5 +1,5 @@
 // The vocabulary between the rooms: VenueEvent is what comes in from a venue, Update what goes out
-// to watchers. After a venue's map.ts nobody can tell which venue it was except by `venue`.
+// to watchers. After a venue's map.ts only the field `venue` says which venue it was.
 // Two times on everything: the venue's and ours, stamped once on arrival.
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
@@ -81,7 +81,7 @@ export interface TradeParticipantEvent extends FromVenue {
   readonly wallet: string
 }
 
-/** A fill of a wallet that is followed, taker or maker; the Data API tells it again, with its fee. */
+/** A fill of a wallet that is followed, taker or maker; the Data API gives it again, with its fee. */
 export interface WalletFillEvent extends FromVenue {
   readonly kind: 'walletFill'
   readonly wallet: WalletAddress

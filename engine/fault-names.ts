@@ -15,5 +15,5 @@ export const FAULT_NAMES = [
   'empty_book',
 ] as const
 
-/** What the simulated venues may be told to get wrong. */
+/** What the simulated venues get wrong on request. */
 export type FaultName = (typeof FAULT_NAMES)[number]

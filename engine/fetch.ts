@@ -46,7 +46,7 @@ export class FetchError extends Error {
   }
 }
 
-/** Who paces our requests (venues/rate-limit.ts); each attempt takes anew. */
+/** Paces the requests (venues/rate-limit.ts); each attempt takes a token of its own. */
 export interface RequestLimiter {
   take(cost: number, signal?: AbortSignal): Promise<void>
 }

@@ -5,7 +5,7 @@ import { assert } from './errors.ts'
 
 /** Events waiting in one actor's mailbox; full: book changes drop and the book resynchronises. */
 export const mailboxMessagesMax = 4_096
-/** Messages one actor handles before the next actor's turn, so that a hot market starves nobody. */
+/** Messages one actor handles before the next actor's turn, so that a hot market starves no other. */
 export const actorTurnMessagesMax = 64
 /**
  * Milliseconds of actor work before the loop is given back to sockets and timers. What is published in
@@ -19,8 +19,8 @@ export const systemRunMsLateMax = 50
  * buffers (6 MB a socket) does not hold up everything else for seconds. */
 export const readCharsPerTurnMax = 262_144
 /**
- * A message that waited in our own hands for longer makes its book stale: its owner drops the changes of
- * the book, and a snapshot is asked for. Trades wait and are kept.
+ * A message that waited within the service for longer makes its book stale: its owner drops the changes of
+ * the book, and asks for a snapshot. Trades wait and are kept.
  */
 export const messageAgeMsMax = 1_000
 /** Books that went stale by delay are asked for again only while nothing waits for longer than this. */
@@ -57,7 +57,7 @@ export const bookSnapshotLevels = 20
 export const snapshotDaysKept = 2
 /** A price of ours stands for so long where we may have missed something, and so late a book may be. */
 export const priceAgeMsMax = 60_000
-/** LMDB writes handed over and not committed; above it ingestion is slowed (R41). */
+/** LMDB writes handed over and not committed; above it ingestion is slowed. */
 export const outstandingWritesMax = 50_000
 /** Runs remembered, even when stored trades name older ones: restarts in a loop add up to no more. */
 export const runsKeptMax = 10_000
@@ -73,8 +73,8 @@ export const bookHistoryLevelsMax = 524_288
 /** Lifecycle and whale updates likewise; of lifecycle there is no database behind them. */
 export const lifecycleHistoryCount = 16_384
 export const whaleHistoryCount = 16_384
-/** Announced losses of trades that one run keeps for clients that were away; later ones are only
- * told live, and every client of so broken a run is told of some. */
+/** Announced losses of trades that one run keeps for clients that were away. Later ones are announced
+ * live only; every client of so broken a run receives some. */
 export const lossesOfRunMax = 10_000
 
 /** REST: bytes of a body, milliseconds for an answer. */
@@ -89,7 +89,7 @@ export const unsentBytesPerSecondMin = 16_384
 /** Bytes of documents, scripts and pages that an address may have in a minute; what each answer counts besides. */
 export const addressFileBytesPerMinute = 67_108_864
 export const fileAnswerBytes = 1_024
-/** JSON of more bytes is sent compressed to who accepts it; so many answers are compressed at once. */
+/** JSON of more bytes is sent compressed to clients that accept it; so many answers are compressed at once. */
 export const codedJsonBytesMin = 4_096
 export const codingsMax = 2
 /** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
@@ -130,10 +130,10 @@ export const commandErrorsPerMinuteMax = 10
 export const conflationTurnCount = 32
 /** A window's end is looked for at most this often. */
 export const conflationFlushMs = 5
-/** A market's candle in one interval is told at most this often, and so are ends of bars looked for. */
+/** A market's candle in one interval is published at most this often; ends of bars are looked for as often. */
 export const candleEveryMs = 1_000
 export const candleCloseCheckMs = 250
-/** Whale rows of at least so many millionths of a dollar are told on the stream. */
+/** Whale rows of at least so many millionths of a dollar are published on the stream. */
 export const whaleMessageUsdMin = 5_000_000_000
 /** Whale rows exist from so many millionths of a dollar on. */
 export const whaleRowUsdMin = 1_000_000_000
@@ -164,18 +164,18 @@ export const managementRequestsPerMinute = 60
 export const loginsPerMinute = 20
 /** Login tokens of one account that were logged out and have not expired; one more ends all of them. */
 export const endedTokensPerAccountMax = 100
-/** Pairs of e-mail and address from which somebody logged in: strangers' failures do not hold these up. */
+/** Pairs of e-mail and address that have logged in: failures from other addresses do not delay these. */
 export const knownLoginsMax = 100_000
 /** Hashes of some 65 ms each: the last of the queue must come before a request's deadline. */
 export const passwordQueueMax = 32
-/** A password that has not begun to be hashed by then is refused; nobody would wait for it. */
+/** A password that has not begun to be hashed by then is refused: its client has given up. */
 export const passwordWaitMsMax = 3_000
-/** What signing up and in, hashing and disk together, may take before the caller is told to come back. */
+/** What signing up and in, hashing and disk together, may take before the caller is asked to come back. */
 export const accountWorkMsMax = 4_000
 
 /** Webhooks. */
 export const webhooksPerAccountMax = 25
-/** Trades and whales that are older are told to nobody, and no price is sent so late: 15 min. */
+/** Older trades and whales are not delivered, nor is a price so late: 15 min. */
 export const webhookNewsAgeMsMax = 900_000
 /** Pending deliveries of one webhook, and how long one may wait (72 h); beyond, the oldest are dropped. */
 export const pendingPerWebhookMax = 100_000
@@ -211,9 +211,9 @@ export const walletWaitMsMax = 3_500
 export const walletWarmBytesMax = 67_108_864
 /** Wallets whose fills are taken from the stream; full: the one asked for longest ago is followed no more. */
 export const walletsFollowedMax = 10_000
-/** A wallet that nobody asked for is followed for so long: a day. */
+/** A wallet is followed for so long after it was last asked for: a day. */
 export const walletFollowedMs = 86_400_000
-/** Fills of followed wallets kept until the venue tells them again; full: the oldest goes. */
+/** Fills of followed wallets kept until the venue's history has them; full: the oldest goes. */
 export const walletFillsMax = 65_536
 /** Addresses remembered as never seen, and wallets remembered as whales; full: the oldest goes. */
 export const walletStrangersMax = 10_000
@@ -232,11 +232,17 @@ assert(waitingWeightLow < waitingWeightMax, 'reading goes on below where it stop
 assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
 assert(historyScanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
-assert(whaleRowUsdMin <= whaleMessageUsdMin, 'what is told of a whale is stored')
-assert(passwordWaitMsMax < accountWorkMsMax, 'who waits for a hash is refused before it times out')
+assert(whaleRowUsdMin <= whaleMessageUsdMin, 'a whale that is published is stored')
+assert(
+  passwordWaitMsMax < accountWorkMsMax,
+  'a request that waits for a hash is refused before it times out',
+)
 assert(accountWorkMsMax < requestDeadlineMs, 'a late sign-up is refused before it times out')
-assert(pastAskMsMax < requestDeadlineMs, 'a venue that is slow is told before the request is')
-assert(attemptsPerWebhookMax < attemptsPerWebhookQuietMax, 'who is let have more when it is quiet')
+assert(pastAskMsMax < requestDeadlineMs, 'a slow venue is given up before the request is')
+assert(
+  attemptsPerWebhookMax < attemptsPerWebhookQuietMax,
+  'a webhook has more attempts at once when it is quiet',
+)
 assert(walletWaitMsMax < requestDeadlineMs, 'a wallet that is slow is answered before the deadline')
 assert(attemptsMax < callsMax, 'what the dispatcher asks for is never refused')
 assert(attemptsOfFailingMax < attemptsMax, 'endpoints that fail leave places to the others')

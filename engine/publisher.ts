@@ -1,4 +1,4 @@
-// The only place through which an update leaves an actor: it gives epoch, offset and seq, and tells
+// The only place through which an update leaves an actor: it gives epoch, offset and seq, and calls
 // an ordered list of watchers. The counters belong here and not to the actors, so that they survive
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
 // Upholds PUB1 to PUB4.
@@ -75,7 +75,7 @@ export class Publisher {
     return this.#counters[channel].offset
   }
 
-  /** Tells every watcher, in order, now. */
+  /** Calls every watcher, in order, now. */
   publish(update: Update): void {
     this.#published.inc()
     for (const watcher of this.#watchers) {
@@ -87,7 +87,7 @@ export class Publisher {
     }
   }
 
-  /** Tells every watcher of a stored trade that no stream carries, in order, now. */
+  /** Calls every watcher with a stored trade that no stream carries, in order, now. */
   tellPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
     this.#tellAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
   }

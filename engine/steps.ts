@@ -1,5 +1,5 @@
 // Long work that can pause: a generator that yields wherever the loop may have its turn, some tenths of
-// a millisecond apart. Whoever runs it decides how long it runs in one piece.
+// a millisecond apart. The caller decides how long it runs in one piece.
 // Not for: work on rows of a request (http/request/in-slices.ts), or threads (engine/pool.ts). Upholds STEPS1.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'

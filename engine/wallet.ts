@@ -26,7 +26,7 @@ export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
 /** Which side of a fill a wallet was on; null: not known, or no fill. */
 export type WalletRole = 'taker' | 'maker' | null
 
-/** One thing that a wallet did. Ordered by time, then transaction, then the order in which the venue told them. */
+/** One thing that a wallet did. Ordered by time, then transaction, then the order in which the venue lists them. */
 export interface WalletEvent {
   readonly kind: WalletEventKind
   /** Whole seconds: all that the venue gives. */
@@ -49,11 +49,11 @@ export interface WalletEvent {
   /** Paid beside `usd`, ≥ 0; kept apart from PnL. 0 where the venue does not say (the stream never does). */
   readonly fee: UsdMicros
   readonly role: WalletRole
-  /** Of a conversion: the markets whose No was given, in the order told; empty for all else. */
+  /** Of a conversion: the markets whose No was given, in the venue's order; empty for all else. */
   readonly converted: readonly NativeMarketId[]
 }
 
-/** The order of a wallet's events but for those of one transaction in one second, which stay as the venue told them. */
+/** The order of a wallet's events but for those of one transaction in one second, which stay in the venue's order. */
 export function compareEvents(one: WalletEvent, other: WalletEvent): number {
   if (one.timeMs !== other.timeMs) return one.timeMs - other.timeMs
   if (one.txHash === other.txHash) return 0
@@ -82,14 +82,14 @@ export interface WalletMarket {
   readonly group: readonly NativeMarketId[] | null
 }
 
-/** Null: nobody could tell; events of such a market count as far as they can be understood without. */
+/** Null: not known. Events of such a market count as far as they can be understood without it. */
 export type FindWalletMarket = (id: NativeMarketId) => WalletMarket | null
 
-/** Who a wallet is, as the venue tells it. */
+/** The profile of a wallet, as the venue gives it. */
 export interface WalletProfile {
   /** The address that trades: what all else is asked by. */
   readonly proxy: WalletAddress
-  /** The owner's own address, where the venue tells it. */
+  /** The owner's (EOA) address, where the venue gives it. */
   readonly eoa: WalletAddress | null
   readonly handle: string | null
   readonly pseudonym: string | null
@@ -113,7 +113,7 @@ export interface VenuePosition {
 /** How much of a wallet's past is known. */
 export interface WalletReach {
   /**
-   * Everything before this is known and will not change; events of later seconds may still be told otherwise. Never
+   * Everything before this is known and will not change; the venue may still list events of later seconds otherwise. Never
    * beyond what the answers prove: not moved at all by an answer that lacks what is known to be there.
    */
   readonly settledToMs: TimeMs
@@ -121,18 +121,18 @@ export interface WalletReach {
   readonly isComplete: boolean
   /** False: from `settledToMs` on something may be missing, or unsure; the next reading asks for it again. */
   readonly isTailWhole: boolean
-  /** False: the venue does not tell the last event known any more, so that nothing of its answer was taken. */
+  /** False: the venue's answer lacks the last known event, so nothing of the answer was taken. */
   readonly isLastTold: boolean
 }
 
 /** A venue's wallets. All calls reject with FetchError when the venue does not answer after retries. */
 export interface VenueWallets {
-  /** Who an address is, proxy or owner; null: the venue never saw it. */
+  /** The profile of an address, a proxy's or an owner's; null: the venue never saw it. */
   profile(address: WalletAddress, signal: AbortSignal): Promise<WalletProfile | null>
   /**
    * Everything that a wallet did at or after `fromMs` (a whole second), oldest first, each second whole and in one
    * piece; `onEvents` is awaited. Rows given twice by the venue come once. `lastMs` is the second of the last event
-   * that is known already: answers that do not tell it again prove nothing.
+   * that is known already: answers that lack it prove nothing.
    */
   history(
     asked: {
@@ -150,7 +150,7 @@ export interface VenueWallets {
    * venue knows of none that holds it.
    */
   group(market: NativeMarketId, signal: AbortSignal): Promise<readonly NativeMarketId[] | null>
-  /** From now on each fill of the wallet that the stream tells is emitted as `walletFill`. */
+  /** From now on each fill of the wallet on the stream is emitted as `walletFill`. */
   follow(address: WalletAddress): void
   unfollow(address: WalletAddress): void
 }

@@ -1,12 +1,12 @@
 // What a whale is: fills of one transaction by one taker in one token, summed up. A fill without a
 // hash or a taker (all of venue b's) stands by itself. Which fill comes first, and so the row's id, is
 // decided by the fills alone, so that a restart which reads them again decides the same.
-// Not for: when a group is closed or told (actors/whales/whales.ts). Upholds WHALE1, WHALE2.
+// Not for: when a group is closed or published (actors/whales/whales.ts). Upholds WHALE1, WHALE2.
 
 import type { Trade, Whale } from './events.ts'
 import { type PriceMicros, priceMicros, sizeMicros, type TimeMs, usdMicros } from './units.ts'
 
-/** A trade with our time of it, and where it was told; a history's was not: its `offset` is null. */
+/** A trade with the time of its arrival and its place in the stream; `offset` is null for a trade from a history, which was never published. */
 export interface Fill {
   readonly trade: Trade
   readonly receivedAtMs: TimeMs
@@ -72,7 +72,7 @@ export class FillSum {
     if (comesBefore(fill, this.#first)) this.#first = fill
   }
 
-  /** The fill told first; among fills that were never told, and behind the others, the oldest. */
+  /** The fill that was published first; fills that never were stand behind, the oldest first. */
   get first(): Fill {
     return this.#first
   }
@@ -86,7 +86,7 @@ export class FillSum {
     return this.#usd
   }
 
-  /** Whether any of them was told as a trade: those of a history were not. */
+  /** Whether any of them was published as a trade: those of a history were not. */
   get isTold(): boolean {
     return this.#isTold
   }

@@ -1,6 +1,6 @@
 // The tables of accounts, keys and ended tokens: every change is on the platter before its promise resolves, and
 // every record carries a checksum; a damaged one is reported and never served.
-// Not for: who may do what (engine/account.ts). Upholds STORE8, R31, R32, R38.
+// Not for: what an account may do (engine/account.ts). Upholds STORE8.
 
 import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../engine/account.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
@@ -18,7 +18,7 @@ const KEY_SCHEMA = 2
 /** 2 since accounts can be disabled, 3 since all tokens of an account can be ended. */
 const ACCOUNT_SCHEMA = 3
 const ENDED_TOKEN_SCHEMA = 1
-/** How long the disk may take before the user is told that it failed. */
+/** How long the disk may take before the caller is refused. */
 const TIMEOUT_MS = 5_000
 
 const accountSchemas: Schemas<AccountRecord> = {
@@ -60,7 +60,7 @@ function readKey(fields: FieldReader): Omit<KeyRecord, 'scopes'> {
   }
 }
 
-/** As text, comma-separated. A scope that nobody knows gives nothing. */
+/** As text, comma-separated. An unknown scope gives nothing. */
 function readScopes(fields: FieldReader): KeyRecord['scopes'] {
   const names = fields.text().split(',')
   return scopesOf(KEY_SCOPES.filter((scope) => names.includes(scope)))

@@ -1,6 +1,6 @@
 // Opens the storage of a data folder on LMDB: lock, side file, check of what is there, sentinels,
 // format, tables; closes it in the opposite order. Not for: what a table does (its own file) or
-// when writes are committed (environment.ts). Upholds STORE12 to STORE15, R31 to R42.
+// when writes are committed (environment.ts). Upholds STORE12 to STORE15.
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -46,7 +46,7 @@ import { Whales } from './whales.ts'
 
 /**
  * Market writes gather this long: ten times fewer pages are written than with one commit a turn.
- * What a kill loses of it, the venues send again (R33).
+ * What a kill loses of it, the venues send again.
  */
 const MARKET_PAUSE_MS = 20
 /** A closing disk may take this long; the whole shutdown has shutdownMsMax. */

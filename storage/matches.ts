@@ -1,4 +1,4 @@
-// The tables of matches and of people's words on pairs. Not for: which pairs there are (actors/matches/matcher.ts).
+// The tables of matches and of operators' verdicts on pairs. Not for: which pairs there are (actors/matches/matcher.ts).
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
 import { nativeMarketId } from '../engine/ids.ts'
@@ -13,7 +13,7 @@ import { TABLES } from './tables.ts'
 
 const MATCH_SCHEMA = 1
 const VERDICT_SCHEMA = 1
-/** How long the disk may take before the user is told that it failed. */
+/** How long the disk may take before the caller is refused. */
 const TIMEOUT_MS = 5_000
 
 export class StoredMatches implements MatchTable {

@@ -235,7 +235,7 @@ export class Outbox implements OutboxTable {
     const key = lastPriceKey(webhook, market)
     this.#prices.put(key, this.#prices.encodePacked(key, LAST_PRICE_SCHEMA, lastPriceBody(price)))
     const known = this.#load(webhook)
-    // Whoever has rows has a row of totals, so that `webhooks` names it.
+    // A webhook with rows has a row of totals, so that `webhooks` names it.
     if (!this.#totals.has(known.key)) this.#putTotals(known)
   }
 

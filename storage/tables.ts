@@ -1,8 +1,8 @@
 // The whole disk layout on one screen: environment → table → key → record. Two LMDB environments:
-// `accounts` holds what users were told is kept, `market` what the venues could send again.
+// `accounts` holds what is on the platter before its caller is answered, `market` what the venues could send again.
 // Numbers in keys are big-endian: market, run and webhook u32, times, days and hours u64 (see keys.ts), so that
 // LMDB's byte order is the order of the numbers; venues and kinds are one byte, addresses 20. Changing anything here needs a step in migrate.ts.
-// Upholds STORE10 (fixed layout), R42.
+// Upholds STORE10 (fixed layout).
 
 /** The version of this layout; the sentinel of each environment carries it. */
 export const FORMAT_VERSION = 5
@@ -51,7 +51,7 @@ export const TABLES = {
   /** name → number; `last_webhook_number` is the webhook table's own */
   accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
-  /** venue, both native market ids → a person's word on the pair */
+  /** venue, both native market ids → an operator's verdict on the pair */
   matchVerdicts: table('accounts', 'matchVerdicts', { isChecked: true }),
 
   /** market of venue a → StoredMatch */

@@ -1,7 +1,7 @@
 // The table of webhooks, in order of their numbers; every change is on the platter before its promise
 // resolves. The last number given has a row of its own, written in the turn of the webhook that got it,
 // so that neither a removal nor a crash lets it be given again. Not for: deliveries (outbox.ts).
-// Upholds HOOKTABLE1 to HOOKTABLE3, R31, R32, R38.
+// Upholds HOOKTABLE1 to HOOKTABLE3.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { WebhookTable } from './contract/webhooks.ts'
@@ -12,7 +12,7 @@ import { KEY_END, KEY_START, numberKey, textKey } from './records/keys.ts'
 import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
 
-/** How long the disk may take before the user is told that it failed. */
+/** How long the disk may take before the caller is refused. */
 const TIMEOUT_MS = 5_000
 const LAST_NUMBER = textKey('last_webhook_number')
 const MARK_SCHEMA = 1

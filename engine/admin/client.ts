@@ -17,7 +17,7 @@ export interface AdminClient {
   close(): void
 }
 
-/** Connects to the engine of a data folder; null when nobody listens there. */
+/** Connects to the engine of a data folder; null when no engine listens there. */
 export async function connectAdmin(dataDir: string, clock: Clock): Promise<AdminClient | null> {
   const place = openSocketPlace(dataDir)
   try {

@@ -1,5 +1,5 @@
-// How commands reach a running engine: a Unix socket in its data folder, mode 600, so that whoever may
-// read the databases may also ask. A line of JSON each way, several a connection, one after another.
+// How commands reach a running engine: a Unix socket in its data folder, mode 600: the user that
+// may read the databases may also send commands. A line of JSON each way, several a connection, one after another.
 // Parts register their commands by name (`account.list`, later `match.…`, `wallet.…`).
 // Not for: what a command does, nor for HTTP, which has no admin endpoints. Upholds ADMIN1 to ADMIN6.
 
@@ -55,7 +55,7 @@ export function openSocketPlace(dataDir: string): SocketPlace {
   return { path: `/proc/self/fd/${handle}/${SOCKET_NAME}`, close: () => closeSync(handle) }
 }
 
-/** The engine's end. Whoever starts it holds the data folder's lock. */
+/** The engine's end. The process that starts it holds the data folder's lock. */
 export class AdminSocket {
   readonly #dataDir: string
   readonly #clock: Clock
@@ -167,7 +167,7 @@ export class AdminSocket {
       const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; look whether it came about`
       throw new EngineError('TIMED_OUT', detail)
     })
-    // Ended early it rejects as well, and then nobody waits for it.
+    // An early end rejects as well, and then no caller waits for it.
     late.catch(() => undefined)
     try {
       return await Promise.race([action(), late])
@@ -232,7 +232,7 @@ function parseRequest(line: string): { command: string; request: AdminRequest } 
   try {
     value = JSON.parse(line)
   } catch {
-    // Told below, like everything else that is no request.
+    // Answered below, like everything else that is no request.
   }
   if (isRecord(value)) {
     const { command, request = {} } = value

@@ -68,7 +68,7 @@ export interface MarketListing {
   readonly native: JsonRecord
 }
 
-/** A listing as one answer of a venue told it. */
+/** A listing as one answer of a venue gave it. */
 export interface ReadListing extends MarketListing {
   /** When the venue changed it last; absent or null where it does not say. */
   readonly changedAtMs?: TimeMs | null
@@ -76,7 +76,7 @@ export interface ReadListing extends MarketListing {
   readonly lacksEvent?: boolean
 }
 
-/** What a message about a market's own life tells of it. */
+/** What a message about a market's life says of the market. */
 export type MarketFacts = Pick<
   MarketListing,
   'status' | 'question' | 'slug' | 'eventSlug' | 'outcomes' | 'closeAtMs' | 'settlementPrice'
@@ -100,7 +100,7 @@ export interface EventListing {
   readonly native: JsonRecord
 }
 
-/** An event as one answer of a venue told it; see ReadListing. */
+/** An event as one answer of a venue gave it; see ReadListing. */
 export interface ReadEvent extends EventListing {
   readonly changedAtMs?: TimeMs | null
 }

@@ -1,5 +1,5 @@
 // One market's order book, quoted for its first outcome: apply a snapshot or a change, best levels,
-// depth, checksum. Not for: where changes come from or who hears of them (actors/market/market.ts).
+// depth, checksum. Not for: where changes come from or what watches them (actors/market/market.ts).
 // Upholds BOOK1 to BOOK8; test/support/twins/naive-book.ts is its obviously right twin.
 //
 //   one side:   [ -5 40  -3 10  -2 7 ]     key and size of each level in one array, since most of a change is
@@ -194,7 +194,7 @@ export class OrderBook {
     return this.#bids.count + this.#asks.count
   }
 
-  /** Whether somebody bids at or above what somebody asks: something was missed. */
+  /** True when the best bid is at or above the best ask: an update was missed. */
   get isCrossed(): boolean {
     const bid = this.bestBid
     const ask = this.bestAsk

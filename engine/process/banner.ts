@@ -12,7 +12,7 @@ export interface BannerFacts {
   }[]
   /** Null when DEMO_KEY is off. */
   readonly key: string | null
-  /** Host, port and data folder are the defaults, so that commands need not be told. */
+  /** Host, port and data folder are the defaults, so that commands need no options. */
   readonly isDefault: boolean
   readonly version: string
   readonly startedInMs: number

@@ -1,6 +1,6 @@
-// The end of the process: what was brought up is ended once, last first, whatever asks for it and
-// however often. Signals are heard from the first moment, because a start takes seconds and a
-// terminal's Ctrl-C reaches a command of npm twice. Upholds MAIN2, MAIN3, R16, R35.
+// The end of the process: what was brought up is ended once, last first, however often
+// the end is asked for. Signals are heard from the first moment, because a start takes seconds and a
+// terminal's Ctrl-C reaches a command of npm twice. Upholds MAIN2, MAIN3.
 
 import type { Clock } from '../clock.ts'
 import { shutdownMsMax } from '../limits.ts'

@@ -1,7 +1,7 @@
 // The contract that actors see of the disk: one small interface a table. Reads are synchronous and
 // see every put of this process at once (rows not yet committed are merged in). Writes of one event
-// turn are committed together; nobody awaits them on the path of a message. What a user was told
-// is kept (accounts, keys) is awaited to the platter. LmdbStorage and MemoryStorage keep this
+// turn are committed together, and are not awaited on the path of a message. Accounts, keys and webhooks
+// are awaited to the platter before their caller is answered. LmdbStorage and MemoryStorage keep this
 // contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20,
 // STORE22 to STORE28.
 
@@ -41,8 +41,8 @@ export interface MarketTable {
   /**
    * Removes summary, details, look-up by native id, checkpoint, hour bars and past prices; does
    * nothing for a market that is not stored. The number is never given again, in this run or a later
-   * one. Trades, minute bars, snapshots and ticks are left to retention: whoever removes a market
-   * that still has some keeps rows without a name, those among the venue's trades included.
+   * one. Trades, minute bars, snapshots and ticks are left to retention: removing a market
+   * that still has some leaves rows without a name, those among the venue's trades included.
    */
   remove(number: MarketNumber): void
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null
@@ -86,7 +86,7 @@ export interface SliceQuery {
   readonly limit: number
 }
 
-/** Rows told in a run with offset above `offset`, by offset, at most `limit`. */
+/** Rows published in a run with offset above `offset`, by offset, at most `limit`. */
 export interface OffsetQuery {
   readonly run: number
   readonly offset: number
@@ -274,7 +274,7 @@ export interface RunTable {
   all(): readonly Run[]
 }
 
-/** Trades that were lost for good and announced as a gap, with its place among the trades told. */
+/** Trades that were lost for good and announced as a gap, with its place among the published trades. */
 export interface TradeLoss {
   readonly run: number
   /** The newest offset of the run's trades when it was announced. */
@@ -402,7 +402,7 @@ export interface Storage {
    */
   prune(limits: PruneLimits): boolean
   /**
-   * Copies what users were told is kept into a folder of its own under DATA_DIR/backups (backup.ts),
+   * Copies the accounts, keys and webhooks into a folder of its own under DATA_DIR/backups (backup.ts),
    * while all else goes on. Never rejects: a failure is logged and counted. Nothing in memory.
    */
   backupAccounts(nowMs: TimeMs): Promise<void>

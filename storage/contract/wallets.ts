@@ -1,4 +1,4 @@
-// The part of the storage's contract that concerns wallets of venue a: who was asked for, the ledger of each in
+// The part of the storage's contract that concerns wallets of venue a: the wallets that were asked for, the ledger of each in
 // packed blocks, its running tally, and the markets that wallets touched, which the catalogue forgets. All in
 // `market`, kept for ever, committed with the other rows of the turn. Upholds WALLETTABLE1 to WALLETTABLE4.
 
@@ -9,7 +9,7 @@ import type { HourFigures, WalletTotals } from '../../engine/wallets/figures.ts'
 
 /**
  * A ledger that is written anew is written beside the old one, so that a crash leaves one of the two whole: the row says
- * which. `tail` are the events behind the ledger's end, which the venue may still tell otherwise.
+ * which. `tail` are the events behind the ledger's end, which the venue may still list otherwise.
  */
 export const walletSides = { 0: 0, 1: 2 ** 30, tail: 2 ** 31 } as const
 export type WalletSide = 0 | 1
@@ -30,7 +30,7 @@ export interface StoredWallet extends WalletProfile {
   readonly side: WalletSide
   /** Kept events that the venue did not tell when it was last asked for them: its answers lack these. */
   readonly lacking: number
-  /** When the last settled event was that the venue told; 0: it tells none; null: the ledger's last one. */
+  /** When the last settled event was in the venue's answer; 0: it has none; null: the ledger's last one. */
   readonly toldToMs: TimeMs | null
   /** As last shown, for rankings. */
   readonly totals: WalletTotals
@@ -40,7 +40,7 @@ export interface StoredWallet extends WalletProfile {
 
 /** What is kept of a market that wallets touched, for when the catalogue no longer knows it. */
 export interface StoredWalletMarket extends WalletMarket {
-  /** A wallet converted it, so that its group must be the venue's own word: null until the venue told it. */
+  /** A wallet converted it, so its group must come from the venue itself: null until it did. */
   readonly isConverted: boolean
 }
 
@@ -54,7 +54,7 @@ export interface WalletTable {
   /** The same without unpacking the hours, for lists: some 10 µs. */
   head(proxy: WalletAddress): WalletHead | null
   put(wallet: StoredWallet): void
-  /** The proxy of an owner's address; null when nobody asked by it. */
+  /** The proxy of an owner's address; null when it was never asked for. */
   proxyOf(eoa: WalletAddress): WalletAddress | null
   putOwner(eoa: WalletAddress, proxy: WalletAddress): void
   count(): number

@@ -11,7 +11,7 @@ import type { OffsetQuery, SliceQuery } from './storage.ts'
 export interface StoredWhale extends Whale {
   /** Our time of its first fill. */
   readonly receivedAtMs: TimeMs
-  /** Which run told it; null, like its stamp, while it was not told. */
+  /** Which run published it; null, like its stamp, while it was not published. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
@@ -34,7 +34,7 @@ export interface WhaleTable {
   /** Stores a whale and gives it its ordinal. The caller has asked `get`; a repeat throws (our bug). */
   put(market: WhaleMarket, whale: Omit<StoredWhale, 'ordinal'>): StoredWhale
   /**
-   * Replaces the stored whale of the same id, time and ordinal: more fills, or told at last. Does
+   * Replaces the stored whale of the same id, time and ordinal: more fills, or published at last. Does
    * nothing for one that is not stored (a full disk took no puts).
    */
   replace(market: WhaleMarket, whale: StoredWhale): void
@@ -42,7 +42,7 @@ export interface WhaleTable {
   range(query: SliceQuery): readonly WhaleRow[]
   /** The same of one market. */
   rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
-  /** Whales told in a run with offset above `offset`, by offset; for resuming streams. */
+  /** Whales published in a run with offset above `offset`, by offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly WhaleRow[]
   /** The newest offset of a run's whales; 0 when it has none. */
   newestOffset(run: number): number

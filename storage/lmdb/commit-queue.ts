@@ -1,17 +1,17 @@
 // When waiting writes are handed over: together, one transaction at a time, never in the middle of
 // an event turn; and what happens when that fails. A full disk is tried again, anything else ends
-// writing for good, since after a failed flush nobody knows what the disk holds.
-// Not for: the rows themselves (pending.ts, table.ts). Upholds STORE4, R31, R36, R41.
+// writing for good, since after a failed flush it is unknown what the disk holds.
+// Not for: the rows themselves (pending.ts, table.ts). Upholds STORE4.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
 
-/** A full disk is tried again after this long, whether or not a row waits: health must be well within 5 s of the disk. */
+/** A full disk is tried again after this long, whether or not a row waits: health is well within 5 s of the disk. */
 const RETRY_MS = 2_000
 
 /**
- * 'diskFull': reads go on, writes are refused or wait. 'failed': the process must stop in order.
+ * 'diskFull': reads go on, writes are refused or wait. 'failed': nothing more is written until a restart.
  */
 export type CommitState = 'ok' | 'diskFull' | 'failed'
 
@@ -21,7 +21,7 @@ export interface CommitQueueOptions {
   readonly pauseMs: number
   /**
    * 'keep': rows of a failed commit stay readable and are tried again (market: they were published
-   * already). 'drop': they are forgotten, as their callers were told (accounts).
+   * already). 'drop': they are forgotten, since their callers were refused (accounts).
    */
   readonly failedRows: 'keep' | 'drop'
   /** What waits is from now on the commit; rows of a failed one that were kept stay in it. */
@@ -74,7 +74,7 @@ export class CommitQueue {
 
   /**
    * Whether so many rows may be put. While commits fail no more than outstandingWritesMax may wait;
-   * further ones are refused. As long as all is well ingestion is slowed instead (R41).
+   * further ones are refused. As long as all is well ingestion is slowed instead.
    */
   isAccepting(rowCount = 1): boolean {
     if (this.#state === 'ok') return true
@@ -168,7 +168,7 @@ export class CommitQueue {
     } else this.#schedule(this.#nextPauseMs(RETRY_MS))
   }
 
-  /** Nobody who waits is made to wait for more writes to gather. */
+  /** A caller that waits does not wait for more writes to gather. */
   #nextPauseMs(pauseMs: number): number {
     return this.#openWaiters.length > 0 ? 0 : pauseMs
   }

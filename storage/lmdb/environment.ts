@@ -1,8 +1,8 @@
 // One LMDB environment: its files, its tables, and the queue through which every write goes.
 // lmdb-js is opened without overlapping sync, so that its promise means "on the platter", and
-// without event-turn batching, which leaves rejected promises behind that nobody can catch; each
+// without event-turn batching, which leaves rejected promises behind that no code can catch; each
 // commit is one explicit batch instead. transactionSync is used before the tables open only: it
-// would commit half of a batch under way. Upholds STORE1, STORE4, R34, R36, R37.
+// would commit half of a batch under way. Upholds STORE1, STORE4.
 
 import { statfsSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'

@@ -9,17 +9,16 @@ import { isErrorCode, readText } from './durable-file.ts'
 
 interface Holder {
   readonly pid: number
-  /** Boot id and start time of the process; empty where the system does not tell. */
+  /** Boot id and start time of the process; empty where the system does not say. */
   readonly born: string
 }
 
-/** Locks of this very process, which its own pid could not tell from a lock left by a crash. */
+/** Locks that this process holds: by its pid alone they would look like locks left by a crash. */
 const held = new Set<string>()
 
 /**
  * Takes the lock of a data folder; the result releases it, once. Throws EngineError UNAVAILABLE
- * that
- * names the other process.
+ * that names the other process.
  */
 export function takeLock(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

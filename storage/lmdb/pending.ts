@@ -1,7 +1,7 @@
 // Rows of one table that were put and are not yet committed: found by key, and in key order within
 // their group, so that reads can be merged with what LMDB already shows. A removed row is a row
 // whose value is null. Not for: when rows are committed (environment.ts).
-// Bounded by the caller: ingestion slows above outstandingWritesMax (R41).
+// Bounded by the caller: ingestion slows above outstandingWritesMax.
 
 import type { TableLayout } from '../tables.ts'
 
@@ -24,20 +24,20 @@ const NO_ROWS: readonly PendingRow[] = []
 
 /**
  * The uncommitted rows of one table in one commit. Of a table whose rows are put once and seldom looked for while they
- * wait (`isAppended`), they are made findable when somebody looks.
+ * wait (`isAppended`), they are indexed at the first look-up.
  */
 export class PendingRows {
   readonly #layout: PendingLayout
   readonly #byKey = new Map<string, PendingRow>()
   readonly #groups = new Map<string, PendingRow[]>()
-  /** Rows that nobody has looked for; newer than what was made findable. */
+  /** Rows that are not indexed yet; newer than the indexed ones. */
   #appended: WaitingRow[] = []
 
   constructor(layout: PendingLayout) {
     this.#layout = layout
   }
 
-  /** How many; one that was appended twice counts twice until somebody looks. */
+  /** How many; one that was appended twice counts twice until it is indexed. */
   get count(): number {
     return this.#byKey.size + this.#appended.length
   }

@@ -1,7 +1,7 @@
 // Looks at existing files in a child process before this one opens them: LMDB maps the file into
 // memory and keeps no checksums, so a truncated file kills the reader with SIGBUS and a zeroed one
 // with SIGSEGV. Bounded: it reads the sentinel's page and the first and last row of each table, not
-// the content. Upholds STORE13, R39.
+// the content. Upholds STORE13.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

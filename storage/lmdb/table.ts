@@ -1,6 +1,6 @@
 // One table of an LMDB environment, bytes to bytes: reads merge committed rows with the rows that
 // wait for their commit, so that a put is seen at once. Not for: records (each table's own file) or
-// the moment of commits (environment.ts). Upholds STORE1, R37 (no cursor outlives a call), R42.
+// the moment of commits (environment.ts). No cursor outlives a call. Upholds STORE1.
 
 import type { Database } from 'lmdb'
 import { assert } from '../../engine/errors.ts'
@@ -15,7 +15,7 @@ import {
 import type { TableLayout } from '../tables.ts'
 import { PendingCursor, PendingRows } from './pending.ts'
 
-/** What a table tells and asks its environment. */
+/** What a table reports to its environment, and asks of it. */
 export interface TableEnvironment {
   /** A row waits that was not waiting before. */
   readonly onPut: () => void

@@ -1,6 +1,6 @@
 // Builds and reads the binary keys of tables.ts. Byte order is number order: u32 for markets and
 // runs, two words for times, hours and offsets, so that every safe integer has its place.
-// Not for: what is stored under a key. Upholds R42 (no -0, NaN or mixed kinds can reach a key).
+// Not for: what is stored under a key. No -0, NaN or mixed kinds can reach a key. Upholds STORE10.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -123,7 +123,7 @@ export const KEY_START: Buffer = Buffer.alloc(1)
 
 /**
  * 64 bits of a native trade id in two words (cyrb53's mixing). Not for secrets: two ids with one
- * hash are both kept and told apart by their text.
+ * hash are both kept, and distinguished by their text.
  */
 export function hashNativeId(text: string): readonly [number, number] {
   let first = 0xdeadbeef

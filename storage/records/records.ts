@@ -2,7 +2,7 @@
 // the fields as one MessagePack array (msgpackr without its record extension, so that any decoder
 // reads them), or bytes that a table packs itself. Not for: which fields a record has; that is beside
 // each table.
-// Nothing damaged is ever returned: a record that does not check out is null. Upholds R38, STORE11.
+// Nothing damaged is ever returned: a record that does not check out is null. Upholds STORE11.
 
 import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'

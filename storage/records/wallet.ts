@@ -64,7 +64,7 @@ export const walletSchemas: Schemas<StoredWallet> = {
 
 type Sides = Pick<WalletHead, 'side' | 'lacking' | 'toldToMs'>
 
-/** Before schema 2 there was one side, and what the venue did not tell again was dropped. */
+/** Before schema 2 there was one side, and what the venue's next answer lacked was dropped. */
 const withoutSides = (): Sides => ({ side: 0, lacking: 0, toldToMs: null })
 
 function readSides(fields: FieldReader): Sides {
