@@ -1,6 +1,6 @@
 // How commands reach a running engine: a Unix socket in its data folder, mode 600: the user that
 // may read the databases may also send commands. A line of JSON each way, several a connection, one after another.
-// Parts register their commands by name (`account.list`, later `match.…`, `wallet.…`).
+// Parts register their commands by name (`account.list`, `match.…`, `wallet.…`).
 // Not for: what a command does, nor for HTTP, which has no admin endpoints. Upholds ADMIN1 to ADMIN6.
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
@@ -23,7 +23,7 @@ export const requestBytesMax = 65_536
 export const answerBytesMax = 4_194_304
 /** A connection without a whole request for this long is closed. */
 const IDLE_MS_MAX = 10_000
-/** A command without a result for this long is answered TIMED_OUT; it may still come about. */
+/** A command without a result for this long is answered TIMED_OUT; it may still be carried out. */
 const HANDLER_MS_MAX = 5_000
 /** Beyond it a connection is closed at once. */
 const CONNECTIONS_MAX = 16
@@ -145,7 +145,7 @@ export class AdminSocket {
         const known = [...this.#handlers.keys()].sort().join(', ')
         throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${known}`)
       }
-      // Without its arguments, which may hold a secret one day.
+      // Without its arguments, which may hold a secret.
       this.#log.info({ command }, 'admin command')
       return this.#written(await this.#within(async () => handler(request)))
     } catch (error) {
@@ -246,7 +246,7 @@ function refusal({ code, detail }: EngineError): string {
   return JSON.stringify({ ok: false, code, detail })
 }
 
-/** What a crash left behind; anything but a socket is not ours to remove. */
+/** Removes the socket that a crash left behind, and nothing that is no socket. */
 function removeStale(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return

@@ -72,7 +72,7 @@ export interface MarketListing {
 export interface ReadListing extends MarketListing {
   /** When the venue changed it last; absent or null where it does not say. */
   readonly changedAtMs?: TimeMs | null
-  /** The answer had no event of it: question, category, tags, image and close are poorer for that. */
+  /** The answer named no event of the market: question, category, tags, image and close come from the market alone. */
   readonly lacksEvent?: boolean
 }
 

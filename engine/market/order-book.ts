@@ -21,7 +21,7 @@ const NO_LEVELS = new Float64Array(0)
 const WIDTH = 2
 
 /**
- * 'applied'; 'unchanged': the book already said so; 'negative': a difference took more than was
+ * 'applied'; 'unchanged': the level had that size already; 'negative': a difference took more than was
  * there, so a change was missed; 'full': more than bookLevelsMax levels, the change is left out.
  */
 export type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
@@ -159,7 +159,7 @@ class BookHalf {
     return levels
   }
 
-  /** Sum of the sizes. What no integer of ours can say, which no venue can mean, stays below it. */
+  /** Sum of the sizes, at most the largest safe integer. */
   depth(): SizeMicros {
     let sum = 0
     for (let rank = 0; rank < this.count; rank += 1) sum += this.#levels[rank * WIDTH + 1] ?? 0
@@ -280,7 +280,7 @@ export class OrderBook {
     this.#asks.trim()
   }
 
-  /** Throws when a side is out of order or holds an empty level: our bug, never the venue's. */
+  /** Throws when a side is out of order or holds an empty level: a bug of ours, not of the venue. */
   assertSound(): void {
     assert(this.#bids.isSound() && this.#asks.isSound(), 'a book side is ordered and not empty')
   }

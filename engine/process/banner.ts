@@ -47,7 +47,7 @@ export function banner(facts: BannerFacts): string {
   ].join('\n')
 }
 
-/** Where a client on this machine finds the engine; "all addresses" are none that one connects to. */
+/** The host under which a client on this machine reaches the engine: loopback where it listens on all addresses. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

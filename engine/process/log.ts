@@ -35,7 +35,7 @@ export function logOptions(level: string, clock: Clock): LoggerOptions {
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     redact: REDACTION,
-    // An answer that did not come is no bug of ours, and its stack says nothing but that we asked.
+    // A missing answer is no bug of ours, and its stack says only that a request was made.
     serializers: {
       err: (error) => (hostOf(error) === null ? stdSerializers.err(error) : error.message),
     },
@@ -55,7 +55,7 @@ function hostOf(value: unknown): string | null {
   return typeof host === 'string' ? host : null
 }
 
-/** Without a network all that asks a host fails again and again: one line a host and minute says it. */
+/** Without a network every request to a host fails again and again: it has one line a host and minute. */
 class UnreachableHosts {
   readonly #clock: Clock
   /** By host, of which there are a few; monotonic. */

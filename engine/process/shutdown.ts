@@ -13,7 +13,7 @@ export interface ShutdownParts {
   readonly exit: (exitCode: number) => void
 }
 
-/** Ends everything once, in order; whatever hangs is left behind after the limit. */
+/** Ends everything once, in order; a step that hangs is left behind after the limit. */
 export class Shutdown {
   readonly #parts: ShutdownParts
   readonly #steps: (() => Promise<void>)[] = []

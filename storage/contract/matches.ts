@@ -1,5 +1,5 @@
 // The part of the storage's contract that concerns matches: the pairs as they are chosen now (in `market`, since
-// they can be found again), and people's words on pairs (in `accounts`, each awaited to the platter).
+// they can be found again), and operators' verdicts on pairs (in `accounts`, each awaited to the platter).
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -35,7 +35,7 @@ export interface MatchTable {
   remove(a: MarketNumber): void
 }
 
-/** A person's word on a pair, by the venues' own ids: it outlives our numbers. */
+/** An operator's verdict on a pair, by the venues' own ids: it outlives our numbers. */
 export interface StoredVerdict {
   readonly a: NativeMarketId
   readonly b: NativeMarketId
@@ -46,7 +46,7 @@ export interface StoredVerdict {
 /** Every change resolves once it is on the platter, and rejects when that fails in 5 s. */
 export interface VerdictTable {
   all(): Iterable<StoredVerdict>
-  /** Replaces the word on the same pair. */
+  /** Replaces the verdict on the same pair. */
   put(verdict: StoredVerdict): Promise<void>
   remove(pair: Pick<StoredVerdict, 'a' | 'b'>): Promise<void>
 }

@@ -212,14 +212,14 @@ export interface SnapshotTable {
 export interface PastDay {
   /** When it was last read; the days that go first under size pressure are those read first. */
   readonly readAtMs: TimeMs
-  /** The day is surely known up to here; the day's end when no further price can come. */
+  /** The day's prices are known up to here; the day's end when no further price can come. */
   readonly knownToMs: TimeMs
   /** Seconds of the day, ascending, 0..86399. */
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
-/** Outlives any age, since a day is read once: it goes with its market, or for want of room. */
+/** A day has no age, since it is read once: it goes with its market, or when room is short. */
 export interface PastPriceTable {
   /** Replaces the day. `day` is floor(timeMs / 86,400,000). */
   put(market: MarketNumber, day: number, past: PastDay): void
@@ -231,7 +231,7 @@ export interface CoverageTable {
   /** Starts an interval, or moves the end of the one that starts at `fromMs`. */
   put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void
   /**
-   * The interval in which a time lies, both ends included; null when we were not watching. A
+   * The interval in which a time lies, both ends included; null when the feed was not live. A
    * venue's intervals do not overlap: only the last that starts at or before the time is looked at.
    */
   at(venue: VenueKey, atMs: TimeMs): { readonly fromMs: TimeMs; readonly toMs: TimeMs } | null
@@ -312,7 +312,7 @@ export interface AccountRecord {
   readonly requestsPerMinute: number | null
   readonly socketsMax: number | null
   readonly createdAtMs: TimeMs
-  /** Set by the operator: no credential of it is good while it lasts. */
+  /** Set by the operator: while true, no credential of the account is accepted. */
   readonly isDisabled: boolean
   /** Counts up when all login tokens are ended: a token names the generation that it was issued in. */
   readonly tokenGeneration: number
@@ -326,7 +326,7 @@ export interface KeyRecord {
   /** The first characters, for display. */
   readonly prefix: string
   readonly label: string
-  /** What it may; keys from before there were scopes may all. */
+  /** What the key allows; keys from before there were scopes allow everything. */
   readonly scopes: readonly KeyScope[]
   readonly createdAtMs: TimeMs
   readonly lastUsedAtMs: TimeMs | null
@@ -337,7 +337,7 @@ export interface EndedToken {
   /** Its `jti`, 1 to 128 characters. */
   readonly tokenId: string
   readonly accountId: AccountId
-  /** When it would have expired: from then on there is nothing to remember. */
+  /** When it would have expired: from then on the row is not needed. */
   readonly expiresAtMs: TimeMs
 }
 
@@ -385,7 +385,7 @@ export interface Storage {
   readonly wallets: WalletTable
   /** Writes handed over and not yet committed. */
   outstandingWrites(): number
-  /** False after a commit failed: the process must stop in order (or is read-only after ENOSPC). */
+  /** False after a commit failed: until there is room again, or, after any other failure, until a restart. */
   isHealthy(): boolean
   /**
    * Bytes of the pages in use of both environments; not the files' length, since LMDB files never

@@ -19,7 +19,7 @@ export interface StoredWallet extends WalletProfile {
   /** The ledger holds everything before this; see WalletReach. */
   readonly settledToMs: TimeMs
   readonly isComplete: boolean
-  /** When the venue was last asked for it, and when a user last asked us. */
+  /** When the venue was last asked for it, and when a user last asked for it. */
   readonly readAtMs: TimeMs
   readonly askedAtMs: TimeMs
   /** Events in the ledger, and how many of these the running tally has in it. */
@@ -28,7 +28,7 @@ export interface StoredWallet extends WalletProfile {
   readonly blocks: number
   /** Where its blocks are; see walletSides. */
   readonly side: WalletSide
-  /** Kept events that the venue did not tell when it was last asked for them: its answers lack these. */
+  /** Kept events that the venue's last answer lacks. */
   readonly lacking: number
   /** When the last settled event was in the venue's answer; 0: it has none; null: the ledger's last one. */
   readonly toldToMs: TimeMs | null
