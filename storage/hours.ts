@@ -32,7 +32,7 @@ export interface MarketHour {
   readonly hour: number
   readonly kind: HourKind
   readonly market: MarketNumber
-  /** Its own row, which goes by it whatever byte stands there. */
+  /** The key of this row, by which it is removed even when its kind is unknown. */
   readonly key: Buffer
 }
 

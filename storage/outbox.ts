@@ -196,7 +196,7 @@ export class Outbox implements OutboxTable {
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const known = this.#load(webhook)
     if (known.totals.pending === 0) return null
-    // Where one after the other is dropped it is the next number: one look-up instead of a range.
+    // While deliveries are dropped one after the other, the next number is the oldest: one look-up instead of a range.
     const next = this.get(webhook, known.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
     const from = groupKey(webhook, known.pendingFrom)
@@ -275,7 +275,7 @@ export class Outbox implements OutboxTable {
     if (!this.#environment.accepts(rowsMax)) return true
     const whole = webhookRange(webhook)
     let rowsLeft = rowsMax
-    // What is due goes first, so that nothing half gone is attempted.
+    // The due rows go first, so that no delivery that is partly removed is attempted.
     for (const lane of LANES) {
       rowsLeft -= this.#due.removeRange(dueRange(webhook, lane, null), rowsLeft).rowCount
     }

@@ -101,14 +101,14 @@ export class AccountsBackup {
     return rowCount
   }
 
-  /** A backup that fills the disk would stop what it is there to save. */
+  /** Throws when the disk has less room than four copies: a backup must not fill it. */
   async #requireRoom(): Promise<void> {
     const bytes = environmentBytes(resolve(this.#options.dataDir), 'accounts') ?? 0
     const { bavail, bsize } = await statfs(this.#folder)
     if (bavail * bsize < 4 * bytes) throw new Error('the disk has too little room for a copy')
   }
 
-  /** The newest stay; the one just made does too, whatever the clock did. */
+  /** The newest stay; the one just made stays too, even when the clock was set back. */
   async #removeOlder(made: string): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => NAME.test(name) && name !== made)
     const kept = new Set(names.sort().slice(-(KEPT_MAX - 1)))

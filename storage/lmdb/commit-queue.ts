@@ -108,8 +108,7 @@ export class CommitQueue {
   }
 
   /**
-   * Arranges the next hand-over: at the end of this turn when the pause is 0, else after it. A
-   * timer
+   * Arranges the next hand-over: at the end of this turn when the pause is 0, else after it. A timer
    * that runs already, for an earlier row or for the next try on a full disk, is left to run.
    */
   #schedule(pauseMs: number): void {

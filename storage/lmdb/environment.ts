@@ -99,7 +99,7 @@ export class Environment {
     return isAccepting
   }
 
-  /** Rows that have been handed to commits so far: what a count of rows may have changed by. */
+  /** Rows handed to commits so far: the most by which a count of rows can have changed. */
   handedOver(): number {
     return this.#putCount - this.#queue.outstandingCount
   }

@@ -91,7 +91,7 @@ function removeStale(path: string, expected: string): void {
 }
 
 function isAlive(holder: Holder): boolean {
-  // Our own pid without an entry in `held` was our number in a life before this one.
+  // A lock with our pid that is not in `held` was left by an earlier process with the same pid.
   if (holder.pid === process.pid) return false
   try {
     process.kill(holder.pid, 0)

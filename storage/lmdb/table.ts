@@ -86,7 +86,7 @@ export class Table {
     this.#set(key, value)
   }
 
-  /** Puts unless the table holds just these bytes: a page not written is the cheapest write. */
+  /** Puts unless the table holds just these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     const pending = this.#pending(key)
     const known = pending === undefined ? (this.#database.get(key) ?? null) : pending
