@@ -5,6 +5,17 @@
 // the bound the venues are not read), and by age: `onLate` calls an owner whose perishable messages wait too long.
 // Not for: whose message it is (actors/venue/event-routes.ts), or what a delay means (actors/venue/delay-watch.ts).
 // Upholds SYS1 to SYS10, MAIL1, MAIL2.
+//
+// Calls that go past a mailbox. All run on the one thread, between turns or within the turn of another actor, and change
+// nothing that a turn holds half changed:
+//   VenueActor.note           measures how late an event came: before it waits, or it would measure the wait as well
+//   VenueActor.requestResync  a market asks for a snapshot, also at a full mailbox or while turns are held, when no message would come
+//   VenueActor.recoverTrades  a market lost a trade at its full mailbox: a message for it could be lost in the same way
+//   VenueActor.lookAtDelay, read, MarketActor.onLate   the delay watch must be heard while no turn runs
+//   VenueActor.onUpdate, Whales.onForget               a watcher of the publisher acts within the turn of the update
+//   MarketActor.tick          a checkpoint every five seconds of each of 100,000 markets: as messages they would wake every mailbox
+//   MarketActor.checkpoint    at the end, when no turn runs any more
+//   views (price, book, trades, …)                     looks; they answer as of this moment
 
 import type { Clock } from '../engine/clock.ts'
 import {

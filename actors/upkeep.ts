@@ -5,7 +5,7 @@ import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
 import { HOUR_MS } from '../engine/units.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import type { AccountsActor } from './accounts/accounts.ts'
+import type { Accounts } from './accounts/accounts.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { MarketActor } from './market/market.ts'
 
@@ -26,7 +26,7 @@ export interface UpkeepParts {
   readonly storage: Storage
   readonly log: Log
   readonly catalog: Catalog
-  readonly accounts: AccountsActor
+  readonly accounts: Accounts
   readonly retentionDays: number
   readonly sizeBytesMax: number
 }

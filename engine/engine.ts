@@ -2,7 +2,7 @@
 // that look outward from engine/ (with main.ts and commands/); nothing else introduces rooms to each
 // other.
 
-import { AccountsActor } from '../actors/accounts/accounts.ts'
+import { Accounts } from '../actors/accounts/accounts.ts'
 import { Catalog } from '../actors/catalog/catalog.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market/parts.ts'
@@ -78,7 +78,7 @@ export interface EngineParts {
 export interface Engine {
   readonly view: EngineView
   readonly catalog: Catalog
-  readonly accounts: AccountsActor
+  readonly accounts: Accounts
   /** What people said of pairs of markets. */
   readonly verdicts: MatchVerdicts
   readonly wallets: Wallets
@@ -149,7 +149,7 @@ interface Owners {
   readonly tradeLog: TradeLog
   readonly catalog: Catalog
   readonly passwords: PasswordPool
-  readonly accounts: AccountsActor
+  readonly accounts: Accounts
   readonly search: MarketSearch
   readonly sports: Sports
   readonly teams: TeamReader
@@ -312,7 +312,7 @@ function openAccounts(
 ): Pick<Owners, 'passwords' | 'accounts'> {
   const passwords = openPasswordPool(clock)
   const secrets = { jwtSecret, jwtSecretPrevious }
-  const accounts = new AccountsActor({ storage: storage.accounts, clock, passwords, ...secrets })
+  const accounts = new Accounts({ storage: storage.accounts, clock, passwords, ...secrets })
   return { passwords, accounts }
 }
 

@@ -28,7 +28,7 @@ const WRONG = 'e-mail or password is wrong'
 /** Of who has a token, and is asked for the password as well. */
 const WRONG_PASSWORD = 'the password is wrong'
 
-export class AccountsActor implements AccountsView {
+export class Accounts implements AccountsView {
   /** Every account and key, for commands and for whoever depends on an account. */
   readonly directory: AccountDirectory
   readonly #passwords: PasswordPool

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { SignJWT, UnsecuredJWT } from 'jose'
-import { AccountsActor } from '../../../actors/accounts/accounts.ts'
+import { Accounts } from '../../../actors/accounts/accounts.ts'
 import { Quotas } from '../../../actors/accounts/quotas.ts'
 import { isKeyShaped, makeKey, QuotaWindow, waitAfterFailuresMs } from '../../../engine/account.ts'
 import { EngineError } from '../../../engine/errors.ts'
@@ -36,7 +36,7 @@ function openAccounts(storage = openMemoryStorage()) {
   const clock = new ManualClock()
   const passwords = quickPasswords()
   const open = () =>
-    new AccountsActor({ storage: storage.accounts, clock, passwords, jwtSecret: SECRET })
+    new Accounts({ storage: storage.accounts, clock, passwords, jwtSecret: SECRET })
   return { accounts: open(), open, clock, passwords, storage }
 }
 

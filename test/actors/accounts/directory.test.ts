@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { AccountsActor } from '../../../actors/accounts/accounts.ts'
+import type { Accounts } from '../../../actors/accounts/accounts.ts'
 import { accountHandlers } from '../../../actors/accounts/admin.ts'
 import { AccountDirectory } from '../../../actors/accounts/directory.ts'
 import { EngineError } from '../../../engine/errors.ts'
@@ -18,7 +18,7 @@ const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
 /** Everything a watcher is told, in order. */
-function listen(accounts: AccountsActor): string[] {
+function listen(accounts: Accounts): string[] {
   const heard: string[] = []
   accounts.watch({
     onRevoked: (key) => void heard.push(`revoked ${key}`),

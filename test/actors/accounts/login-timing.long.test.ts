@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
-import { AccountsActor } from '../../../actors/accounts/accounts.ts'
+import { Accounts } from '../../../actors/accounts/accounts.ts'
 import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -18,7 +18,7 @@ function openAccounts() {
   const clock = new ManualClock()
   const passwords = openPasswordPool()
   const storage = openMemoryStorage().accounts
-  const accounts = new AccountsActor({ storage, clock, passwords, jwtSecret: QUICK_SECRET })
+  const accounts = new Accounts({ storage, clock, passwords, jwtSecret: QUICK_SECRET })
   let logins = 0
   /** From an address and for an e-mail that nothing throttles. */
   const logIn = async (email: string, password: string): Promise<number> => {

@@ -2,7 +2,7 @@
 // takes no time and counts its work. Not for: the face alone (fake-accounts.ts has names one can guess).
 
 import { createHash } from 'node:crypto'
-import { AccountsActor } from '../../../actors/accounts/accounts.ts'
+import { Accounts } from '../../../actors/accounts/accounts.ts'
 import type { PasswordPool } from '../../../engine/passwords/passwords.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -40,7 +40,7 @@ export class QuickPasswords implements PasswordPool {
 export function openQuickAccounts(clock = new ManualClock(), storage = openMemoryStorage()) {
   const passwords = new QuickPasswords()
   const reopen = () =>
-    new AccountsActor({
+    new Accounts({
       storage: storage.accounts,
       clock,
       passwords,
