@@ -1,5 +1,5 @@
-// A bound on work under way: so many run at once, so many more wait their turn, further ones are
-// refused. Not for: rates (engine/venues/rate-limit.ts) or threads (engine/pool.ts).
+// A bound on work under way: `runningMax` pieces of work run at once, `waitingMax` more wait for their turn, further
+// ones should be refused (`isFull`). Not for: rates (engine/venues/rate-limit.ts) or threads (engine/pool.ts).
 
 import { onAbort } from '../engine/on-abort.ts'
 
@@ -19,19 +19,19 @@ export class Slots {
     return this.#runningCount === 0
   }
 
-  /** Nothing more is taken: as many as may run and wait do. */
+  /** As much work runs and waits as may. */
   get isFull(): boolean {
     return this.#runningCount >= this.#runningMax && this.#waiting.size >= this.#waitingMax
   }
 
-  /** Somebody waits for a place. */
+  /** Work waits for a slot. */
   get isAwaited(): boolean {
     return this.#waiting.size > 0
   }
 
   /** Runs the work in its turn; rejects as it does, or when `signal` aborts before its turn. */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    // Where a place is free the work begins now, and not a turn later.
+    // With a free slot the work begins now, and not a turn later.
     if (!this.#takeFree()) await this.#turn(signal)
     try {
       return await work()
@@ -40,7 +40,7 @@ export class Slots {
     }
   }
 
-  /** Resolves with a place, in its turn, which `give` gives back; rejects when `signal` aborts before. */
+  /** Resolves with a slot, in its turn; return it by `give`. Rejects when `signal` aborts before. */
   async take(signal: AbortSignal): Promise<void> {
     if (!this.#takeFree()) await this.#turn(signal)
   }
@@ -51,7 +51,7 @@ export class Slots {
     return true
   }
 
-  /** The place of one that has finished goes to whoever waits longest. */
+  /** Returns a slot: the work that waits longest has it next. */
   give(): void {
     for (const grant of this.#waiting) {
       this.#waiting.delete(grant)
@@ -60,7 +60,7 @@ export class Slots {
     this.#runningCount -= 1
   }
 
-  /** Resolves with the place of one that has finished. */
+  /** Resolves with a slot that other work returned. */
   #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const grant = (): void => {

@@ -45,32 +45,31 @@ export interface Actor<Message> {
   /** Comes back with clean state after a throw, and asks for what it needs. */
   restart(): void
   /**
-   * The mailbox was full and this message is lost: the actor resynchronises, or has it brought back.
-   * Never called for a message the actor could not bear to lose without saying so.
+   * The mailbox was full and this message is lost: the actor resynchronises, or has the message brought back.
    */
   onOverflow(lost: Message): void
   /**
-   * Whether a message is soon worth nothing: such ones wait in a line of their own, ahead of those that keep.
-   * Absent: all keep.
+   * Whether a message is soon worth nothing. Perishable messages wait in a queue of their own, ahead of the kept ones.
+   * Absent: all are kept.
    */
   isPerishable?(message: Message): boolean
   /** Whether a perishable message may be dropped to make room; absent: none may. */
   isDroppable?(message: Message): boolean
-  /** A perishable message waits for longer than `messageAgeMsMax`; told about ten times a second while so. */
+  /** A perishable message waits for longer than `messageAgeMsMax`. Called about ten times a second while one does. */
   onLate?(): void
   /** What a message weighs in the bound of all that wait, 1 being a small one; absent: 1. */
   weightOf?(message: Message): number
 }
 
-/** While told to hold, the system asks again after this long. */
+/** While `mustHold` is true, the system asks again after this long. */
 const HOLD_MS = 5
-/** Behind a backlog turns get so many times as long as reading took: a turn takes that much longer than
- * the reading of its message (bench `ingest`). */
+/** Behind a backlog turns get so many times as long as reading took: a turn takes that much longer than the reading of
+ * its message (bench `ingest`). */
 const TURNS_PER_READING = 3
-/** Of messages that perish so many have their turn for each one that keeps. */
+/** For each kept message so many perishable ones have their turns. */
 const PERISHABLE_PER_KEPT = 4
 
-/** What others hold of an actor, to tell it something. */
+/** By what an actor is told messages. */
 export interface Cell<Message> {
   /** Whether no message waits. */
   readonly isIdle: boolean
@@ -85,17 +84,17 @@ interface Runnable {
   run(count: number, nowMs: number): boolean
   /** How long its oldest message of each kind has waited by now. */
   waitedMs(nowMs: number): Waits
-  /** Tells the actor that a message waits for too long. */
+  /** Calls the actor's `onLate`. */
   tellLate(): void
 }
 
-/** The longest waits, in milliseconds: of messages that perish, and of those that keep. */
+/** The longest waits, in milliseconds: of perishable messages, and of kept ones. */
 export interface Waits {
   readonly perishableMs: number
   readonly keptMs: number
 }
 
-/** When told to hold, no turns run: mailboxes fill, and say so when they are full. */
+/** True: no turns run. Mailboxes fill meanwhile, and overflow when they are full. */
 export type HoldTest = () => boolean
 
 export interface SystemParts {
@@ -118,7 +117,7 @@ export class System {
   #weight = 0
   /** When the last turns ended. */
   #ranAtMs = 0
-  /** The longest that messages waited before their turns since they were last asked for. */
+  /** The longest that messages waited for their turns since the last `lookAtAges`. */
   #perishableMsMax = 0
   #keptMsMax = 0
   readonly #turns: Count
@@ -143,7 +142,7 @@ export class System {
     return this.#ready.length - this.#readyHead
   }
 
-  /** Whether so much waits that nothing more should be read: from the bound on, until half of it is done. */
+  /** Whether so much waits that the venues should not be read: from the bound on, until half of it is done. */
   get isFull(): boolean {
     return this.#isFull
   }
@@ -167,7 +166,7 @@ export class System {
     return true
   }
 
-  /** A mailbox took a message of this weight: its turn comes. */
+  /** A mailbox took a message of this weight: plans its turn. */
   enqueue(runnable: Runnable, weight: number): void {
     this.#weight += weight
     if (!runnable.isQueued) {
@@ -197,7 +196,7 @@ export class System {
     this.#isStopped = true
   }
 
-  /** One message, one turn; a throw restarts the actor and harms nobody else. */
+  /** One message, one turn; a throw restarts the actor and harms no other. */
   takeTurn<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
     this.#turns.inc()
     this.#waits.observe(waitedMs)
@@ -217,8 +216,8 @@ export class System {
   }
 
   /**
-   * Tells every owner whose oldest perishable message has waited for longer than `messageAgeMsMax`; returns the
-   * longest waits since the last look, of what has been handled and of what waits still. Goes over all who wait.
+   * Calls `onLate` of every actor whose oldest perishable message has waited for longer than `messageAgeMsMax`. Returns
+   * the longest waits since the last call, of handled messages and of waiting ones. Goes over all actors that wait.
    */
   lookAtAges(): Waits {
     const nowMs = this.#clock.monotonicMs()
@@ -330,7 +329,7 @@ class ActorCell<Message> implements Cell<Message>, Runnable {
     return this.#perishable
   }
 
-  /** Drops what the actor can do without, and tells it; false when there was nothing of the kind. */
+  /** Drops the actor's droppable messages and calls its `onOverflow`; false when there were none. */
   #makeRoom(mailbox: Mailbox<Message>): boolean {
     const dropped = mailbox.remove((message) => this.#actor.isDroppable?.(message) === true)
     const [first] = dropped
@@ -373,10 +372,13 @@ class ActorCell<Message> implements Cell<Message>, Runnable {
   }
 }
 
-/** What has been read is cut off once so many places of it are at the front. */
+/** Handled messages at the front of the queue are cut off once they are so many. */
 const CUT_COUNT = 1_024
 
-/** A first-in-first-out queue of at most `capacity` messages. */
+/**
+ * A first-in-first-out queue of at most `capacity` messages, each with the time at which it came. An idle mailbox
+ * allocates nothing, so that forty thousand of them cost little.
+ */
 export class Mailbox<Message> {
   readonly #capacity: number
   #queue: Message[] | null = null

@@ -1,6 +1,6 @@
-// The log of trades as they were told, run after run, for streams that resume: a reader's view of the
-// table of trades. It also keeps every announced loss with its place, so that a client that was away
-// at that moment hears of it, and notes where the last run ended.
+// The log of published trades, run after run, for streams that resume: a reader's view of the table of trades. An owner,
+// called directly. It also stores every announced loss with its offset, so that a client that was away then is told of
+// it when it resumes, and notes where the last run ended.
 // Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds LOG1 to LOG3.
 
 import type { Update } from '../engine/events.ts'
@@ -25,7 +25,7 @@ export class TradeLog implements TradeLogView, Watcher {
     this.#storage = parts.storage
     const { runs, trades } = this.#storage
     const last = runs.all().findLast(({ number }) => number < this.present.number)
-    // While its newest trades are all there: later some may have expired, and nobody would know.
+    // Now, while all of its newest trades are stored: after some expired the end could not be read any more.
     if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
   }
 

@@ -3,10 +3,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 
-/** Of the loop, for work that nobody's message waits for. */
+/** Of the loop at a time, for work in the background. */
 const TURN_MS = 1.5
 
-/** Say `await turns.next()` between the pieces of the work, or only when `isOver`. */
+/** Await `turns.next()` between the pieces of the work, or only when `isOver`. */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #endsAtMs: number

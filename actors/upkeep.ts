@@ -1,5 +1,5 @@
-// What an engine does at its leisure: checkpoints, retention, forgetting, backups; in small slices, so
-// that no slice is felt. Not for: work that a message or a user asks for. Upholds R40.
+// What an engine does at its leisure: checkpoints, retention, forgetting, backups. In slices of a few milliseconds, so
+// that no message waits for one. Not for: work that a message or a user asks for.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
@@ -15,7 +15,7 @@ const TICK_MS_MAX = 4
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
 const PRUNE_ROWS = 500
-/** Markets that are history are looked for this often, and forgotten a few at a time. */
+/** Old markets are looked for this often, and forgotten a few at a time. */
 const FORGET_EVERY_MS = 5_000
 const FORGET_COUNT = 100
 const SAVE_USE_EVERY_MS = 300_000
@@ -31,7 +31,7 @@ export interface UpkeepParts {
   readonly sizeBytesMax: number
 }
 
-/** Checkpoints, sleep and retention, a small slice at a time, so that no slice is felt. */
+/** Starts all of it; the result stops it. */
 export function startUpkeep(parts: UpkeepParts): readonly StopTimer[] {
   const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
   const tick = ticker(clock, catalog)
@@ -47,14 +47,14 @@ export function startUpkeep(parts: UpkeepParts): readonly StopTimer[] {
     inSlices({ clock, everyMs: PRUNE_EVERY_MS, work: prune, onError }),
     inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
     clock.every(SAVE_USE_EVERY_MS, saveUse),
-    // Logged, counted and never rejected by whoever makes it.
+    // The storage logs and counts failures, and never rejects.
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
 }
 
 /**
- * Looks at each market once a round, a slice at a time: as many as the round asks for, but no longer
- * than a few milliseconds, since after a start all of them have a checkpoint to write.
+ * Ticks each market once a round, a slice of markets at a time: as many as the round asks for, but for a few milliseconds
+ * at most, since after a start every market has a checkpoint to write.
  */
 function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
@@ -75,7 +75,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
   }
 }
 
-/** Does work every so often, and soon again for as long as it says that there is more. */
+/** Does work every `everyMs`, and again soon while it returns true: there is more to do. */
 function inSlices(parts: {
   clock: Clock
   everyMs: number

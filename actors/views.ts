@@ -1,6 +1,6 @@
-// What the owners let the face see: read-only looks and the few requests that HTTP may make.
-// http/ depends on these interfaces alone; the actors beside this file implement them, and tests of
-// the face may stand in for them. Nothing here may be kept across turns unless it says so.
+// What the owners let the face see: read-only looks and the few requests that HTTP may make. http/ depends on these
+// interfaces alone; the owners beside this file implement them, and tests of the face replace them by fakes. What a
+// method returns may not be kept across turns unless it says so.
 
 import type { KeyScope } from '../engine/account.ts'
 import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
@@ -50,12 +50,12 @@ export interface MarketView {
   /** 24-hour and total volume: the venue's figures, moved on by our trades since. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
-  /** Counts up when anything changes that price(), book(), summary or the volumes show. */
+  /** Grows when anything changes that price(), book(), summary or the volumes show. */
   readonly version: number
   price(): MarketPrice
   /** The newest price at or before a time, from our own ticks; null when none is kept. */
   priceAt(atMs: TimeMs): PricePoint | null
-  /** What the venue sends lies unread for too long: no book of it is as the venue has it. */
+  /** What the venue sends lies unread for too long: its books here are older than they look. */
   readonly isBehind: boolean
   /** At most `levelsMax` of the best levels of each side; all of them unless it is given. */
   book(levelsMax?: number): BookView
@@ -168,7 +168,7 @@ export interface EventPage {
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** Who wants to hear which markets there are. Called within the turn; must not throw. */
+/** Hears which markets there are. Called within the turn; must not throw. */
 export interface CatalogWatcher {
   /** A market is known now, or its listing changed. */
   onListed(market: MarketView): void
@@ -217,7 +217,7 @@ export interface CatalogView {
   counts(): Readonly<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>
 }
 
-/** Who is asking, and what their plan allows. */
+/** The account and credential of a request, and what its plan allows. */
 export interface Caller {
   readonly accountId: AccountId
   readonly email: string
@@ -229,11 +229,11 @@ export interface Caller {
   readonly keyId: KeyId | null
   /** The login token that was used; null for a key. */
   readonly token: TokenView | null
-  /** What the credential may; a login token may all. */
+  /** What the credential may do; a login token may do everything. */
   readonly scopes: readonly KeyScope[]
 }
 
-/** A login token that is good. */
+/** A valid login token. */
 export interface TokenView {
   readonly id: string
   /** Of the account's tokens when it was issued. */
@@ -265,17 +265,17 @@ export interface AccountsView {
   callerOfKey(key: string): Caller | null
   /** Null for any token that is not ours, expired, or of an unknown account; synchronous, no disk. */
   callerOfToken(token: string): Caller | null
-  /** Whether the credential is still good: a body may come long after the head that named it. */
+  /** Whether the credential is still valid: a body may come long after the head that named it. */
   isGood(caller: Caller): boolean
   takeAccountRequest(account: AccountId): Quota
-  /** Of what the account's tokens manage: apart from its minute, so that no key can spend it. */
+  /** Requests by which a login token manages the account: counted apart, so that no key can use them up. */
   takeManagementRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
-  /** A document, script or page of so many bytes, from a window of bytes; the quota is in bytes. */
+  /** Takes the bytes of a document, script or page; the quota is in bytes. */
   takeAddressFile(address: string, byteCount: number): Quota
   /** The address's quota without taking from it (for answers that are not counted). */
   peekAddress(address: string): Quota
-  /** The address's attempts to sign up and in, which these take themselves. */
+  /** The address's attempts to sign up and in; `signUp` and `logIn` take from them. */
   peekSignIn(address: string): Quota
   /** Reserves a socket synchronously; null when the account has as many as it may. */
   openSocket(caller: Caller): { release(): void } | null
@@ -285,8 +285,7 @@ export interface AccountsView {
   logIn(request: { email: string; password: string; address: string }): Promise<Session>
   keys(account: AccountId): readonly KeyView[]
   /**
-   * Ends the caller's token, until it expires on disk too; its streams are closed. Nothing happens for
-   * a key.
+   * Ends the caller's token, on disk until it would have expired, and closes its streams. Does nothing for a key.
    */
   logOut(caller: Caller): Promise<void>
   /**
@@ -294,9 +293,9 @@ export interface AccountsView {
    * a wrong password, RATE_LIMITED after too many. `caller` has a token.
    */
   changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session>
-  /** Removes the account with all that it has, for good; refused as `changePassword`. */
+  /** Removes the account with all that it has, for good; rejects as `changePassword` does. */
   deleteAccount(caller: Caller, password: string): Promise<void>
-  /** The whole key is in the answer this once. BAD_REQUEST beyond 20 keys. `read` alone unless asked. */
+  /** The answer is the only one with the whole key. BAD_REQUEST beyond 20 keys. Scopes: `read` unless given. */
   createKey(
     account: AccountId,
     label: string,
@@ -319,11 +318,11 @@ export interface VenueView {
   readonly state: FeedState
   /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   readonly lagMs: number | null
-  /** The longest that anything waited within us during the last two seconds, in milliseconds. */
+  /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
   readonly delayMs: number
   /**
-   * Up to then all trades of the venue have been told, but for those that a `gap` named; null: this run
-   * has lost no stream of trades, and followed no other run.
+   * Up to then all trades of the venue have been published, but for those that a `gap` named; null: this run has never
+   * lost the stream of trades, and followed no other run.
    */
   readonly completeToMs: TimeMs | null
   readonly connectionsOpen: number
@@ -336,18 +335,17 @@ export type GamesView = ReadonlyMap<string, readonly MarketView[]>
 /** The games of both venues, grouped. */
 export interface SportsView {
   /**
-   * Games of a US Eastern date (YYYY-MM-DD) by game key, in order of key; golf on each day played.
-   * Later, when they must be grouped anew and are many. Rejects with EngineError UNAVAILABLE when too
-   * many wait for that.
+   * Games of a US Eastern date (YYYY-MM-DD) by game key, in order of key; golf on each day played. A promise when many
+   * games must be grouped anew; it rejects with EngineError UNAVAILABLE when too many callers wait for that.
    */
   games(sport: Sport, date: string): GamesView | Promise<GamesView>
   /** Today's US Eastern date. */
   today(): string
 }
 
-/** What is known of the same question on the other venue. */
+/** Which markets of the two venues ask the same question. */
 export interface MatchesView {
-  /** The market that asks the same with high confidence, its first outcome meaning ours; else null. */
+  /** The market that asks the same with high confidence and whose first outcome means the same; else null. */
   twinOf(market: MarketRef): MarketView | null
   /** Grows when the twin of any market changes. */
   readonly version: number
@@ -355,11 +353,11 @@ export interface MatchesView {
   readonly count: number
 }
 
-/** Prices before our own ticks: asked of the venue once and kept. */
+/** Prices before our own ticks: the venue is asked once, and its answer kept. */
 export interface PastPricesView {
   /**
-   * The newest price at or before a time, from our ticks while we watched, else as the venue
-   * remembers; null when neither knows one. Rejects with UNAVAILABLE when the venue does not answer.
+   * The newest price at or before a time: from our ticks where we watched, else from the venue; null when neither knows
+   * one. Rejects with UNAVAILABLE when the venue does not answer.
    */
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
@@ -391,7 +389,7 @@ export interface EngineView {
   stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean
-  /** The longest that anything waited within us during the last two seconds, in milliseconds. */
+  /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
   delayMs(): number
   uptimeSeconds(): number
 }
@@ -400,39 +398,39 @@ export type RunView = Run
 export type TradeLossView = TradeLoss
 export type WhaleRowView = WhaleRow
 
-/** The trades that were told, by run and offset: what a stream resumes from. */
+/** Published trades by run and offset: what a stream resumes from. */
 export interface TradeLogView {
   /** The run that is going on. */
   readonly present: RunView
   /** The kept runs, oldest first, the present one last. Reads the disk. */
   runs(): readonly RunView[]
   /**
-   * At most `limit` trades that a run told behind an offset, in order. An offset that is missing has
-   * expired; one that the present run has told is there in the same turn.
+   * At most `limit` trades that a run published behind an offset, in order. A missing offset has expired; a trade of the
+   * present run is there in the turn that published it.
    */
   range(query: OffsetQuery): readonly TradeOfMarket[]
   /**
-   * The same of a few markets among many: `trade` null for the others, whose trades are not read,
-   * undefined for one that can no longer be read.
+   * The same for some markets: `trade` is null for the others, whose trades are not read, and undefined for a trade that
+   * can no longer be read.
    */
   rangeOf(query: OffsetQuery & { readonly isWanted: (market: MarketNumber) => boolean }): readonly {
     readonly offset: number
     readonly market: MarketNumber
     readonly trade: StoredTrade | null | undefined
   }[]
-  /** Trades lost for good, as a run announced them at or behind an offset, in order. */
+  /** Trades that a run announced as lost for good, at or behind an offset, in order. */
   losses(query: { run: number; offset: number }): readonly TradeLossView[]
 }
 
-/** The whale rows: as they were told, for streams that resume, and as a history, for paging. */
+/** The whale rows: published ones by run and offset, for streams that resume, and all by time, for paging. */
 export interface WhaleLogView {
   /** The run that is going on. */
   readonly present: RunView
   /** The kept runs, oldest first, the present one last; `endOffset` is that of their whales. */
   runs(): readonly RunView[]
-  /** At most `limit` whales that a run told behind an offset, in order. */
+  /** At most `limit` whales that a run published behind an offset, in order. */
   range(query: OffsetQuery): readonly WhaleRow[]
-  /** A slice of all whale rows, told or not, from 1,000 dollars on; filters are the reader's. */
+  /** A slice of all whale rows, published or not, from 1,000 dollars on; the caller filters. */
   history(query: SliceQuery): readonly WhaleRow[]
   historyOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
   /** Where our records begin; null when there are none. */

@@ -1,7 +1,7 @@
-// Accounts as the face asks of them: who is asking, what they may, signing up and in. All accounts and
-// keys are in the directory (actors/accounts/directory.ts); quotas count per account over all its keys and
-// tokens. Passwords are hashed elsewhere (engine/passwords/). Upholds ACC6 to ACC12, ACC20 to ACC23,
-// LOGIN3, LOGIN5, LOGIN11.
+// Accounts for the face: which account a credential names, what it may do, signing up and in. An owner, called directly.
+// All accounts and keys are in the directory (actors/accounts/directory.ts); quotas count per account over all its keys
+// and tokens. Passwords are hashed in threads (engine/passwords/).
+// Upholds ACC6 to ACC12, ACC20 to ACC23, LOGIN3, LOGIN5, LOGIN11.
 
 import { AccessTokens, TOKEN_SECONDS } from '../../engine/access-token.ts'
 import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/account.ts'
@@ -23,13 +23,13 @@ import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { Quotas } from './quotas.ts'
 
 const LOCAL_EMAIL = 'local@localhost'
-/** Wrong in the same words for known and unknown e-mails. */
+/** The same words for known and unknown e-mails. */
 const WRONG = 'e-mail or password is wrong'
-/** Of who has a token, and is asked for the password as well. */
+/** For a caller with a token who must give the password as well. */
 const WRONG_PASSWORD = 'the password is wrong'
 
 export class Accounts implements AccountsView {
-  /** Every account and key, for commands and for whoever depends on an account. */
+  /** Every account and key, for commands and for parts that depend on accounts. */
   readonly directory: AccountDirectory
   readonly #passwords: PasswordPool
   readonly #tokens: AccessTokens
@@ -48,7 +48,7 @@ export class Accounts implements AccountsView {
     clock: Clock
     passwords: PasswordPool
     jwtSecret: string
-    /** A replaced secret, whose tokens are good until they expire. */
+    /** A replaced secret, whose tokens are valid until they expire. */
     jwtSecretPrevious?: string | null
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
@@ -63,7 +63,7 @@ export class Accounts implements AccountsView {
     this.#throttle = new LoginThrottle(clock)
   }
 
-  // Who is asking
+  // Credentials
 
   callerOfKey(key: string): Caller | null {
     const record = this.directory.use(key)
@@ -89,7 +89,6 @@ export class Accounts implements AccountsView {
   }
 
   /** Null for an unknown and for a disabled account alike. */
-
   #active(id: AccountId): AccountRecord | null {
     const account = this.directory.find(id)
     return account === null || account.isDisabled ? null : account
@@ -192,11 +191,11 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** The account whose e-mail and password these are; null, after the same work, for any other. */
+  /** The account with this e-mail and password; null, after the same work, when there is none. */
   async #provenAccount(email: string, password: string): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.nobodys
     const isRight = await this.#passwords.verify(password, encoded)
-    // Looked up again: it may have been disabled or deleted, or deleted and made anew.
+    // Looked up again: the account may have been disabled, deleted, or deleted and made again meanwhile.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
     return isRight && isSame && !account.isDisabled ? account : null
@@ -204,13 +203,13 @@ export class Accounts implements AccountsView {
 
   async #session({ id, tokenGeneration }: AccountRecord, words: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
-    // Not the account again: it may have gone, or its tokens ended, while this one was signed.
+    // Through the token: the account may have gone, or its tokens ended, while this one was signed.
     const caller = this.callerOfToken(accessToken)
     if (caller === null) throw new EngineError('UNAUTHORIZED', words)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
   }
 
-  // Logging out, and what asks for the password once more
+  // Logging out, and requests that need the password once more
 
   async logOut({ accountId: id, token }: Caller): Promise<void> {
     const account = this.directory.find(id)
@@ -223,7 +222,7 @@ export class Accounts implements AccountsView {
       const passwordHash = await this.#proven(caller, change.current)
       const made = await this.#passwords.hash(change.next)
       hurry()
-      // Of two changes at once the first holds: the second knows a password that is no more.
+      // Of two changes at once the first wins: the second was proven with a password that is replaced now.
       const account = this.#stillProven(caller, passwordHash)
       return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
     })
@@ -238,13 +237,13 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * The hash that the password was proven against. Failures count against the token, so that whoever
-   * guesses with another one, or at the log-in, holds up nobody else.
+   * The hash that the password was proven against. Failures count against the token, so that guesses with another token, or
+   * at the log-in, do not hold up this caller.
    */
   async #proven(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
     const encoded = account?.passwordHash ?? this.#passwords.nobodys
-    // No e-mail, which is in lower case, is this text.
+    // E-mails are in lower case: none equals this text.
     const tried = `TOKEN ${caller.token?.id}`
     this.#throttle.begin(tried)
     let outcome: LoginOutcome = 'undecided'
@@ -258,7 +257,7 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** The account as it is now, unless its password or the caller's token has gone meanwhile. */
+  /** The account as it is now; throws UNAUTHORIZED when its password changed or the caller's token ended meanwhile. */
   #stillProven(caller: Caller, passwordHash: string): AccountRecord {
     const account = this.directory.find(caller.accountId)
     if (account !== null && account.passwordHash === passwordHash && this.isGood(caller)) {
@@ -268,8 +267,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Refuses what takes too long before the request does, in words that say when to come back. `hurry`
-   * throws once that has been said, so that nothing is changed for who was told that it was not.
+   * Rejects with UNAVAILABLE, and when to come back, before the request itself times out. `hurry` throws after that, so that
+   * nothing is changed once the caller was told that nothing was.
    */
   async #inTime<Result>(work: (hurry: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false
@@ -286,7 +285,7 @@ export class Accounts implements AccountsView {
     try {
       return await Promise.race([work(hurry), late])
     } catch (error) {
-      // The disk, or the thread, was as late.
+      // The disk or the thread gave up at about the same time.
       const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
       throw isTimeout ? busy(error) : error
     } finally {
@@ -313,8 +312,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * The local account with an enterprise key, for a first start without sign-up. A kept key that is
-   * still known is used again. Returns the key; while the account is disabled it opens nothing.
+   * The key of the local account, which has the enterprise tier, for a first start without sign-up. A kept key that is still
+   * known is returned again. While the account is disabled the key opens nothing.
    */
   async openLocalAccount(keptKey: string | null): Promise<string> {
     if (keptKey !== null && this.directory.use(keptKey) !== null) return keptKey
@@ -324,7 +323,7 @@ export class Accounts implements AccountsView {
     return (await this.directory.makeKey(local.id, 'local')).key
   }
 
-  /** Writes when keys were last used; called at leisure, and at the end. */
+  /** Writes when keys were last used. Called at leisure, and at the end. */
   saveUse(): Promise<void> {
     return this.directory.saveUse()
   }

@@ -1,6 +1,6 @@
-// What an operator may do with accounts, as commands of the admin socket; `npm run account` calls the
-// same ones directly when no engine runs. Arguments are checked here, since a socket brings anything.
-// Not for: how they arrive (engine/admin/socket.ts). Upholds ADMIN7, ACC14 to ACC18.
+// What an operator may do with accounts, as commands of the admin socket; `npm run account` calls the same commands
+// directly when no engine runs. Arguments are checked here, since a socket brings anything.
+// Not for: how commands arrive (engine/admin/socket.ts). Upholds ADMIN7, ACC14 to ACC18.
 
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
@@ -45,7 +45,7 @@ export function accountHandlers(directory: AccountDirectory): AdminHandlers {
     /** `{email}` → the account. */
     'account.disable': async (request) => row(await directory.disable(found(request))),
     'account.enable': async (request) => row(await directory.enable(found(request))),
-    /** `{email}` → the account, whose login tokens are good no more. */
+    /** `{email}` → the account, whose login tokens are ended. */
     'account.log-out': async (request) => row(await directory.endTokens(found(request))),
     /** `{email}` → the account as it was. */
     'account.delete': async (request) => {
@@ -84,7 +84,7 @@ function tierIn({ tier }: AdminRequest): Tier {
   throw new EngineError('BAD_REQUEST', `tier must be one of ${TIER_NAMES.join(', ')}`)
 }
 
-/** From 1 to what an enterprise account has when nothing is set. */
+/** From 1 to the default of an enterprise account. */
 function limitIn(request: AdminRequest, name: 'requests_per_minute' | 'sockets'): number | null {
   const value = request[name] ?? null
   const { requestsPerMinute, socketsMax } = TIERS.enterprise

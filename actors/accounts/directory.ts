@@ -1,6 +1,6 @@
-// All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is
-// on the platter; who depends on an account hears of it in the turn of the change, before it is
-// answered. Not for: passwords, tokens, quotas (accounts.ts), words for an operator (actors/accounts/admin.ts).
+// All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is on disk and flushed;
+// watchers hear of it in the turn of the change, before it is answered.
+// Not for: passwords, tokens, quotas (accounts.ts), words for an operator (actors/accounts/admin.ts).
 // Upholds ACC9, ACC10, ACC14 to ACC18.
 
 import { randomBytes } from 'node:crypto'
@@ -28,29 +28,29 @@ import type {
 } from '../../storage/contract/storage.ts'
 import type { KeyView } from '../views.ts'
 
-/** Why an account has gone: `disabled` may come back with all its keys, `deleted` does not. */
+/** Why an account has gone: a disabled one may come back with all its keys, a deleted one does not. */
 export type GoneReason = 'disabled' | 'deleted'
 
 /**
- * Who hears of what happens to accounts. Called in the turn of the change: what a listener hands to
- * the same LMDB environment is committed with the change, or neither is. Must not throw.
+ * Hears of changes to accounts, in the turn of the change: what a watcher writes to the same LMDB environment is committed
+ * with the change, or neither is. Must not throw.
  */
 export interface AccountWatcher {
   /** A key is revoked, by itself or with its account. */
   onRevoked?(key: KeyId): void
   /** A login token is logged out. */
   onTokenEnded?(tokenId: string): void
-  /** All login tokens of the account that were issued so far are ended; its keys stay. */
+  /** All login tokens of the account issued so far are ended; its keys stay. */
   onTokensEnded?(account: AccountId): void
   /** Requests, sockets and webhooks of the account must end. */
   onAccountGone?(account: AccountId, reason: GoneReason): void
   /** A disabled account is enabled again. */
   onAccountBack?(account: AccountId): void
-  /** What the account may from now on, raised or lowered. */
+  /** The account has other limits from now on, higher or lower. */
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
 
-/** Texts of keys that are remembered; with one more, all are looked up anew. */
+/** Remembered texts of keys; with one more, all are looked up again. */
 const USED_KEYS_MAX = 10_000
 /** Keys whose use is written in one turn. */
 const USES_A_TURN = 500
@@ -62,12 +62,12 @@ export class AccountDirectory {
   readonly #byEmail = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
-  /** Keys that were used, by their text: of a revoked one the record is gone, so it leads nowhere. */
+  /** Used keys by their text. The text of a revoked key leads to an id without a record. */
   readonly #usedKeys = new Map<string, KeyId>()
-  /** Apart from the records, since every request changes it. */
+  /** Not in the records, since every request changes it. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
-  /** Login tokens that were logged out, until they would have expired. */
+  /** Logged-out tokens, until they would have expired. */
   readonly #endedTokens = new Map<string, EndedToken>()
   readonly #endedTokensOf = new Map<AccountId, Set<string>>()
   readonly #watchers: AccountWatcher[] = []
@@ -86,18 +86,18 @@ export class AccountDirectory {
 
   // Accounts
 
-  /** Whoever has this id, disabled or not. */
+  /** The account with this id, disabled or not. */
   find(id: AccountId): AccountRecord | null {
     return this.#accounts.get(id) ?? null
   }
 
-  /** Whoever has this e-mail (in any case), disabled or not. */
+  /** The account with this e-mail (in any case), disabled or not. */
   findByEmail(email: string): AccountRecord | null {
     const id = this.#byEmail.get(email.toLowerCase())
     return id === undefined ? null : this.find(id)
   }
 
-  /** False for an unknown and for a disabled account: nothing may be done in its name. */
+  /** False for an unknown and for a disabled account. */
   isActive(id: AccountId): boolean {
     const account = this.find(id)
     return account !== null && !account.isDisabled
@@ -119,7 +119,7 @@ export class AccountDirectory {
     return page.flatMap((email) => this.findByEmail(email) ?? [])
   }
 
-  /** A new account, found once it is on the platter. The e-mail must be new, in lower case. */
+  /** Adds an account; it is found once it is on disk. The e-mail must be new, and in lower case. */
   async add(made: { email: string; passwordHash: string | null; tier: Tier }) {
     const account: AccountRecord = {
       ...made,
@@ -135,8 +135,8 @@ export class AccountDirectory {
     return account
   }
 
-  // The changes below take a record just found: in memory they are made in the turn of the call, so
-  // that two at once add up, and answered when the disk has them.
+  // The changes below take a record that was found in the same turn. They are made in memory in the turn of the call, so
+  // that two at once add up, and resolve when the disk has them.
 
   /** Gives an account a tier, and limits of its own (null: the tier's). */
   async setTier(
@@ -160,7 +160,7 @@ export class AccountDirectory {
     return changed
   }
 
-  /** Its keys and tokens are good again. */
+  /** Enables an account: its keys and tokens are valid again. */
   async enable(account: AccountRecord): Promise<AccountRecord> {
     const changed = { ...account, isDisabled: false }
     this.#keep(changed)
@@ -185,7 +185,7 @@ export class AccountDirectory {
     const changed = { ...account, tokenGeneration: account.tokenGeneration + 1 }
     this.#keep(changed)
     for (const watcher of this.#watchers) watcher.onTokensEnded?.(account.id)
-    // Those that were logged out one by one are of an older generation now, and need no row.
+    // Tokens that were logged out one by one are of an older generation now, and need no record.
     const removals = this.#forgetEnded(account.id)
     await Promise.all([...removals, this.#storage.putAccount(changed)])
     return changed
@@ -209,14 +209,14 @@ export class AccountDirectory {
 
   // Login tokens
 
-  /** Whether a token that is ours and in time was ended since: by itself, or with all of its account. */
+  /** Whether a valid, unexpired token was ended since: by itself, or with all of its account. */
   isEnded(account: AccountRecord, token: { tokenId: string; generation: number }): boolean {
     return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
   }
 
   /**
-   * Ends one token until it would have expired; false when it was ended before. An account that ends
-   * more tokens than are remembered of it ends all of them.
+   * Ends one token; false when it was ended before. With one more than are remembered of an account, all of its tokens are
+   * ended.
    */
   async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
     if (this.#endedTokens.has(token.tokenId)) return false
@@ -268,12 +268,12 @@ export class AccountDirectory {
 
   // Keys
 
-  /** Whether a key is still good. */
+  /** Whether a key is valid. */
   hasKey(id: KeyId): boolean {
     return this.#keys.has(id)
   }
 
-  /** The key with this text, and that it was used; null for a malformed, unknown or revoked one. */
+  /** The key with this text, whose use is noted; null for a malformed, unknown or revoked one. */
   use(key: string): KeyRecord | null {
     const id = this.#idOf(key)
     const record = id === undefined ? undefined : this.#keys.get(id)
@@ -282,7 +282,7 @@ export class AccountDirectory {
     return record
   }
 
-  /** The id behind a key's text; its hash is taken once, and not for every request. */
+  /** The id of a key's text, which is hashed once, and not for every request. */
   #idOf(key: string): KeyId | undefined {
     const known = this.#usedKeys.get(key)
     if (known !== undefined || !isKeyShaped(key)) return known
@@ -302,8 +302,8 @@ export class AccountDirectory {
   }
 
   /**
-   * A new key; its text is told this once. Rejects with BAD_REQUEST when the account has as many as
-   * it may, with UNAUTHORIZED when it is disabled or gone, or goes meanwhile.
+   * Adds a key; its text is in this answer alone. Rejects with BAD_REQUEST when the account has as many as it may, with
+   * UNAUTHORIZED when it is disabled or gone, or goes meanwhile.
    */
   async addKey(
     account: AccountId,
@@ -317,7 +317,7 @@ export class AccountDirectory {
     return this.makeKey(account, label, scopes)
   }
 
-  /** The same without asking whether it may: for the local account. */
+  /** The same without these checks: for the local account. */
   async makeKey(
     account: AccountId,
     label: string,
@@ -334,7 +334,7 @@ export class AccountDirectory {
       createdAtMs: this.#clock.nowMs(),
       lastUsedAtMs: null,
     }
-    // Kept before it is on the platter, so that the limit counts it; usable only with the answer.
+    // In memory before it is on disk, so that the limit counts it; its text is known only with the answer.
     this.#keepKey(record)
     try {
       await this.#storage.putKey(record)
@@ -356,7 +356,7 @@ export class AccountDirectory {
     return true
   }
 
-  /** Writes when keys were last used, and forgets expired tokens; called at leisure, and at the end. */
+  /** Writes when keys were last used, and forgets expired tokens. Called at leisure, and at the end. */
   async saveUse(): Promise<void> {
     await Promise.all(this.#forgetExpired(null))
     let batch: Promise<void>[] = []
@@ -364,7 +364,7 @@ export class AccountDirectory {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
-      // One commit for many: a thousand keys one after another outlast a shutdown.
+      // Many in one commit: a thousand keys one after another would outlast a shutdown.
       if (batch.length < USES_A_TURN) continue
       await Promise.all(batch)
       batch = []
@@ -411,7 +411,7 @@ export class AccountDirectory {
   }
 }
 
-/** The account went between the credential and what was asked in its name. */
+/** The account went after its credential was checked. */
 function gone(): EngineError {
   return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
 }

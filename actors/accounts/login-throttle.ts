@@ -1,9 +1,8 @@
-// Slows down guessers: per e-mail after five failures in a row, per address at 20 attempts a minute.
-// An attempt counts from its beginning: five at once may be checked while none has failed, and later
-// one at a time, so that many guesses at once are no more than many in a row. E-mails are throttled
-// whether they exist or not, so that waiting tells nothing. Where an e-mail has logged in before it has
-// attempts and failures apart from those of strangers, who can so not lock its owner out.
-// Upholds LOGIN1 to LOGIN7, LOGIN10.
+// Slows down guessing of passwords: per e-mail after five failures in a row, per address at 20 attempts a minute. An
+// attempt counts from its beginning: five at once may be checked while none has failed, and later one at a time, so that
+// many guesses at once are no better than many in a row. E-mails are throttled whether they exist or not, so that a wait
+// reveals nothing. From an address where an e-mail has logged in before, it has attempts and failures of its own: other
+// clients cannot lock its owner out. Upholds LOGIN1 to LOGIN7, LOGIN10.
 
 import { createHash } from 'node:crypto'
 import { FREE_FAILURES, waitAfterFailuresMs } from '../../engine/account.ts'
@@ -14,8 +13,8 @@ import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
 /**
- * E-mails remembered of those that wait, and of those with fewer failures; the oldest is forgotten
- * first. Apart, so that a wait is forgotten only after five attempts at each of as many others.
+ * Remembered e-mails: so many that wait, and so many with fewer failures; the oldest is forgotten first. Apart, so that a
+ * wait is forgotten only after five attempts at each of as many others.
  */
 const EMAILS_MAX = 10_000
 
@@ -24,7 +23,7 @@ export type LoginOutcome = 'passed' | 'failed' | 'undecided'
 
 interface Failures {
   count: number
-  /** Attempts that have begun and not ended. */
+  /** Attempts under way. */
   running: number
   waitUntilMs: number
 }
@@ -32,11 +31,11 @@ interface Failures {
 export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
-  /** Attempts of e-mails that have logged in from the address: strangers there cannot spend them. */
+  /** Attempts of e-mails that have logged in from the address before: other e-mails there cannot use them up. */
   readonly #knownAddresses: Quotas<string>
-  /** Digests of an e-mail and an address from which it logged in; the one used longest ago goes first. */
+  /** Digests of an e-mail and an address from which it logged in; full: the one used longest ago is forgotten. */
   readonly #known = new Set<string>()
-  /** By digest of what is tried: texts are as long as whoever sends them likes. */
+  /** By digest of the tried text, which may be of any length. */
   readonly #few = new Map<string, Failures>()
   readonly #many = new Map<string, Failures>()
 
@@ -57,15 +56,15 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins a log-in, whose end the returned function must be told. Throws RATE_LIMITED when the address
-   * has used up its attempts, and as `begin` does.
+   * Begins a log-in; call the returned function with its outcome. Throws RATE_LIMITED when the address has used up its
+   * attempts, and as `begin` does.
    */
   beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
     const pair = digest(`${address} ${email}`)
     const ofAddress = this.#addresses.take(address, loginsPerMinute)
     const isKnown = this.#known.has(pair)
     this.#admit(isKnown ? this.#knownAddresses.take(address, loginsPerMinute) : ofAddress)
-    // No e-mail, which is in lower case, is this text.
+    // E-mails are in lower case: none equals this text.
     const tried = isKnown ? `KNOWN ${pair}` : email
     this.begin(tried)
     return (outcome) => {
@@ -88,8 +87,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins an attempt at what a text names (an e-mail, a token), which `end` must follow. Throws
-   * RATE_LIMITED while it waits or as many attempts run as may still fail; a right password waits as well.
+   * Begins an attempt at an e-mail or token; `end` must follow. Throws RATE_LIMITED during a wait, and while as many attempts
+   * run as may still fail; a right password waits as well.
    */
   begin(tried: string): void {
     const id = digest(tried)
@@ -108,7 +107,7 @@ export class LoginThrottle {
   /** Ends an attempt that has begun. */
   end(tried: string, outcome: LoginOutcome): void {
     const id = digest(tried)
-    // It may have been forgotten meanwhile.
+    // The entry may have been forgotten meanwhile.
     const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
     failures.running = Math.max(0, failures.running - 1)
     if (outcome === 'passed') {

@@ -1,5 +1,5 @@
-// Quota windows by account or address. At most 100,000 are remembered: beyond that those that are
-// over go, then the oldest, whose caller begins a fresh window. Upholds QUOTA1.
+// Quota windows by account or address. At most 100,000 are remembered: beyond, ended windows are forgotten, then the
+// oldest, whose caller begins a fresh window. Upholds QUOTA1.
 
 import { QuotaWindow, WINDOW_MS } from '../../engine/account.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -43,7 +43,7 @@ export class Quotas<Key> {
     return { isAllowed, limit, remaining, resetSeconds }
   }
 
-  /** Makes room for a tenth, so that a flood of new callers does not scan at each of them. */
+  /** Forgets a tenth at once, so that many new callers do not cost a scan each. */
   #forget(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)

@@ -1,7 +1,7 @@
-// Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets and
-// events by any of their ids, and forgets them once they are history.
-// Not for: when a venue is read (actors/venue/venue.ts), how lists are cut (actors/catalog/lists.ts), or how
-// long history is kept (the configuration). Upholds CAT1 to CAT3, CAT6 to CAT11, CAT18, CAT19, CAT21.
+// Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets and events by any of their
+// ids, and forgets old ones. An owner, called directly.
+// Not for: when a venue is read (actors/venue/venue.ts), how lists are cut (actors/catalog/lists.ts), or how long history
+// is kept (the configuration). Upholds CAT1 to CAT3, CAT6 to CAT11, CAT18, CAT19, CAT21.
 
 import type { Clock } from '../../engine/clock.ts'
 import {
@@ -65,7 +65,7 @@ export class Catalog implements CatalogView {
   isLoaded = false
   readonly #system: System
   readonly #storage: Storage
-  /** The start of the first run that is remembered. */
+  /** The start of the first remembered run. */
   #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
   readonly #index: SearchIndex
@@ -75,9 +75,9 @@ export class Catalog implements CatalogView {
   readonly #lists: CatalogLists
   readonly #old: OldMarkets
   readonly #watchers: CatalogWatcher[] = []
-  /** Of each market's stored details, once this run knows it; bounded by the markets. */
+  /** Fingerprints of stored details, once this run knows them; bounded by the markets. */
   readonly #fingerprints = new Map<MarketNumber, number>()
-  /** When the venue changed each listing that this run has read; bounded by the markets. */
+  /** The venue's time of change of each listing that this run has read; bounded by the markets. */
   readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
 
   constructor(parts: {
@@ -111,13 +111,13 @@ export class Catalog implements CatalogView {
     this.#old = new OldMarkets(parts.storage)
   }
 
-  /** Tells somebody of every market there is and will be. */
+  /** Adds a watcher behind those already there; it hears of every known market at once. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
     for (const { actor } of this.#known.all()) watcher.onListed(actor)
   }
 
-  /** Comes back with everything the last run knew; returns how many markets. */
+  /** Loads the catalogue of the last run; returns how many markets it has. */
   load(): number {
     this.#events.load()
     for (const { number, summary } of this.#storage.markets.all()) this.#addKnown(number, summary)
@@ -126,9 +126,9 @@ export class Catalog implements CatalogView {
   }
 
   /**
-   * Takes a page of a venue's catalogue; returns the markets that were not known before. Left out
-   * are unknown markets that `forget` would drop again, events of which no market is known, and
-   * copies from before what is known, of which `onOlder` is told.
+   * Takes a page of a venue's catalogue; returns the markets that were not known before. Left out are unknown markets that
+   * `forget` would drop again, events without a known market, and copies that are older than what is known; for those
+   * `onOlder` is called.
    */
   take(
     page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
@@ -153,13 +153,13 @@ export class Catalog implements CatalogView {
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
         const market = this.#addKnown(number, summaryOf(listing))
-        // Of a first crawl everything is new, which is no news.
+        // In a first crawl every market is new: none is announced.
         if (this.isLoaded && listing.status === 'open') this.#tellOpened(market.actor)
         fresh.push(market)
       } else {
         const { summary } = known.actor
         const isOlder = this.#isOlder(known, listing)
-        // A market that is resolved stays so, whatever else is taken.
+        // A resolved market stays resolved, whatever else is taken of the listing.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
         if (!isOlder) this.#takeKnown(known, listing)
       }
@@ -173,7 +173,7 @@ export class Catalog implements CatalogView {
     tellStatus(this.#parts.publisher, ref, times, summary)
   }
 
-  /** A new title is one of the words by which the event's markets are found. */
+  /** Markets are found by the words of their event's title as well. */
   #takeEvent(listing: ReadEvent): void {
     const { isChanged, isRetitled } = this.#events.take(listing)
     if (!isChanged) return
@@ -203,12 +203,12 @@ export class Catalog implements CatalogView {
       cell.tell({ kind: 'summary', summary })
       this.#note(actor)
     }
-    // Of other changes they have heard in that same turn.
+    // Watchers have heard of a relisted market already, in this turn.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
     for (const watcher of this.#watchers) watcher.onListed(actor)
   }
 
-  /** Stores description and native row when they changed; the summary is its actor's to write. */
+  /** Stores description and native listing when they changed; the summary is written by the market's actor. */
   #takeDetails({ ref, summary }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
@@ -242,7 +242,7 @@ export class Catalog implements CatalogView {
     return market
   }
 
-  /** A market changed, by a listing, a status or a trade: what is looked up follows it. */
+  /** A market changed, by a listing, a status or a trade: updates columns, keys and search texts. */
   #note(market: MarketView): void {
     const { summary } = market
     const { number } = market.ref
@@ -256,7 +256,7 @@ export class Catalog implements CatalogView {
     for (const watcher of this.#watchers) watcher.onListed(market)
   }
 
-  /** Puts a market under its event and into the columns; an event left by its last market goes. */
+  /** Puts a market under its event and into the columns; forgets an event that its last market left. */
   #place(market: MarketView): void {
     const { number } = market.ref
     const before = this.#events.eventOf(number)
@@ -272,10 +272,9 @@ export class Catalog implements CatalogView {
   // Forgetting
 
   /**
-   * Forgets at most `countMax` markets that are resolved, ended over `retentionDays` ago and have
-   * neither trades nor ticks left, each event with its last market; returns how many. Looks at a
-   * slice of the markets, so it is called again and again. From then on a page that lists a market
-   * so old does not bring it back.
+   * Forgets at most `countMax` markets that are resolved, ended over `retentionDays` ago and have neither trades nor ticks
+   * left, each event with its last market; returns how many. One call looks at a slice of the markets. A page that lists
+   * so old a market does not bring it back.
    */
   forget(nowMs: TimeMs, retentionDays: number, countMax: number): number {
     this.#old.keepFrom(nowMs - retentionDays * DAY_MS)
@@ -307,7 +306,7 @@ export class Catalog implements CatalogView {
     return this.#known.ofNative(venue, nativeId)
   }
 
-  /** What each market is found by, for an index that begins anew. */
+  /** The texts by which markets are found, for an index that is built again. */
   *texts(): Iterable<MarketText> {
     for (const { actor } of this.#known.all()) {
       const { ref, summary } = actor

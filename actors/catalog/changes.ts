@@ -1,13 +1,13 @@
-// What changed in a listing that was read again: its summary, what watchers care for, or only what is
-// kept on disk. Details are compared by a fingerprint, since keeping those of a hundred thousand
-// markets in memory, or reading them at each crawl, would cost too much. Pure. Upholds CAT11, CAT3.
+// What changed in a listing that was read again: its summary, what watchers need, or only what is kept on disk. Details
+// are compared by a fingerprint: keeping those of a hundred thousand markets in memory, or reading them at each crawl,
+// would cost too much. Pure. Upholds CAT11, CAT3.
 
 import { crc32 } from 'node:zlib'
 import type { EventListing, MarketListing, ReadListing } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 
-/** Field by field: a rest pattern gives every one of the many summaries a hidden class of its own. */
+/** Field by field: a rest pattern would give each of the many summaries its own hidden class. */
 export function summaryOf(listing: MarketListing): MarketSummary {
   return {
     venue: listing.venue,
@@ -37,19 +37,19 @@ export function summaryOf(listing: MarketListing): MarketSummary {
   }
 }
 
-/** Whether a copy is from before the one that is known, by the venue's own times of change. */
+/** Whether a copy is older than the known one, by the venue's own times of change. */
 export function isOlder(changedAtMs: TimeMs | null, knownAtMs: TimeMs | null): boolean {
   return changedAtMs !== null && knownAtMs !== null && changedAtMs < knownAtMs
 }
 
 /**
- * A listing read again beside what is kept: what the answer lacks stays as it was. A result stays, too:
+ * The summary of a listing that was read again: fields that the answer lacks stay as they were. A result stays as well;
  * only another result replaces it.
  */
 export function keptBeside(before: MarketSummary, listing: ReadListing): MarketSummary {
   const summary = summaryOf({
     ...listing,
-    // Venue a's catalogue does not state it; what was read of it beside stays.
+    // Venue a's catalogue does not state it; it is read from another endpoint.
     openInterest: listing.openInterest ?? before.openInterest,
     volumeTotal: listing.volumeTotal ?? before.volumeTotal,
     createdAtMs: listing.createdAtMs ?? before.createdAtMs,
@@ -79,12 +79,12 @@ export function eventSummaryOf(listing: EventListing): EventSummary {
   }
 }
 
-/** Equal as JSON: records of one kind have their keys in one order. */
+/** Equal as JSON; both have their keys in one order. */
 export function isEqualRecord(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Stands for description and native row; one change in four thousand million goes unnoticed. */
+/** Stands for description and native listing; one change in four thousand million goes unnoticed. */
 export function fingerprint({ description, native }: ListingDetails): number {
   return crc32(JSON.stringify([description, native]))
 }
@@ -108,7 +108,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
   )
 }
 
-/** Whether they differ in what those who follow a market's life are told: `changed`. */
+/** Whether two summaries differ in what the `changed` message of the lifecycle channel carries. */
 export function isRetold(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
@@ -117,7 +117,7 @@ export function isRetold(before: MarketSummary, after: MarketSummary): boolean {
   )
 }
 
-/** Whether the words differ by which a market is found. */
+/** Whether two summaries differ in words by which a market is found. */
 export function isReworded(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&

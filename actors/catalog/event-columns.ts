@@ -1,6 +1,6 @@
-// What lists of events filter and sort by, in columns: the sums of each event's markets, kept true as
-// these move, so that neither a list nor a look adds anything up.
-// Not for: titles (actors/catalog/event-titles.ts) or who an event's markets are (actors/catalog/events.ts).
+// What lists of events filter and sort by, in columns: the sums of each event's markets, kept up to date as these change,
+// so that neither a list nor a look adds anything up.
+// Not for: titles (actors/catalog/event-titles.ts) or which markets an event has (actors/catalog/events.ts).
 // Upholds EVENTS1, EVENTS2.
 
 import type { VenueKey } from '../../engine/ids.ts'
@@ -27,7 +27,7 @@ const OF_VENUE_B = 2
 /** Rows by the event's number of this run; bounded by the events. */
 export class EventColumns {
   readonly #rows = new Columns()
-  /** The venue, once the event's own listing is known: events that only markets name are not listed. */
+  /** The venue, once the event's own listing is known: events that are only named by markets are not listed. */
   readonly #venues = this.#rows.bytes()
   readonly #marketCounts = this.#rows.integers()
   readonly #openCounts = this.#rows.integers()
@@ -39,11 +39,11 @@ export class EventColumns {
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
-  /** By slot, for one cut at a time: 1 for a chosen one. */
+  /** By slot, for one cut at a time: 1 for a chosen event. */
   #isChosen = new Uint8Array(0)
   #cut = new Uint32Array(0)
 
-  /** A new event, of which nothing is known but its number, larger than any before. */
+  /** Adds a new event; its number must be larger than any before. */
   add(number: number): void {
     const slot = this.#rows.add(number)
     this.#venues.values[slot] = UNKNOWN
@@ -87,7 +87,7 @@ export class EventColumns {
     this.#move(number, share, -1)
   }
 
-  /** A market's volumes grew by so much, or shrank. */
+  /** A market's volumes changed by so much. */
   moveVolumes(number: number, by: { volume24h: number; volumeTotal: number }): void {
     const slot = this.#rows.slot(number)
     if (slot < 0) return
@@ -134,9 +134,8 @@ export class EventColumns {
   }
 
   /**
-   * The numbers of the events that pass, by 24-hour volume, most first, equal ones in order of
-   * number; overwritten by the next cut. `isTitled` is 1 by number where the title has the words;
-   * null: any title.
+   * The numbers of the events that pass, by 24-hour volume, most first, equal ones in order of number; overwritten by the
+   * next cut. `isTitled`: by number, 1 where the title has the wanted words; null: any title.
    */
   cut(filter: EventFilter, isTitled: Uint8Array | null): Uint32Array {
     const { length, numbers } = this.#rows

@@ -1,6 +1,5 @@
-// Which events have all words of a text in their title; words are those of the search of markets, and
-// the beginning of a word stands for it alike. Words lead to events by a library's radix tree, so that
-// no title is read while somebody waits.
+// Finds the events whose titles have all words of a text. Words and their beginnings count as in the search of markets.
+// A library's radix tree leads from words to events, so that a request reads no title.
 // Not for: what a word is, or searching markets (engine/search/). Upholds EVENTS3.
 
 import SearchableMap from 'minisearch/SearchableMap'
@@ -35,11 +34,11 @@ export class EventTitles {
     }
   }
 
-  /** By number: 1 where the title has every word; nowhere when the text has no words. */
+  /** By number: 1 where the title has every word; all 0 when the text has no words. */
   find(text: string): Uint8Array {
     const words = questionWords(text)
     const foundCounts = new Uint8Array(this.#last + 1)
-    // Counting each word in turn: an event that lacks one word falls behind and stays there.
+    // Each word counts once more the events that had all words before it.
     for (const [index, word] of words.entries()) {
       for (const numbers of this.#numbersOf(word)) {
         for (const number of numbers) {
@@ -61,7 +60,7 @@ export class EventTitles {
   }
 }
 
-/** Where a number stands among ascending ones, or would. */
+/** The place of a number among ascending ones, or the place at which it would be inserted. */
 function placeOf(numbers: readonly number[], number: number): number {
   let from = 0
   let to = numbers.length

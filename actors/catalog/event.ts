@@ -1,4 +1,4 @@
-// One event as others see it: its listing, and its markets summed up as of now.
+// One event as readers see it: its listing, and the sums of its markets as of now.
 // Not for: which events there are (actors/catalog/events.ts). Upholds EVENTS1.
 
 import type { NativeEventId, VenueKey } from '../../engine/ids.ts'
@@ -20,15 +20,15 @@ export interface EventSources {
 
 /** An event that markets name, whether or not its own listing is known yet. */
 export class NamedEvent {
-  /** Of this run: larger than any before, never given again. */
+  /** Of this run: larger than any before, never used again. */
   readonly number: number
   readonly venue: VenueKey
   readonly nativeId: NativeEventId
   readonly markets = new Set<MarketNumber>()
   view: ListedEvent | null = null
-  /** Of the details that are stored; null: not known in this run. */
+  /** The fingerprint of the stored details; null: not known in this run. */
   fingerprint: number | null = null
-  /** When the venue changed what is stored, as far as this run knows. */
+  /** The venue's time of change of the stored listing, as far as this run knows. */
   changedAtMs: TimeMs | null = null
 
   constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {
@@ -75,7 +75,7 @@ export class ListedEvent implements EventView {
     return this.#sources.table.details(venue, nativeId)?.description ?? null
   }
 
-  /** Keeps the best so far while it looks at each market once: events have thousands of markets. */
+  /** One pass that keeps the best so far: events have thousands of markets. */
   markets(limit: number): MarketView[] {
     const { volume24h, market } = this.#sources
     const best: { readonly number: MarketNumber; readonly volume: number }[] = []

@@ -1,6 +1,6 @@
-// The events of both venues, and which markets each has: an event is known for as long as a market
-// of it is. What a venue says of an event without a market of ours is not taken, so that an event
-// that went with its last market does not come back at the next crawl.
+// The events of both venues, and which markets each has: an event is known for as long as one of its markets is. A
+// listing of an event without a known market is not taken, so that an event that was forgotten with its last market does
+// not come back at the next crawl. Part of the catalogue.
 // Not for: the markets themselves (actors/catalog/catalog.ts), or sums and filters (actors/catalog/event-columns.ts).
 // Upholds CAT6, CAT9, EVENTS1 to EVENTS3.
 
@@ -38,14 +38,14 @@ export class Events {
     this.#sources = { ...sources, table, columns: this.columns }
   }
 
-  /** Comes back with everything the last run knew; before its markets do. */
+  /** Loads the events of the last run; call it before their markets are added. */
   load(): void {
     for (const summary of this.#table.all()) {
       this.#list(this.#namedOf(summary.venue, summary.nativeId), summary)
     }
   }
 
-  /** Events whose own listing is known. */
+  /** The number of events whose own listing is known. */
   get count(): number {
     return this.#listedCount
   }
@@ -58,7 +58,7 @@ export class Events {
     return this.#byNumber.get(number)?.view ?? null
   }
 
-  /** In any case; both venues may have the slug, and then the one with more volume is meant. */
+  /** In any case; where both venues have the slug, the event with more volume. */
   bySlug(slug: string): EventView | null {
     let best: ListedEvent | null = null
     for (const { view } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
@@ -88,8 +88,8 @@ export class Events {
   }
 
   /**
-   * Learns or changes an event, and stores it when anything of it changed; says whether its summary
-   * is another one now, and whether its title is. A copy from before what is known is left out.
+   * Takes an event's listing, and stores it when it changed; returns whether its summary changed, and whether its title
+   * did. A copy older than the known one is left out.
    */
   take(listing: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
     const named = this.#namedOf(listing.venue, listing.nativeId)
@@ -112,8 +112,8 @@ export class Events {
   }
 
   /**
-   * Puts a market under its event, or under none, and returns the event. An event left by its last
-   * market waits for `leave`: the market's figures must be taken out of it before.
+   * Puts a market under its event, or under none, and returns the event. Call `leave` for the event before once the
+   * market's figures are taken out of it.
    */
   place({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
     const before = this.#eventOf.get(number) ?? null
@@ -132,7 +132,7 @@ export class Events {
     return this.#eventOf.get(market) ?? null
   }
 
-  /** Forgets an event that has no market any more. */
+  /** Forgets the event if it has no market any more. */
   leave(named: NamedEvent): void {
     if (named.markets.size > 0) return
     const { number, venue, nativeId } = named
@@ -148,7 +148,7 @@ export class Events {
     this.columns.remove(number)
   }
 
-  /** After the markets came back: events that have none are of no use. */
+  /** After the markets were loaded: forgets the events without markets. */
   forgetEmpty(): void {
     for (const venue of VENUE_KEYS) {
       for (const named of this.#byNative[venue].values()) this.leave(named)
@@ -181,7 +181,7 @@ export class Events {
     if (summary.series !== null) addTo(this.#bySeries[venue], summary.series, named)
   }
 
-  /** Takes away the keys under which an event is found. */
+  /** Removes the keys by which an event is found. */
   #unlist(named: NamedEvent, { title, slug, series }: EventSummary): void {
     this.#titles.remove(named.number, title)
     removeFrom(this.#bySlug, slug, named)

@@ -1,8 +1,7 @@
-// Every known market's actor with the door to its mailbox, found by our number, the venue's id, an
-// outcome or a slug. The keys under which a market is found are remembered with it, so that a market
-// that changed them, and one that goes, leave nothing behind.
-// Not for: what is known of a market (actors/market/market.ts), or which it is (actors/catalog/catalog.ts).
-// Upholds CAT1, CAT8.
+// The markets that the catalogue knows, each as its actor and its cell, found by our number, the venue's id, an outcome or
+// a slug. A market's keys are remembered with it, so that a market that changes them, or is removed, leaves nothing
+// behind. Not for: what is known of a market (actors/market/market.ts), or which markets there are
+// (actors/catalog/catalog.ts). Upholds CAT1, CAT8.
 
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts'
@@ -11,13 +10,13 @@ import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/parts.ts'
 import type { Cell } from '../system.ts'
 
-/** A market's actor, the door to its mailbox. */
+/** A market's actor, and the cell by which it is told messages. */
 export interface KnownMarket {
   readonly actor: MarketActor
   readonly cell: Cell<MarketMessage>
 }
 
-/** With the keys that may change while the market lives. */
+/** With the keys that may change. */
 interface KeyedMarket extends KnownMarket {
   outcomes: readonly OutcomeListing[]
   /** Lower case. */
@@ -47,7 +46,7 @@ export class KnownMarkets {
     return this.#byNative.a.size > 0 && this.#byNative.b.size > 0
   }
 
-  /** In the order in which they came; markets may be removed while this is walked through. */
+  /** In order of arrival; markets may be removed during the walk. */
   all(): Iterable<KnownMarket> {
     return this.#byNumber.values()
   }
@@ -80,7 +79,7 @@ export class KnownMarkets {
     return market
   }
 
-  /** The market was read again: from now on it is found by these keys. */
+  /** The market is found by these keys from now on. */
   rekey(number: MarketNumber, { outcomes, slug }: MarketSummary): void {
     const market = this.#byNumber.get(number)
     if (market === undefined) return
@@ -117,7 +116,7 @@ export class KnownMarkets {
   }
 }
 
-/** A key that another market has taken over stays with that one. */
+/** Leaves a key that another market has taken over. */
 function deleteIf<Key>(markets: Map<Key, KeyedMarket>, key: Key, market: KeyedMarket): void {
   if (markets.get(key) === market) markets.delete(key)
 }

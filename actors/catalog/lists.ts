@@ -1,5 +1,5 @@
-// Pages of markets and events: a list is cut from the columns once, pinned, and shown a page at a
-// time with what its rows are now.
+// Pages of markets and events: a list is cut from the columns once, pinned, and shown a page at a time, each market or
+// event as it is then.
 // Not for: what passes and in what order (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts).
 // Upholds CAT4, CAT13, RANK1 to RANK5, EVENTS2.
 
@@ -36,7 +36,7 @@ export class CatalogLists {
   readonly #index: SearchIndex
   readonly #market: (number: MarketNumber) => MarketView | null
   readonly #rankings: Rankings
-  /** By what was asked: clients who ask the same meanwhile wait for the same. Bounded by the index. */
+  /** Searches under way, by their key: equal searches share one. Bounded by the index. */
   readonly #searching = new Map<string, Promise<Ranking>>()
 
   constructor(parts: {
@@ -61,7 +61,7 @@ export class CatalogLists {
     const ranking = kept ?? this.#rankings.shared(key)
     if (ranking !== null) return this.#marketPage(ranking, query)
     const numbers = this.#columns.cut(query, among?.markets ?? null)
-    // Looking a few markets up by name is no list that anybody pages through: nothing is pinned.
+    // A look-up of a few markets that fits one page needs no pin.
     const isWhole = among !== null && numbers.length <= query.offset + query.limit
     return this.#marketPage(
       isWhole ? { pin: 0, numbers } : this.#rankings.keep(key, numbers),
@@ -97,7 +97,7 @@ export class CatalogLists {
     return this.#columns.cut({ filter, sortBy, order }, both)
   }
 
-  /** Right after the ranking was cut or found, since its numbers may be overwritten once it ended. */
+  /** Call it right after the ranking was cut or found: its numbers may be overwritten once it expires. */
   #marketPage({ pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>, query: PageQuery): MarketPage {
     const { rows, next } = pageOf(numbers, query, this.#market)
     return { markets: rows, total: numbers.length, next: placeOf(pin, next) }
@@ -115,8 +115,8 @@ export class CatalogLists {
 }
 
 /**
- * The rows of a ranking from `offset` on, and where the next page begins, if anything is left for it:
- * what was forgotten since the ranking was cut has no place in either.
+ * The views of a ranking from `offset` on, and where the next page begins, if anything is left for it. Markets and events
+ * that were forgotten since the ranking was cut are skipped.
  */
 function pageOf<View>(
   numbers: Uint32Array,

@@ -1,7 +1,6 @@
-// What lists of markets filter and sort by, in columns, kept true at each listing, status and trade;
-// and the sums of each event with them (actors/catalog/event-columns.ts). A list of a hundred thousand markets
-// is cut from them within a turn of the loop.
-// Not for: the text of markets (engine/search/), or for how long a cut is kept (actors/rows/rankings.ts).
+// What lists of markets filter and sort by, in columns, updated at each listing, status and trade, together with the sums
+// of each event (actors/catalog/event-columns.ts). A list of a hundred thousand markets is cut from them within a turn of
+// the loop. Not for: the text of markets (engine/search/), or how long a cut is kept (actors/rows/rankings.ts).
 // Upholds CAT4, CAT13, CAT14.
 
 import type { VenueKey } from '../../engine/ids.ts'
@@ -15,13 +14,13 @@ import type { EventColumns, MarketShare } from './event-columns.ts'
 import { admittedStates, marketState, statusInEvent, statusOf, venueOf } from './ranking-rules.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** Beyond so many, candidates are marked in a row as long as the catalogue instead of sorted. */
+/** More candidates than these are marked in an array as long as the catalogue instead of sorted. */
 const SORTED_CANDIDATES_MAX = 1_024
 
-/** Up to so many rows are sorted alone; for more, the sorted rows of the catalogue are walked. */
+/** Up to so many rows are sorted by themselves; for more, the sorted rows of the catalogue are walked. */
 const SORTED_ALONE_MAX = 4_096
 
-/** What of a market is looked at. */
+/** The part of a market that the columns hold. */
 export type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
 /** Rows by the market's number; bounded by the markets. */
@@ -31,7 +30,7 @@ export class MarketColumns {
   readonly #summaries = this.#rows.objects<MarketSummary | null>(null)
   readonly #states = this.#rows.bytes()
   readonly #volumes24h = this.#rows.floats()
-  /** As the two below: not a number when unknown. */
+  /** NaN when unknown, as in the two columns below. */
   readonly #volumesTotal = this.#rows.floats()
   readonly #createdAtMs = this.#rows.floats()
   readonly #closeAtMs = this.#rows.floats()
@@ -45,11 +44,11 @@ export class MarketColumns {
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
   readonly #byCreatedAt = new SortedRows(this.#rows, this.#createdAtMs)
   readonly #byCloseAt = new SortedRows(this.#rows, this.#closeAtMs)
-  /** The four below for one cut at a time; kept, since new ones for each are a megabyte of garbage. */
+  /** The four fields below serve one cut at a time; they are kept, since fresh ones would be a megabyte of garbage each. */
   readonly #keys = new Float64Array(SORTED_ALONE_MAX)
   #chosenSlots = new Uint32Array(0)
   #cut = new Uint32Array(0)
-  /** By slot: 1 for a candidate, and then for a chosen one. */
+  /** By slot: 1 for a candidate, later for a chosen row. */
   #isChosen = new Uint8Array(0)
 
   constructor(eventColumns: EventColumns) {
@@ -90,7 +89,7 @@ export class MarketColumns {
     this.#byCloseAt.touch(slot)
   }
 
-  /** What lists are sorted by. */
+  /** Writes the columns that lists are sorted by. */
   #putKeys(slot: number, { summary, volume24h }: RankedMarket): void {
     const createdAtMs = summary.createdAtMs ?? Number.NaN
     const closeAtMs = summary.closeAtMs ?? Number.NaN
@@ -99,7 +98,7 @@ export class MarketColumns {
     if (setKey(this.#closeAtMs.values, slot, closeAtMs)) this.#byCloseAt.touch(slot)
   }
 
-  /** Most summaries differ in numbers alone, so texts are compared before they are looked up. */
+  /** Most changes are of numbers alone, so texts are compared before they are looked up. */
   #putTerms(slot: number, summary: MarketSummary): void {
     const before = this.#summaries.values[slot] ?? null
     if (before === null || before.category !== summary.category) {
@@ -117,7 +116,7 @@ export class MarketColumns {
     }
   }
 
-  /** A trade moved a market's volumes: on the path of every message, so nothing else is looked at. */
+  /** A trade moved a market's volumes: on the path of every trade, so nothing else is looked at. */
   moveVolumes(market: RankedMarket): void {
     const slot = this.#rows.slot(market.ref.number)
     if (slot < 0) return
@@ -152,7 +151,7 @@ export class MarketColumns {
     }
   }
 
-  /** The summary that was put last; null for a market that is not here. */
+  /** The summary that was put last; null for an unknown market. */
   summary(number: MarketNumber): MarketSummary | null {
     return this.#summaries.values[this.#rows.slot(number)] ?? null
   }
@@ -178,8 +177,8 @@ export class MarketColumns {
   }
 
   /**
-   * The numbers of the markets that pass, sorted: unknown values last in both directions, equal ones
-   * in order of number. `candidates` null: of all markets. Overwritten by the next cut.
+   * The numbers of the markets that pass, sorted: unknown values last in both directions, equal ones in order of number.
+   * `candidates` null: all markets. Overwritten by the next cut.
    */
   cut(
     query: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
@@ -225,7 +224,7 @@ export class MarketColumns {
     }
   }
 
-  /** Those of `numbers` that pass, in the order given, at most `countMax`; overwritten as a cut is. */
+  /** The numbers that pass, in their order, at most `countMax`; overwritten by the next cut. */
   filtered(numbers: ArrayLike<MarketNumber>, filter: MarketFilter, countMax: number): Uint32Array {
     const passes = this.#test(filter)
     const isAmong = filter.among === null ? null : new Set(filter.among.markets)
@@ -310,7 +309,7 @@ export class MarketColumns {
     const category = filter.category === null ? null : this.#terms.find(filter.category)
     const eventSlug = filter.eventSlug === null ? null : this.#terms.find(filter.eventSlug)
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
-    // An unknown total or time passes no bound: nothing compares with what is not a number.
+    // An unknown total or time is NaN, and passes no bound.
     return (slot) => {
       if (isGone[slot] === 1 || isAdmitted[states[slot] ?? 0] !== 1) return false
       if ((volumes24h[slot] ?? 0) < least24h) return false
@@ -324,14 +323,14 @@ export class MarketColumns {
   }
 }
 
-/** Says whether the key is another one now. */
+/** Returns whether the key changed. */
 function setKey(values: Float64Array, slot: number, key: number): boolean {
   if (Object.is(values[slot], key)) return false
   values[slot] = key
   return true
 }
 
-/** For sums: what is unknown adds nothing. */
+/** For sums: an unknown value adds nothing. */
 function orZero(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value
 }

@@ -1,12 +1,12 @@
-// Which markets are history: resolved, ended longer ago than trades are kept, and with no trade or
-// tick left, so that nothing is lost with them but their names. All markets are looked at in turn,
-// a slice a call. Not for: what forgetting one means (actors/catalog/catalog.ts), or the age of trades and
-// ticks (storage/retention.ts). Upholds CAT7, CAT10.
+// Which markets are old: resolved, ended longer ago than trades are kept, and with no trade or tick left, so that nothing
+// is lost with them but their names. All markets are looked at in turn, a slice a call.
+// Not for: forgetting a market (actors/catalog/catalog.ts), or the age of trades and ticks (storage/retention.ts).
+// Upholds CAT7, CAT10.
 
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { KnownMarket } from './known-markets.ts'
 
-/** Markets looked at in one call: a millisecond's work. */
+/** Markets looked at in one call: a millisecond of work. */
 const LOOKED_MAX = 5_000
 /** Markets whose trades and ticks are asked for in one call: a few reads of the disk each. */
 const ASKED_MAX = 200
@@ -20,19 +20,18 @@ export class OldMarkets {
     this.#storage = storage
   }
 
-  /** Markets that ended before this are old. Until it is said none is. */
+  /** Markets that ended before this time are old; before the first call none is. */
   keepFrom(atMs: number): void {
     this.#keptFromMs = atMs
   }
 
-  /** Whether a market is over so long that one not known yet is not worth knowing. */
+  /** Whether a market ended so long ago that the catalogue does not take it. */
   isOld(market: MarketSummary): boolean {
     return market.status === 'resolved' && endedAtMs(market) < this.#keptFromMs
   }
 
   /**
-   * At most `countMax` markets to forget, from where the last call stopped; a call that comes to
-   * the end of the markets ends there.
+   * At most `countMax` markets to forget, from where the last call stopped; a call stops at the end of the markets.
    */
   next(markets: Iterable<KnownMarket>, countMax: number): KnownMarket[] {
     const found: KnownMarket[] = []
@@ -53,8 +52,8 @@ export class OldMarkets {
   }
 
   /**
-   * A market that resolved before our eyes is kept for the whole time after it, however early the
-   * venue says that it ended; and what waits in a mailbox is handled first.
+   * A market that this run saw resolve is kept for the whole time from then on, however early the venue says that it
+   * ended; and a market whose mailbox has messages stays until they are handled.
    */
   #isOver({ actor, cell }: KnownMarket): boolean {
     return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && cell.isIdle

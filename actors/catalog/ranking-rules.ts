@@ -1,5 +1,4 @@
-// Which markets and events a filter admits by their state, and under which key a ranking is shared and
-// pinned. Pure. Upholds CAT4, CAT13, RANK4.
+// Which markets a filter admits by their state, and the key under which a ranking is shared and pinned. Pure. Upholds CAT4, CAT13, RANK4.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import { MARKET_STATUSES, type MarketStatus } from '../../engine/market/market.ts'
@@ -29,7 +28,7 @@ export function statusOf(state: MarketState): MarketStatus {
   return MARKET_STATUSES[state & 3] ?? 'closed'
 }
 
-/** What the market counts as in its event: an unopened one as closed. */
+/** The status with which the market counts in its event: an unopened one counts as closed. */
 export function statusInEvent(state: MarketState): MarketStatus {
   return (state & UNOPENED) === 0 ? statusOf(state) : 'closed'
 }
@@ -45,7 +44,7 @@ export function admittedStates(filter: MarketFilter): Uint8Array {
   return admitted
 }
 
-/** Unopened markets are listed only where status or phase ask for what they are. */
+/** Unopened markets are listed only where status or phase ask for them. */
 function isInPhase(state: MarketState, { phase, status }: MarketFilter): boolean {
   const isUnopened = (state & UNOPENED) !== 0
   if (phase === null) return !isUnopened || status === 'closed'
@@ -60,7 +59,7 @@ const PHASES: Readonly<Record<MarketStatus, readonly MarketPhase[]>> = {
   resolved: ['settled', 'ended'],
 }
 
-/** One text for what a list was asked for: rankings are shared by it, and pins are bound to it. */
+/** One text for the filter and order of a list: rankings are shared by it, and pins are bound to it. */
 export function marketKey(query: {
   readonly filter: MarketFilter
   readonly sortBy: MarketOrder | 'relevance'

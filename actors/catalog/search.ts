@@ -1,6 +1,6 @@
-// The owner of the full-text search over markets: which changes its index has not seen yet, and which
-// searches wait for them. The index is in a thread (engine/search/); when that is lost, the next one
-// is given every text again. One task is under way at a time; changes go over a few at a time.
+// The owner of the full-text search over markets: which changes its thread has not seen yet, and which searches wait for
+// them. An owner, called directly; the index is in a thread (engine/search/), and when the thread is lost, the next one is
+// given every text again. One task is under way at a time; changes are handed over a few at a time.
 // Not for: filters and sorting by volume (actors/catalog/lists.ts). Upholds SEARCH1, SEARCH6 to SEARCH10.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -17,19 +17,19 @@ import type {
 } from '../../engine/search/task.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 
-/** Searches waiting besides the one under way; one more is refused. */
+/** Searches that wait or are under way; one more is refused. */
 const FINDS_MAX = 64
-/** A search that waits longer, for a busy thread or its index, is refused before its request times out. */
+/** A search that waits for longer, for a busy thread or its index, is refused before its request times out. */
 const FIND_MS_MAX = requestDeadlineMs - 500
 /** Texts handed over in one turn: some 0.25 ms of the loop, and 2 ms of the thread. */
 const TEXTS_PER_TURN = 256
-/** After a thread failed to take a change, the next attempt waits this long. */
+/** The wait before the next attempt after a thread failed to take a change. */
 const RESTART_AFTER_MS = 1_000
 
 interface Find {
   readonly text: string
   readonly isRanked: boolean
-  /** How many changes were made before the search was asked: it sees them all. */
+  /** How many changes were made before the search was asked for: it must see them all. */
   readonly changesBefore: number
   readonly resolve: (found: Uint32Array) => void
   readonly reject: (error: EngineError) => void
@@ -43,18 +43,18 @@ export class MarketSearch {
   /** Walks all markets there are; read a few at a time, over many turns. */
   #texts: () => Iterable<MarketText> = () => []
   /**
-   * Changes the thread was not given yet, oldest first; null removes. At most one a market: a later
-   * one takes the place of an earlier. So they are bounded by the catalogue, as is the index itself.
+   * Changes that the thread was not given yet, oldest first; null removes a market. One a market, the latest: bounded by the
+   * catalogue, as is the index itself.
    */
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
-  /** Of all changes that ever waited, and of those that wait no more. */
+  /** The number of all changes so far, and of those that wait no more. */
   #changesMade = 0
   #changesGiven = 0
-  /** What a new thread's index is still to be given; changes wait until it ends. */
+  /** All texts, while a new thread is being given them; changes wait until it ends. */
   #again: Iterator<MarketText> | null = null
-  /** Of the index's last change; 0 begins a new one. */
+  /** The number of the index's last change; 0 begins a new index. */
   #seq = 0
-  /** Bounded by FINDS_MAX; full, it refuses. */
+  /** Bounded by FINDS_MAX; full: the newest is refused. */
   readonly #finds: Find[] = []
   #state: 'idle' | 'scheduled' | 'working' | 'down' | 'closed' = 'idle'
   #stopRestart: StopTimer | null = null
@@ -74,21 +74,20 @@ export class MarketSearch {
     this.#texts = texts
   }
 
-  /** Adds a market, or takes its changed words. Keeps the summary until it is handed over. */
+  /** Adds a market, or replaces its words. Keeps the summary until it is handed over. */
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void {
     this.#change(number, { number, summary, eventTitle })
   }
 
-  /** The market is found no more. */
+  /** Removes a market. */
   remove(number: MarketNumber): void {
     this.#change(number, null)
   }
 
   /**
-   * Markets whose text has every word, beginnings included, as all changes before this call left
-   * them; best first, or by no order when not ranked, which is cheaper. Of the text 200 characters
-   * and 16 words are used. Rejects with EngineError UNAVAILABLE when too many wait, when the thread
-   * is down, or when its index does not come in time.
+   * Markets whose text has every word, or a word that begins with it, with all changes before this call; best first, or in
+   * no order when not ranked, which is cheaper. Of the text 200 characters and 16 words are used. Rejects with EngineError
+   * UNAVAILABLE when too many wait, when the thread is down, or when its index is not built in time.
    */
   find(text: string, isRanked = true): Promise<Uint32Array> {
     if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(isDown())
@@ -103,7 +102,7 @@ export class MarketSearch {
     })
   }
 
-  /** Refuses those who wait, and ends the thread. */
+  /** Refuses the searches that wait, and ends the thread. */
   async close(): Promise<void> {
     this.#state = 'closed'
     this.#stopRestart?.()
@@ -120,14 +119,14 @@ export class MarketSearch {
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
-    // In a later turn, so that a page of markets goes over together.
+    // In a later turn, so that the markets of a page are handed over together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
     })
   }
 
-  /** The texts of a lost index again, before changes that came since. */
+  /** All texts again after a lost index, before the changes that came since. */
   #nextChange(): SearchChange {
     const columns = new SearchTextColumns()
     if (this.#again !== null) {
@@ -175,11 +174,11 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
-        // Still the first in the queue: it waits until all texts were given again.
+        // The search is still the first in the queue: it waits until all texts were given again.
         this.#lose()
       }
     } catch (error) {
-      // If the thread is gone, the next task is told so by a new one.
+      // If the thread is gone, a new one says so at the next task.
       this.#log.warn({ err: error }, 'a search failed')
       if (this.#settle(find)) find.reject(isDown(error))
     }
@@ -203,7 +202,7 @@ export class MarketSearch {
     if (this.#state === 'working') this.#work()
   }
 
-  /** A new thread, an empty index: whatever waits is among all the texts, and so is what was lost. */
+  /** A new thread has an empty index: all texts are given again, with the changes that wait. */
   #lose(): void {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the search is lost and built again')
@@ -213,7 +212,7 @@ export class MarketSearch {
     this.#again = this.#texts()[Symbol.iterator]()
   }
 
-  /** Nobody waits for a thread that does not come; changes do. */
+  /** The thread failed: refuses the searches, keeps the changes, and tries again later. */
   #rest(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the search failed')
@@ -228,7 +227,7 @@ export class MarketSearch {
 
   // Searches that wait
 
-  /** Takes a search out of the queue; false when it was settled before. */
+  /** Takes a search out of the queue; false when it is not in it any more. */
   #settle(find: Find): boolean {
     const index = this.#finds.indexOf(find)
     if (index < 0) return false
@@ -257,14 +256,14 @@ function isDown(cause?: unknown): EngineError {
   return unavailable('the search is not ready', cause)
 }
 
-/** What a market is found by. */
+/** The text by which a market is found. */
 export interface MarketText {
   readonly number: MarketNumber
   readonly summary: MarketSummary
   readonly eventTitle: string | null
 }
 
-/** Words beyond these characters of a column are not found: a title has a hundred or two. */
+/** Words behind so many characters of a column are not found; a title has a hundred or two. */
 const COLUMN_CHARACTERS_MAX = 2_000
 
 /** Texts of markets as columns for the thread, composed when they are handed over: waiting changes hold no texts. */

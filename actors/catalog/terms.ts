@@ -1,15 +1,14 @@
-// Texts and sets of texts as small numbers, so that a list compares numbers: categories, slugs of
-// events, tags. Equal means equal without regard to case. What nobody uses any more goes, and its
-// number is given again. Not for: searching in texts (engine/search/). Upholds CAT16.
+// Texts and sets of texts as small numbers, so that a list compares numbers: categories, slugs of events, tags. Texts are
+// equal without regard to case. A text without a holder is forgotten, and its number is used again. Not for: searching in texts (engine/search/). Upholds CAT16.
 
-/** Numbers from 1, for as long as somebody holds them; 0 is the number of no text. */
+/** Numbers from 1, each for as long as it has a holder; 0 stands for no text. */
 export class Terms {
   readonly #ids = new Map<string, number>()
   readonly #texts: string[] = ['']
   readonly #holders: number[] = [0]
   readonly #free: number[] = []
 
-  /** The text's number, held once more. */
+  /** The text's number, with one holder more. */
   take(text: string | null): number {
     if (text === null) return 0
     const folded = text.toLowerCase()
@@ -35,7 +34,7 @@ export class Terms {
     this.#free.push(id)
   }
 
-  /** The number of a text that somebody holds, else -1. */
+  /** The number of a text that has a holder, else -1. */
   find(text: string): number {
     return this.#ids.get(text.toLowerCase()) ?? -1
   }
@@ -44,20 +43,20 @@ export class Terms {
     return (this.#holders[id] ?? 0) > 0
   }
 
-  /** No number is as large. */
+  /** Greater than every number. */
   get end(): number {
     return this.#texts.length
   }
 }
 
-/** Whole lists of tags as numbers: many markets share one. */
+/** Whole lists of tags as numbers; many markets share a list. */
 export class TermSets {
   readonly #terms = new Terms()
   readonly #keys = new Terms()
   /** By the set's number. */
   readonly #members: (readonly number[] | null)[] = []
 
-  /** The number of a set of texts, held once more; 0 for none. */
+  /** The number of a set of texts, with one holder more; 0 for an empty one. */
   take(texts: readonly string[]): number {
     if (texts.length === 0) return 0
     const id = this.#keys.take(JSON.stringify(texts))

@@ -1,5 +1,5 @@
-// A market's book and how far it can be trusted, owned by its actor. It applies what the venue says,
-// answers what really changed, and doubts itself when the venue's words do not fit.
+// A market's book and how far it can be trusted; part of the market's actor. It applies the venue's snapshots and
+// changes, returns what really changed, and marks itself stale when they do not fit.
 // Not for: publishing, or asking the venue again (actors/market/market.ts). Upholds MKT1, MKT2, MKT3, MKT16.
 
 import type {
@@ -18,13 +18,12 @@ import type { BothTimes } from './parts.ts'
 import { MarketSnapshots } from './snapshots.ts'
 
 /**
- * 'empty': no book seen yet in this run. 'recalled': the last run's, until the first snapshot.
- * 'stale': may miss changes. 'late': leaves changes out, since they waited with us for too long.
- * 'live': follows the venue.
+ * 'empty': this run has seen no book yet. 'recalled': the last run's book, until the first snapshot. 'stale': may miss
+ * changes. 'late': changes are left out, since they waited in the mailbox for too long. 'live': follows the venue.
  */
 type Trust = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
 
-/** Why a book that is not live is announced anew. */
+/** Why a whole book is announced, by the trust that it replaces. */
 const REPLACED_BECAUSE = {
   empty: 'first',
   recalled: 'restart',
@@ -41,7 +40,7 @@ export class MarketBook {
   readonly #market: MarketNumber
   readonly #table: SnapshotTable
   #snapshots: MarketSnapshots | null = null
-  /** It changed since it was kept for the history. */
+  /** The book changed since it was last kept for the history. */
   #hasNews = false
   #trust: Trust = 'empty'
   #venueTimeMs: TimeMs | null = null
@@ -56,12 +55,12 @@ export class MarketBook {
     return this.#trust === 'live'
   }
 
-  /** Whether anything at all is known of the book. */
+  /** Whether any book is known, if only the last run's. */
   get isKnown(): boolean {
     return this.#trust !== 'empty'
   }
 
-  /** Applies a change to a live book; the changes as absolute sizes, and what was odd about them. */
+  /** Applies a change to a live book; returns the changed levels as absolute sizes, and a doubt, if any. */
   change(event: BookChangeEvent): { changes: LevelChange[]; doubt: Doubt } {
     let isOdd = false
     const changes: LevelChange[] = []
@@ -87,7 +86,7 @@ export class MarketBook {
     return agrees ? null : 'top'
   }
 
-  /** A whole book for a live one: only what differs. */
+  /** Takes a whole book while live; returns the levels that differ. */
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
@@ -97,7 +96,7 @@ export class MarketBook {
     return changes
   }
 
-  /** A whole book for one that is not live; says why it is announced. */
+  /** Takes a whole book while not live; returns why it is announced. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
     const reason = REPLACED_BECAUSE[this.#trust]
     this.levels.replace(event.bids, event.asks)
@@ -107,38 +106,38 @@ export class MarketBook {
     return reason
   }
 
-  /** Whether a book read beside the stream differs though the stream has said nothing newer. */
+  /** Whether a book read over REST differs though the stream has brought nothing newer. */
   differsFrom(event: BookSnapshotEvent): boolean {
     if (this.#venueTimeMs !== null && this.#venueTimeMs > event.venueTimeMs) return false
     return this.levels.differences(event.bids, event.asks).length > 0
   }
 
-  /** Keeps a changed book for the history, if one may be kept now and it can be trusted. */
+  /** Keeps a changed, live book for the history, if one is due. */
   keep(nowMs: TimeMs): void {
     if (!this.#hasNews || !this.isLive) return
     this.#snapshots ??= new MarketSnapshots(this.#market, this.#table)
     if (this.#snapshots.keep(this.levels, nowMs)) this.#hasNews = false
   }
 
-  /** It may miss changes from now on. */
+  /** The book may miss changes from now on. */
   distrust(): void {
     if (this.#trust === 'live' || this.#trust === 'late') this.#trust = 'stale'
   }
 
-  /** Its changes come too late, and are left out from now on; false when it was not live anyway. */
+  /** Changes come too late, and are left out from now on; false when the book was not live anyway. */
   giveUp(): boolean {
     if (this.#trust !== 'live') return false
     this.#trust = 'late'
     return true
   }
 
-  /** When what it shows was said, by the venue and to us; the present time before its first snapshot. */
+  /** The venue's time of the newest change, and when it reached us; the present before the first snapshot. */
   times(nowMs: TimeMs): BothTimes {
     const venueTimeMs = this.#venueTimeMs ?? nowMs
     return { venueTimeMs, receivedAtMs: this.#receivedAtMs ?? nowMs }
   }
 
-  /** Removes every level, for good: what still arrives is left out; the changes that say so. */
+  /** Removes every level, for good: later changes are left out. Returns the removals. */
   empty(times: BothTimes): LevelChange[] {
     this.keep(times.receivedAtMs)
     const changes = this.levels.differences([], [])
@@ -148,7 +147,7 @@ export class MarketBook {
     return changes
   }
 
-  /** As others may see it, `stamp` being its newest; after the end nothing more can come. */
+  /** The book for readers, `stamp` being its newest. A resolved market's book (`isOver`) is never stale. */
   view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookView {
     return {
       bids: this.levels.levels('bid', levelsMax),
@@ -162,7 +161,7 @@ export class MarketBook {
     }
   }
 
-  /** What `recall` needs of it. */
+  /** What a checkpoint keeps of the book, for `recall`. */
   remembered(): Pick<Checkpoint, 'bookTimeMs' | 'bids' | 'asks'> {
     const { levels } = this
     const [bids, asks] = [levels.levels('bid'), levels.levels('ask')]

@@ -1,8 +1,7 @@
-// One market: its book, prices and trades in memory, changed one event at a time, and told to the
-// publisher in the turn that changed them. An idle market sleeps: its rings go, its book keeps only
-// the levels it has, and the next event or look wakes it with nothing lost.
-// Not for: who hears of it (engine/publisher.ts), or when to ask the venue again (actors/venue/venue.ts).
-// Upholds MKT1 to MKT23.
+// One market's actor: its book, prices and trades in memory, changed one event at a time and published in the turn that
+// changed them. An idle market sleeps: its rings are released, its book keeps its levels, and the next event or look
+// wakes it with nothing lost.
+// Not for: watchers (engine/publisher.ts), or when to ask the venue again (actors/venue/venue.ts). Upholds MKT1 to MKT23.
 
 import type {
   BookChangeEvent,
@@ -120,14 +119,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.requestResync(this, 'actor_restarted')
   }
 
-  /** What tells of the book: it need not wait behind trades, since neither says anything of the other. */
+  /** Messages about the book: they need not wait behind trades, which say nothing about the book. */
   isPerishable({ kind }: MarketMessage): boolean {
     return (
       kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
     )
   }
 
-  /** A book that is replaced soon can do without its changes; a trade is never dropped. */
+  /** A book gets over lost changes by a snapshot; a trade is never dropped. */
   isDroppable({ kind }: MarketMessage): boolean {
     return kind === 'bookChange' || kind === 'bookSnapshot'
   }
@@ -139,7 +138,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return message.kind === 'trade' ? TRADE_WEIGHT : 1
   }
 
-  /** Stale from now on, so that nobody takes it for live; its changes are left out until a snapshot comes. */
+  /** The book is stale from now on, and its changes are left out until a snapshot comes. */
   onLate(): void {
     if (!this.#book.isLive) return
     this.#book.keep(this.#parts.nowMs())
@@ -149,7 +148,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.requestResync(this, DELAYED)
   }
 
-  /** A snapshot that is old already would be shown as live. */
+  /** An old snapshot would be shown as live: it is left out. */
   #leaveLate(): void {
     this.#parts.ignored('book_snapshot_late')
     if (this.#book.isLive) this.onLate()
@@ -235,7 +234,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#reprice(event)
   }
 
-  /** Retention may have removed it before; the bar of its hour, which stays, would count it twice. */
+  /** Retention may have removed such a trade before; the bar of its hour, which stays, would count it twice. */
   #isPastKeeping({ venueTimeMs }: TradeEvent): boolean {
     const { nowMs, retentionDays } = this.#parts
     return venueTimeMs < firstKeptMs(nowMs(), retentionDays)
@@ -307,7 +306,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#reprice(event)
   }
 
-  /** A resolved market trades no more: its watchers see the last levels go. */
+  /** A resolved market trades no more: the removal of its last levels is published. */
   #end(event: BothTimes): void {
     this.#resolvedAtMs = event.receivedAtMs
     const changes = this.#book.empty(event)
@@ -320,12 +319,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#isDirty = true
   }
 
-  /** What is shown changed; said before it is published, since whoever hears of it may look. */
+  /** Called before publishing: a watcher that looks at the market must see another version. */
   #change(): void {
     this.#version += 1
   }
 
-  /** Called every five seconds or so: keeps what is due, and lets an idle market sleep. */
+  /** Called about every five seconds: writes what is due, and puts an idle market to sleep. */
   tick(nowMs: TimeMs): void {
     this.#book.keep(nowMs)
     if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
@@ -361,7 +360,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const kept = this.#parts.storage.checkpoints.get(this.ref.number)
     if (kept === null) return
     this.#change()
-    // A settlement is final, and the listing has it: what was the price before does not come back.
+    // A settlement is final and the listing has it: the last run's price does not come back.
     const { status, settlementPrice } = this.summary
     if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(kept)
     if (this.summary.status !== 'resolved') this.#book.recall(kept)
@@ -378,7 +377,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return volumeTotal === null ? null : this.#withTrades(volumeTotal)
   }
 
-  /** A venue's volume and what was traded since; beyond the safe integers it stays there. */
+  /** The venue's volume and our trades since it was read, at most the largest safe integer. */
   #withTrades(volume: UsdMicros): UsdMicros {
     return usdMicros(Math.min(volume + this.#trades.volumeSince, Number.MAX_SAFE_INTEGER))
   }
@@ -392,7 +391,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#parts.delayOf(this.ref.venue)?.isBehind === true
   }
 
-  /** When this run saw it resolve; null when it did so before, or has not. */
+  /** When this run saw the market resolve; null when it resolved before this run, or has not. */
   get resolvedAtMs(): TimeMs | null {
     return this.#resolvedAtMs
   }

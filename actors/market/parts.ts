@@ -17,7 +17,7 @@ import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
-/** Its book can no longer be trusted, because the feed lost messages or its connection. */
+/** The market's book can no longer be trusted: the feed lost messages or its connection. */
 export interface VoidMessage {
   readonly kind: 'void'
   readonly reason: string
@@ -55,20 +55,20 @@ export interface MarketParts {
   readonly nowMs: () => TimeMs
   /** Days that trades are kept; older ones that come as history may have been counted and removed. */
   readonly retentionDays: number
-  /** Asks the venue for a fresh book; the venue's actor and feed limit how often. Of one that is {@link DELAYED}
-   * when there is room for it. */
+  /** Asks the venue for a fresh book; the venue's actor and feed limit how often. With the reason {@link DELAYED} the
+   * book is asked for once there is room. */
   readonly requestResync: (market: MarketView, reason: string) => void
-  /** Whether what its venue sends lies unread for too long, and how often that has changed. */
+  /** Whether what a venue sends lies unread for too long, and how often that has changed. */
   readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
-  /** Tells that trades of this market were lost at our own door. */
+  /** A trade of this market was refused at its full mailbox: trades from `atMs` on are read again. */
   readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
-  /** Its summary or its volumes are others now; told within the turn, before anybody else hears. */
+  /** The market's summary or volumes changed. Called within the turn, before the change is published. */
   readonly changed: (market: MarketView) => void
   /** One counter per way a message ends without changing anything. */
   readonly ignored: (reason: IgnoredReason) => void
 }
 
-/** Why a book is asked for whose changes waited with us for too long. */
+/** The reason of a resync after changes waited in the mailbox for too long. */
 export const DELAYED = 'delayed'
 
 export type IgnoredReason =

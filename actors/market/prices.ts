@@ -1,6 +1,5 @@
-// A market's price over time, owned by its actor: the present one, the ring of recent ones, the
-// running hour's ticks. Memory that exists only while the market is awake.
-// Upholds MKT7, MKT8, MKT17.
+// A market's price over time, part of its actor: the present price, the ring of recent ones, the running hour's ticks.
+// Ring and ticks are in memory only while the market is awake. Upholds MKT7, MKT8, MKT17.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
 import { priceRingCount } from '../../engine/limits.ts'
@@ -34,7 +33,7 @@ export class MarketPrices {
     this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
-  /** Nothing is newer than its arrival: a time from the far future must not keep later ones out. */
+  /** A price counts from its arrival at the latest: a time from the far future must not keep later prices out. */
   noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): void {
     const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
     if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return
@@ -42,7 +41,7 @@ export class MarketPrices {
     this.#lastTradeMs = atMs
   }
 
-  /** Works the price out anew; the new one when anything about it changed, else null. */
+  /** Computes the price again; returns it when price, source or best levels changed, else null. */
   settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
     const facts = this.#facts(market, book)
     const { price, source } = priceOf(facts)
@@ -64,21 +63,21 @@ export class MarketPrices {
   }
 
   /**
-   * The next price is noted even if it is the last one's: after a time in which nobody watched, a tick
-   * says from when on it is known again.
+   * The next price makes a tick even if it equals the last one: after a time without a live book a tick says from when
+   * on the price is known again.
    */
   noteNext(): void {
     this.#mustNoteTick = true
   }
 
-  /** The price as it stands, without noting it; what only the listing says was seen with it. */
+  /** The present price, without a tick. Before any book or trade it is the listing's, observed at `listedAtMs`. */
   present(market: MarketSummary, book: MarketBook, listedAtMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
     const facts = this.#facts(market, book)
     return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: listedAtMs }
   }
 
-  /** What a price is made of: the listing's own best levels only while no book is known. */
+  /** What the price is computed from: the listing's best levels only while no book is known. */
   #facts(market: MarketSummary, { isKnown, levels }: MarketBook): PriceFacts {
     return {
       status: market.status,
@@ -101,8 +100,8 @@ export class MarketPrices {
     this.#mustNoteTick = false
     this.#ring ??= new PriceRing(priceRingCount)
     this.#ring.push(price, atMs)
-    // A tick is what held when its second began: a price seen within a second counts from the next
-    // on, so that no answer for a second was observed after it.
+    // A tick holds from the beginning of its second: a price seen within a second counts from the next one on, so that
+    // no answer for a second was observed after it.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
     const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
@@ -121,14 +120,14 @@ export class MarketPrices {
     this.#ticks.put(this.#market, hour, { seconds: [...seconds], prices: [...prices] })
   }
 
-  /** Gives the memory back; what it held is in storage (`save` first). */
+  /** Releases the memory; what it held is in storage. */
   release(): void {
     this.save()
     this.#ring = null
     this.#hour = null
   }
 
-  /** Forgets what may be wrong after a failed turn, keeping what is on disk. */
+  /** Forgets what may be wrong after a failed turn; what is on disk stays. */
   reset(): void {
     this.#ring = null
     this.#hour = null
@@ -145,7 +144,7 @@ export class MarketPrices {
     }
   }
 
-  /** Takes over what the last run knew, where this run knows nothing newer. */
+  /** Takes the last run's price and trade, where this run knows nothing newer. */
   recall(kept: Checkpoint): void {
     if (this.#lastTradeMs === null) {
       this.#lastTradePrice = kept.lastTradePrice

@@ -1,7 +1,7 @@
-// The history of a market's book: which of its states are kept, and when. At most one every ten
-// seconds, none that equals the one before it; the last state before a quiet time is kept too, since a
-// change waits until it is due. Not for: whether the book can be trusted (actors/market/book.ts), which the
-// owner asks first, or how long rows are kept (storage/retention.ts). Upholds MKT16.
+// The history of a market's book: which of its states are kept, and when. At most one every ten seconds, none that equals
+// the one before it. A change that came too soon is kept when it is due, so that the last state before a quiet time is
+// kept. Not for: whether the book can be trusted (actors/market/book.ts), or how long snapshots are kept
+// (storage/retention.ts). Upholds MKT16.
 
 import { crc32 } from 'node:zlib'
 import type { Level } from '../../engine/events.ts'
@@ -29,10 +29,10 @@ export class MarketSnapshots {
     this.#last = lastOf(market, table)
   }
 
-  /** Keeps a changed book, unless it looks as before; false when that must wait. */
+  /** Keeps a changed book, unless it equals the last snapshot; false when it is not due yet. */
   keep(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
-    // A calendar put back by more must not end the history until it has caught up.
+    // Both ways: a calendar that is put back must not stop the history until it has caught up.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
     const snapshot: BookSnapshot = {
       timeMs: nowMs,

@@ -20,7 +20,7 @@ import type {
 import { storedTrade } from '../../storage/records/trade.ts'
 import type { SliceQuery } from '../views.ts'
 
-/** Transactions whose makers may still come; the oldest is forgotten first. */
+/** Transactions whose makers may still become known; full: the oldest is forgotten. */
 const TRANSACTIONS_MAX = 64
 
 interface Transaction {
@@ -49,7 +49,7 @@ export class MarketTrades {
     return this.#table.has(this.#market.number, nativeId)
   }
 
-  /** Stores a trade that `has` did not know; price and side become the first outcome's. */
+  /** Stores a trade that `has` does not know; price and side become the first outcome's. */
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
     const ring = this.#openRing()
@@ -86,12 +86,12 @@ export class MarketTrades {
     return this.#volumeSince
   }
 
-  /** The venue's own figures were read again: what was traded before is in them. */
+  /** The venue's own figures were read again; they contain all trades so far. */
   restartVolume(): void {
     this.#volumeSince = 0
   }
 
-  /** One more wallet of a transaction: its maker, unless it is the taker or one of several. */
+  /** One more wallet of a transaction: the maker of its trades, unless it is the taker or one of several. */
   addParticipant(txHash: string, wallet: string): void {
     const transaction = this.#transaction(txHash)
     if (transaction.wallets.includes(wallet)) return
@@ -132,7 +132,7 @@ export class MarketTrades {
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
-  /** Null where the ring does not know all of the slice. */
+  /** Null when the ring does not hold the whole slice. */
   #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
     if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()
@@ -145,7 +145,7 @@ export class MarketTrades {
       rows.push(row)
     }
     if (!hasAll && rows.length < limit) return null
-    // Retention removes the oldest: while that one is stored, so are all the others.
+    // Retention removes the oldest first: while the last of these is stored, so are the others.
     const last = rows.at(-1)
     if (last === undefined || this.has(last.nativeId)) return rows
     this.#ring = null
@@ -168,7 +168,7 @@ export class MarketTrades {
     return ring
   }
 
-  /** Gives the memory back; storage has everything. */
+  /** Releases the memory; storage has everything. */
   release(): void {
     this.#ring = null
     this.#bars = null

@@ -1,7 +1,6 @@
-// What a market's actor tells the world: each change as an Update with its place in the streams. One
-// function for each kind, so that a stamp is taken exactly when something is published with it.
-// Not for: who hears of it (engine/publisher.ts), or when something is told (market.ts).
-// Upholds MKT1, MKT2, MKT4, MKT7.
+// What a market publishes: each change as an Update with its place in the streams. One function for each kind, so that a
+// stamp is taken exactly when something is published with it.
+// Not for: watchers (engine/publisher.ts), or when something is published (market.ts). Upholds MKT1, MKT2, MKT4, MKT7.
 
 import type {
   BookReplaced,
@@ -20,7 +19,7 @@ import type { BothTimes } from './parts.ts'
 /** Every so many updates of a book one carries its checksum. */
 const CHECKSUM_EVERY = 50
 
-/** A whole new book: it uses up no place in the stream. */
+/** A whole new book; it uses up no place in the stream. */
 export function tellReplaced(
   publisher: Publisher,
   market: MarketRef,
@@ -42,7 +41,7 @@ export function tellLate(
   publisher.publish({ kind: 'bookLate', market, venueTimeMs, receivedAtMs, offset, seq })
 }
 
-/** Levels that changed; `levels` is the book after it. */
+/** Changed levels; `levels` is the book after the change. */
 export function tellBook(
   publisher: Publisher,
   market: MarketRef,
@@ -91,7 +90,7 @@ export function tellStatus(
   })
 }
 
-/** Its question, its close time or its outcomes are other ones now. */
+/** The market's question, close time or outcomes changed. */
 export function tellChanged(
   publisher: Publisher,
   market: MarketRef,
@@ -101,7 +100,7 @@ export function tellChanged(
   tellLife(publisher, market, times, { event: 'changed', facts, twin: null })
 }
 
-/** A pair of high confidence began or ended; the other market's followers are told by a message of their own. */
+/** A pair of high confidence began or ended. Publish one for each of the two markets. */
 export function tellPairing(
   publisher: Publisher,
   market: MarketRef,

@@ -1,6 +1,6 @@
-// What an operator may say of matches, as commands of the admin socket: `npm run match` calls them. Arguments are
-// checked here, since a socket brings anything. Not for: how they arrive (engine/admin/socket.ts). Upholds MATCHER10,
-// MATCHER14.
+// What an operator may say about pairs of markets, as commands of the admin socket; `npm run match` calls them. Arguments
+// are checked here, since a socket brings anything. Not for: how commands arrive (engine/admin/socket.ts).
+// Upholds MATCHER10, MATCHER14.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { MarketView } from '../views.ts'
@@ -11,7 +11,7 @@ import type { MatchVerdicts } from './verdicts.ts'
 type Request = Readonly<Record<string, unknown>>
 type Handlers = Readonly<Record<string, (request: Request) => unknown>>
 
-/** What a word came to, for whoever said it. */
+/** What a word came to, as a text for the operator. */
 function noteOf(word: 'confirmed' | 'rejected' | null, answer: WordAnswer): string {
   if (answer === 'later') return 'kept; the matcher is busy and carries it out when it comes to it'
   if (word === 'rejected') return 'the two are no pair'

@@ -1,22 +1,22 @@
-// What became of a person's word: whoever said it waits until the thread has looked at both markets, and is told how
-// the pair stands then. Not for: keeping words (actors/matches/verdicts.ts), nor carrying them out (matcher.ts). Bounded by
-// WAITING_MAX and ANSWER_MS. Upholds MATCHER14.
+// What became of a person's word on a pair: the command that said it waits until the thread has looked at both markets,
+// and is answered how the pair is judged then. Bounded by WAITING_MAX and ANSWER_MS.
+// Not for: keeping words (actors/matches/verdicts.ts), nor carrying them out (matcher.ts). Upholds MATCHER14.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { PairWord } from '../../engine/matching/task.ts'
 
-/** Below what a command of the admin socket may take; a thread that learns from everything takes longer. */
+/** Less than a command of the admin socket may take. A thread that learns from all markets takes longer. */
 const ANSWER_MS = 3_000
-/** Words that wait; more are answered `later` at once. */
+/** Words that wait; a further one is answered `later` at once. */
 const WAITING_MAX = 100
 
-/** How the pair is judged now; null: it is none; `later`: the thread has not come to it yet. */
+/** How the pair is judged now; null: the two are no pair; `later`: the thread has not looked yet. */
 export type WordAnswer = PairScore | null | 'later'
 
 interface Waiting {
   readonly word: PairWord
-  /** Markets that were not looked at yet. */
+  /** Markets that the thread has not looked at yet. */
   readonly left: Set<number>
   isGiven: boolean
   readonly answer: (answer: WordAnswer) => void
@@ -29,7 +29,7 @@ export class WordAnswers {
 
   constructor(
     clock: Pick<Clock, 'after'>,
-    /** The judgement of the pair as it stands now; null: it is none. */
+    /** The present judgement of the pair; null: the two are no pair. */
     judgedNow: (word: PairWord) => PairScore | null,
   ) {
     this.#clock = clock
@@ -52,12 +52,12 @@ export class WordAnswers {
     })
   }
 
-  /** All words so far are on their way to the thread. */
+  /** All words so far were given to the thread. */
   onGiven(): void {
     for (const waiting of this.#waiting) waiting.isGiven = true
   }
 
-  /** The thread has looked for the partners of these, and what it found has been applied. */
+  /** The thread has looked for the partners of these markets, and its findings are applied. */
   onFound(numbers: readonly number[]): void {
     for (const waiting of this.#waiting) {
       if (!waiting.isGiven) continue

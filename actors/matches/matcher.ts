@@ -1,7 +1,8 @@
-// The owner of matching: which markets the thread has not seen yet, for which partners are looked, and what was
-// found. Changes go over a few at a time and are matched at once; all markets are matched again in the background,
-// behind them. A market that is not open has no match. Not for: judging (engine/matching/), nor showing matches
-// (actors/matches/matches.ts). Upholds MATCHER5 to MATCHER11, MATCHER14.
+// The owner of matching, called directly: which markets the thread has not seen yet, whose partners are looked for, and
+// what was found. Changes are given to the thread a few at a time and matched at once; all markets are matched again in
+// the background, behind them. Only open markets, and those about to open, are matched.
+// Not for: judging (engine/matching/), nor showing matches (actors/matches/matches.ts). Upholds MATCHER5 to MATCHER11,
+// MATCHER14.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -16,16 +17,16 @@ import { isMatchable } from './matches.ts'
 import { MatchResults, type ResultParts } from './results.ts'
 import type { MatchVerdicts } from './verdicts.ts'
 
-/** Of the loop, for texts that go over in one turn; and their number. */
+/** Texts given to the thread in one turn: milliseconds of the loop, and their number. */
 const TURN_MS = 1.5
 const PUT_MAX = 64
-/** Markets whose partners are looked for in one task: a fresh change waits no longer than these take. */
+/** Markets whose partners are looked for in one task: a change waits no longer than one task takes. */
 const FIND_MAX = 16
-/** What the markets teach is learned anew when there are twice as many; fewer teach nothing. */
+/** The thread learns from the markets' texts again whenever there are twice as many; fewer than these teach nothing. */
 const LEARN_MIN = 50
 const REMATCH_MS = 6 * 3_600_000
 const RESTART_AFTER_MS = 1_000
-/** A background task is followed by a rest so many times as long, so that its thread leaves a processor to others. */
+/** A background task is followed by a rest so many times as long, which leaves a processor to others. */
 const REST_SHARE = 1
 
 export interface MatcherParts extends ResultParts {
@@ -33,9 +34,9 @@ export interface MatcherParts extends ResultParts {
   readonly clock: Clock
   readonly log: Log
   readonly verdicts: MatchVerdicts
-  /** Every market there is. */
+  /** Every known market. */
   readonly markets: () => Iterable<MarketView>
-  /** A market's event as its venue told of it; null where it is not known. */
+  /** The listing of a market's event; null when it is unknown. */
   readonly eventOf: (market: MarketView) => EventListing | null
 }
 
@@ -43,15 +44,15 @@ export class Matcher implements CatalogWatcher {
   readonly #parts: MatcherParts
   readonly #log: Log
   readonly #results: MatchResults
-  /** Markets whose listing may have changed; at most all there are. A later change takes an earlier's place. */
+  /** Markets whose listing may have changed, each once: bounded by the markets. */
   readonly #changed = new Map<MarketNumber, MarketView>()
   readonly #words: PairWord[] = []
   readonly #answers: WordAnswers
-  /** Filed markets by what their texts hash to. */
+  /** Markets that the thread has, with the hash of their texts. */
   readonly #filed = new Map<MarketNumber, number>()
-  /** Filed in the last change: their partners are looked for before all others'. */
+  /** Markets given in the last change: their partners are looked for before those of all others. */
   readonly #fresh = new Set<MarketNumber>()
-  /** What a background match has still to do. */
+  /** Markets that the background match has still to look at. */
   #background: Iterator<MarketNumber> | null = null
   #learnedOf = 0
   #seq = 0
@@ -69,7 +70,7 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** Brings back what was found before, then matches everything; the catalogue must have been loaded. */
+  /** Restores the pairs of the last run, then matches all markets. The catalogue must be loaded. */
   start(): void {
     this.#results.restore()
     this.#state = 'idle'
@@ -83,7 +84,7 @@ export class Matcher implements CatalogWatcher {
     this.#schedule()
   }
 
-  /** True while anything waits or is under way. */
+  /** True while a task waits or is under way. */
   get isBusy(): boolean {
     return !['new', 'idle', 'down', 'closed'].includes(this.#state)
   }
@@ -117,7 +118,7 @@ export class Matcher implements CatalogWatcher {
     for (const market of markets) this.onListed(market)
   }
 
-  /** Carries a person's word on a pair out; resolves to what became of it. */
+  /** Carries out a person's word on a pair; resolves to what became of it. */
   hear(word: PairWord): Promise<WordAnswer> {
     this.#results.hear(word)
     this.#words.push(word)
@@ -130,7 +131,7 @@ export class Matcher implements CatalogWatcher {
   #schedule(): void {
     if (this.#state !== 'idle' && this.#state !== 'resting') return
     this.#stopRest()
-    // In a later turn, so that a page of markets goes over together.
+    // In a later turn, so that the markets of a page are given together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
@@ -147,14 +148,14 @@ export class Matcher implements CatalogWatcher {
     this.#give(task)
   }
 
-  /** Changes first, then partners of what changed, then what is learned, then everything again. */
+  /** Changes first, then learning, then partners of changed markets, then all markets in the background. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
     if (this.#changed.size > 0 || this.#words.length > 0) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
-    // Before the first partners are looked for all markets are there, and their words are known.
+    // Learning comes before the first partners: all markets are given by then, and their words are known.
     if (this.#filed.size >= Math.max(LEARN_MIN, this.#learnedOf * 2)) {
       this.#learnedOf = this.#filed.size
       this.#background = this.#filed.keys()
@@ -180,7 +181,7 @@ export class Matcher implements CatalogWatcher {
     return numbers
   }
 
-  /** Null when none of the changes changed what a market asks. */
+  /** Null when no change was of what a market asks. */
   #nextChange(): ChangeTask | null {
     const endMs = this.#parts.clock.monotonicMs() + TURN_MS
     const put: { number: MarketNumber; market: MatchMarket }[] = []
@@ -207,7 +208,7 @@ export class Matcher implements CatalogWatcher {
     }
     if (put.length + removed.length + words.length > 0)
       return { kind: 'change', put, removed, words }
-    // Nothing of it mattered; the rest waits for the next turn.
+    // None of these changes mattered; goes on with the rest.
     return this.#changed.size === 0 ? null : this.#nextChange()
   }
 
@@ -236,7 +237,7 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** Something waits that is not done in the background. */
+  /** A task waits that is not of the background. */
   get #isUrgent(): boolean {
     return this.#changed.size + this.#words.length + this.#fresh.size > 0
   }
@@ -249,7 +250,7 @@ export class Matcher implements CatalogWatcher {
     this.#answers.onFound(task.numbers)
   }
 
-  /** A new thread with nothing filed: everything is given again, and pairs stay until looked for. */
+  /** A new thread has no markets: all are given again. Pairs stay until their partners are looked for again. */
   #lose(): void {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the matcher is lost and built again')

@@ -1,5 +1,5 @@
-// Which market asks the same on the other venue: the pairs as they are chosen now, with how sure they are, in memory.
-// Whoever finds matches puts and removes pairs; readers look up a pair, a twin, or pages of them. Twins are those
+// Which market asks the same on the other venue: the pairs as they are chosen now, with their scores, in memory. An owner,
+// called directly: the matcher puts and removes pairs; readers look up a pair, a twin, or pages of pairs. Twins are pairs
 // of high confidence whose first outcomes mean the same. Not for: finding, scoring or storing matches.
 // Upholds MATCHES1 to MATCHES5.
 
@@ -18,7 +18,7 @@ import {
   type MatchView,
 } from './views.ts'
 
-/** What two markets are said to be when nothing else is said. */
+/** The judgement of a pair for which none is given. */
 const CERTAIN: PairScore = {
   score: 100,
   relation: 'identical',
@@ -34,7 +34,7 @@ type EventTitle = (market: MarketView) => string | null
 
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
-  /** Both directions. */
+  /** By either market of the pair. */
   readonly #twins = new Map<MarketNumber, MarketView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
@@ -84,8 +84,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 
   /**
-   * Makes two markets a pair; whom either had before is alone from now on. Throws when both are of one
-   * venue: that is our bug.
+   * Makes two markets a pair; earlier pairs of either end. Throws when both are of one venue: that is our bug.
    */
   put(
     one: MarketView,
@@ -113,7 +112,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.#twins.set(b.ref.number, a)
   }
 
-  /** Ends a market's pair, whichever of the two is named; does nothing when it has none. */
+  /** Ends the pair of a market of either venue; does nothing when it has none. */
   remove(market: MarketRef): void {
     if (this.#part(market)) this.#version += 1
   }
@@ -134,7 +133,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     const { numbers } = ranking
     const matches: MatchView[] = []
     let at = offset
-    // A pair that ended since is passed over, so that a page has its limit while there are any.
+    // A pair that ended since is skipped, so that a page is full while pairs are left.
     for (; at < numbers.length && matches.length < limit; at += 1) {
       const match = this.matchOfA(numbers[at] ?? 0)
       if (match !== null) matches.push(match)
@@ -179,12 +178,12 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 }
 
-/** Only what trades, or soon will, has a match. */
+/** Only a market that is open, or will open, has a match. */
 export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
 
-/** Yes means Yes, for sure. */
+/** Whether the pair is certain enough that the first outcome of one counts as that of the other. */
 export function areTwins({ score, relation, inverted }: PairScore): boolean {
   return score >= HIGH_SCORE_MIN && relation === 'identical' && inverted === false
 }
@@ -207,5 +206,5 @@ function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView)
   }
 }
 
-/** Where no list is asked for. */
+/** For users that ask for no lists. */
 const STANDING: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

@@ -1,6 +1,5 @@
-// What was found, put where it is seen, kept and told: the pairs in memory, their rows on disk, and `matched` and
-// `unmatched` of the markets when a pair of high confidence begins or ends. Not for: finding pairs (matcher.ts).
-// Upholds MATCHER6, MATCHER8, MATCHER9.
+// The findings of the matching thread: pairs are put in memory and on disk, and `matched` and `unmatched` are published
+// when a pair of high confidence begins or ends. Not for: finding pairs (matcher.ts). Upholds MATCHER6, MATCHER8, MATCHER9.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
@@ -24,14 +23,14 @@ export interface ResultParts {
 
 export class MatchResults {
   readonly #parts: ResultParts
-  /** Venue a's markets of pairs that a former run, or a lost thread, found. */
+  /** Venue a's markets of pairs that an earlier run, or a lost thread, found and this one has not. */
   readonly #doubted = new Set<MarketNumber>()
 
   constructor(parts: ResultParts) {
     this.#parts = parts
   }
 
-  /** The pairs of the last run, as far as both markets are still there and open. Nothing is told. */
+  /** Restores the pairs of the last run whose markets are both matchable. Publishes nothing. */
   restore(): void {
     const { matches, table, market } = this.#parts
     for (const stored of [...table.all()]) {
@@ -54,14 +53,14 @@ export class MatchResults {
     }
     for (const pair of begun) {
       const [a, b] = [market(pair.a), market(pair.b)]
-      // It closed while the thread looked at it.
+      // A market may have closed while the thread looked at it.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
       this.#doubted.delete(pair.a)
       this.#begin(a, b, pair.judged)
     }
   }
 
-  /** Pairs of a former run that were not found again. */
+  /** Ends pairs of an earlier run that were not found again. */
   endUnfound(numbers: readonly MarketNumber[]): void {
     for (const number of numbers) {
       if (!this.#doubted.delete(number)) continue
@@ -74,13 +73,13 @@ export class MatchResults {
     for (const { a } of this.#parts.matches.all()) this.#doubted.add(a.ref.number)
   }
 
-  /** Whatever pair the market is in ends now. */
+  /** Ends the pair of a market, if it has one. */
   endOf(market: MarketView): void {
     const match = this.#parts.matches.matchOf(market.ref)
     if (match !== null) this.#end(match)
   }
 
-  /** A rejected pair is gone before the thread hears of it. */
+  /** Ends a rejected pair at once, before the thread is given the word. */
   hear({ a, b, word }: PairWord): void {
     const match = this.#parts.matches.matchOfA(a)
     if (word === 'rejected' && match?.b.ref.number === b) this.#end(match)
@@ -108,7 +107,7 @@ export class MatchResults {
     if (areTwins(judged)) this.#tell('unmatched', a, b)
   }
 
-  /** To those who follow either market. */
+  /** Publishes an update of each of the two markets. */
   #tell(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
     const nowMs = this.#parts.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -118,7 +117,7 @@ export class MatchResults {
   }
 }
 
-/** Null for a record whose words this program does not know. */
+/** Null for a record with a relation that this program does not know. */
 function judgementOf(stored: StoredMatch): PairScore | null {
   const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
   if (!isRelation(relation)) return null

@@ -1,6 +1,6 @@
-// What people said of pairs: confirmed or rejected, kept on the platter, by the venues' own ids, so that a word
-// outlives a market that goes and comes back. A market is confirmed with one other at most. Not for: what follows from
-// a word (matcher.ts). Bounded by VERDICTS_MAX. Upholds MATCHER10, MATCHER12.
+// What people said about pairs: confirmed or rejected, kept on disk by the venues' own ids, so that a word outlives a market
+// that is forgotten and comes back. An owner, called directly. A market is confirmed with one other at most. Bounded by
+// VERDICTS_MAX. Not for: carrying words out (matcher.ts). Upholds MATCHER10, MATCHER12.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { PairWord } from '../../engine/matching/task.ts'
@@ -9,7 +9,7 @@ import type { StoredVerdict, VerdictTable } from '../../storage/contract/matches
 import type { MarketView } from '../views.ts'
 import type { WordAnswer } from './answers.ts'
 
-/** More are refused: they are typed by hand. */
+/** Words are typed by hand; further ones are refused. */
 const VERDICTS_MAX = 100_000
 
 export class MatchVerdicts {
@@ -17,10 +17,10 @@ export class MatchVerdicts {
   readonly #find: (venue: 'a' | 'b', nativeId: string) => MarketView | null
   readonly #nowMs: () => TimeMs
   readonly #verdicts = new Map<string, StoredVerdict>()
-  /** Native id → keys of verdicts, of either venue. */
+  /** Venue and native id → keys of verdicts. */
   readonly #byMarket = new Map<string, Set<string>>()
   #listener: (word: PairWord) => Promise<WordAnswer> = async () => 'later'
-  /** Words are kept one after another, so that none passes another's check. */
+  /** Words are stored one after another, so that each is checked against those before it. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(parts: {
@@ -34,7 +34,7 @@ export class MatchVerdicts {
     for (const verdict of parts.table.all()) this.#keep(verdict)
   }
 
-  /** The listener answers what became of the word. */
+  /** Sets the listener, which resolves to what became of a word. */
   onWord(listener: (word: PairWord) => Promise<WordAnswer>): void {
     this.#listener = listener
   }
@@ -44,7 +44,7 @@ export class MatchVerdicts {
     return [...this.#verdicts.values()]
   }
 
-  /** Words on a market whose other market is known too. */
+  /** The words on a market of which the other market is known as well. */
   wordsOn(market: MarketView): readonly PairWord[] {
     const { nativeId, venue } = market.ref
     const words: PairWord[] = []
@@ -60,7 +60,7 @@ export class MatchVerdicts {
   }
 
   /**
-   * Keeps a word, or takes one back (null), tells it once it is on the platter, and answers what became of it.
+   * Keeps a word, or takes one back (null), carries it out once it is on disk, and resolves to what became of it.
    * Throws EngineError BAD_REQUEST when both are of one venue, when one of them is confirmed with another, or
    * when too many words are kept.
    */
@@ -92,7 +92,7 @@ export class MatchVerdicts {
     this.#forget(pair)
   }
 
-  /** A market goes with one other: a slip must not undo a standing word. One on a market that is gone is given up. */
+  /** A slip must not undo a standing word: a market is confirmed with one other. A word on a forgotten market is given up. */
   async #refuseSecond(pair: Pair): Promise<void> {
     for (const key of marketsOf(pair).flatMap((market) => [
       ...(this.#byMarket.get(market) ?? []),

@@ -1,14 +1,14 @@
-// What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with how sure
-// that is. Not for: finding them (actors/matches/matcher.ts).
+// What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with their scores.
+// Not for: finding them (actors/matches/matcher.ts).
 
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../views.ts'
 
-/** A pair as it is chosen now; each market is in one at most. */
+/** A pair as it is chosen now; each market is in at most one. */
 export interface MatchView {
-  /** Of venue a, and of venue b. */
+  /** The market of venue a, and that of venue b. */
   readonly a: MarketView
   readonly b: MarketView
   readonly judged: PairScore
@@ -36,9 +36,9 @@ export interface MatchPage {
 }
 
 export interface MatchListView {
-  /** The pair in which a market is, of whatever score. */
+  /** The pair of a market, whatever its score. */
   matchOf(market: MarketRef): MatchView | null
-  /** By the number of its market of venue a. */
+  /** The pair of venue a's market with this number. */
   matchOfA(number: MarketNumber): MatchView | null
   /** One page; 'expired' when the pin is no longer kept. */
   listMatches(query: {
@@ -47,7 +47,7 @@ export interface MatchListView {
     readonly offset: number
     readonly limit: number
   }): MatchPage | 'expired'
-  /** Pairs of any score, and those of at least 80. */
+  /** The number of all pairs, and of those with a score of at least 80. */
   readonly total: number
   readonly highCount: number
 }

@@ -1,5 +1,5 @@
-// Asks venues for past prices: few at once, in time for a request's deadline, and refused in words a
-// user can read. Not for: what is asked for and kept (past-prices.ts). Upholds PAST13, PAST14.
+// Asks venues for past prices: few at once, in time for a request's deadline; failures have words for users.
+// Not for: which prices are asked for and kept (past-prices.ts). Upholds PAST13, PAST14.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -15,20 +15,20 @@ import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
 export interface PastAskingParts {
   readonly events: Pick<CatalogView, 'event'>
-  /** Null: this venue is not open yet. */
+  /** Null: the venue is not open. */
   readonly priceHistoryOf: (venue: VenueKey) => VenueHistory | null
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
 }
 
-/** The end of everything that one question asks for. */
+/** The deadline of one question. */
 export interface Deadline {
-  /** Aborts at the deadline, or when all asking stops. */
+  /** Aborts at the deadline, or when everything stops. */
   readonly signal: AbortSignal
-  /** As the work; rejects with EngineError UNAVAILABLE at the deadline, whoever began the work. */
+  /** Settles as the work does; rejects with EngineError UNAVAILABLE at the deadline. Other questions may share the work. */
   wait(work: Promise<void>): Promise<void>
-  /** The question is answered. */
+  /** Call it when the question is answered. */
   end(): void
 }
 
@@ -96,7 +96,7 @@ export class PastAsking {
     }
   }
 
-  /** Ends what is being asked and refuses everything further. */
+  /** Ends all questions and refuses further ones. */
   stop(): void {
     this.#stopping.abort()
   }

@@ -1,5 +1,5 @@
-// Days of prices as a venue remembers them: made of its points, and asked for the newest at a time.
-// A day may begin with a carried price: the one that stood when it began. Pure.
+// Days of prices as a venue tells them: made of its points, and looked up for the newest price at a time. A day may begin
+// with a carried price: the price that held when the day began. Pure.
 // Not for: which days are asked for (past-prices.ts). Upholds PAST6, PAST7.
 
 import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
@@ -17,8 +17,8 @@ export function startOf(day: number): TimeMs {
 }
 
 /**
- * A day of points in order of time, those of other days left out: the last of each second.
- * `carried` stands at its first second, unless the venue has a price of that second.
+ * A day made of points in order of time: the last of each second; points of other days are left out. `carried` is its
+ * first second, unless the venue has a price of that second.
  */
 export function pastDay(
   day: number,
@@ -47,7 +47,7 @@ export function pastDay(
   return { readAtMs: known.readAtMs, knownToMs: known.toMs, seconds, prices }
 }
 
-/** The newest price of a day at or before a time; null when it has none so early. */
+/** The newest price of a day at or before a time; null when the day has none so early. */
 export function newestOf(past: PastDay, day: number, atMs: TimeMs): PricePoint | null {
   const second = Math.floor((atMs - day * DAY_MS) / 1_000)
   let low = 0
@@ -71,7 +71,7 @@ export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
   })
 }
 
-/** The later of two prices; ours where both are of the same moment. */
+/** The later of two prices; ours when both are of the same moment. */
 export function newerOf(own: PricePoint | null, told: PricePoint | null): PricePoint | null {
   if (own === null || told === null) return own ?? told
   return told.timeMs > own.timeMs ? told : own

@@ -1,10 +1,9 @@
-// The price at any past time: from our own ticks while we watched, else as the venue remembers it.
-// What the venue is asked for is kept a UTC day at a time, so that it is asked once.
-// A running day is believed for a minute after it was read, so that a client that polls costs a
-// request a minute and not one a second. An empty answer is no proof that nothing happened: it is
-// believed for a minute, then twice as long each time, and replaces nothing that is kept.
-// Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many
-// are asked at once (actors/past-prices/asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
+// The price at any past time: from our own ticks while we watched, else from the venue's history. An owner, called
+// directly. The venue's answers are kept a UTC day at a time, so that it is asked once. A running day is believed for a
+// minute after it was read, so that a client that polls costs a request a minute and not one a second. An empty answer
+// proves nothing: it is believed for a minute, then twice as long each time, and replaces nothing that is kept.
+// Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many questions are asked at
+// once (actors/past-prices/asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
@@ -22,20 +21,20 @@ export interface PastPricesParts extends PastAskingParts {
   readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
 }
 
-/** Venues tell their newest minute late: a day is not surely known closer to now. */
+/** Venues tell their newest minute late: a day is not surely known up to now. */
 const VENUE_LATE_MS = 60_000
-/** Beyond what is surely known, what was read is believed for so long. */
+/** An answer is believed for so long beyond the time up to which it is surely known. */
 const BELIEVED_MS = 60_000
-/** What came back empty again and again is believed so long at most. */
+/** Empty answers are believed for so long at most. */
 const EMPTY_BELIEVED_MS_MAX = DAY_MS
-/** Days whose empty answers are counted; beyond it the longest known are forgotten. */
+/** Days whose empty answers are counted; full: the oldest count is forgotten. */
 const EMPTY_DAYS_MAX = 10_000
-/** How many days before a silent one are looked at. */
+/** So many days before a day without a price are looked at. */
 const DAYS_BACK = 14
-/** The day, and what was before it. */
+/** The day, and the days before it. */
 const ASKS_MAX = 2
 
-/** What has to be asked to know a price: a day, or days before one that is silent so early. */
+/** What the venue must be asked for to know a price: a day, or the days before one that has no price so early. */
 interface Missing {
   readonly kind: 'day' | 'before'
   readonly day: number
@@ -52,7 +51,7 @@ type Recalled = { readonly kind: 'known'; readonly point: PricePoint | null } | 
 export class PastPrices implements PastPricesView {
   readonly #parts: PastPricesParts
   readonly #asking: PastAsking
-  /** Answers on their way; as many as PastAsking lets run and wait. */
+  /** Questions under way; as many as PastAsking lets run and wait. */
   readonly #coming = new Map<string, Promise<void>>()
   /** How often in a row a day came back empty, by market and day. */
   readonly #emptyCounts = new Map<string, number>()
@@ -68,11 +67,11 @@ export class PastPrices implements PastPricesView {
     }
   }
 
-  /** See PastPricesView; at once when nothing must be asked. */
+  /** See PastPricesView; no promise when the venue need not be asked. */
   at(market: MarketView, askedMs: TimeMs): PricePoint | null | Promise<PricePoint | null> {
     const nowMs = this.#parts.clock.nowMs()
     const atMs = askedMs < nowMs ? askedMs : nowMs
-    // No market is that old, and where a listing has no times, no venue need be asked.
+    // No market is that old; a listing without times would have the venue asked.
     if (atMs <= 0) return null
     const own = market.priceAt(atMs)
     if (own !== null && this.#isSure(market, own, atMs)) return own
@@ -83,7 +82,7 @@ export class PastPrices implements PastPricesView {
     return recalled.kind === 'known' ? recalled.point : this.#ask(market, atMs, recalled)
   }
 
-  /** Ends what is being asked; whoever waits for it is refused. */
+  /** Ends the questions under way; their callers are refused. */
   stop(): void {
     this.#asking.stop()
   }
@@ -102,7 +101,7 @@ export class PastPrices implements PastPricesView {
     return market.priceAt(this.#parts.clock.nowMs())?.timeMs === own.timeMs
   }
 
-  /** The present price, where it has been that since then: of a followed book, or one that rests. */
+  /** The present price, where it has not changed since that time: of a live book, or of a market that is not open. */
   #present(market: MarketView, atMs: TimeMs): PricePoint | null {
     const { status } = market.summary
     const { price, source, observedAtMs } = market.price()
@@ -114,7 +113,7 @@ export class PastPrices implements PastPricesView {
     return { price, timeMs: observedAtMs }
   }
 
-  /** The answer as far as it is kept, or the first thing that is not. */
+  /** The answer, or the first days that it needs and that are not kept. */
   #recall(market: MarketView, atMs: TimeMs): Recalled {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -141,16 +140,16 @@ export class PastPrices implements PastPricesView {
     return { kind: 'known', point: own }
   }
 
-  /** Whether what was read of a day tells of this time; shortly after it was read, of any. */
+  /** Whether the kept day is known up to this time; shortly after it was read it counts as known wholly. */
   #isKnown({ knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
     if (atMs <= knownToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
     const believedMs = Math.min(BELIEVED_MS * 2 ** (emptyCount - 1), EMPTY_BELIEVED_MS_MAX)
-    // Both ways, since the calendar may be put back a little.
+    // Both ways: the calendar may be put back a little.
     return Math.abs(this.#parts.clock.nowMs() - readAtMs) < believedMs
   }
 
-  /** Counts answers without any price of days in a row, so that they are asked for less and less. */
+  /** Counts empty answers in a row for each day, so that the day is asked for less and less. */
   #noteEmpty(market: MarketView, isEmpty: boolean, { fromDay, toDay }: Missing): void {
     const { number, venue, nativeId } = market.ref
     for (let day = fromDay; day <= toDay; day += 1) {
@@ -167,7 +166,7 @@ export class PastPrices implements PastPricesView {
     if (isEmpty) this.#doubts[venue].note(new AnswerDoubt('prices', 'empty', detail))
   }
 
-  /** Whoever misses the same waits for the same answer. */
+  /** Callers that miss the same days wait for the same answer. */
   async #ask(market: MarketView, atMs: TimeMs, first: Missing): Promise<PricePoint | null> {
     const deadline = this.#asking.deadline(market)
     try {
@@ -222,18 +221,18 @@ export class PastPrices implements PastPricesView {
     if (isOlder && points.length > 0) {
       this.#doubts[venue].note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
     }
-    // After its end a market has no prices: there nothing is what must come.
+    // After its end a market has no prices: an empty answer is right.
     const isOver = lastDayOf(market.summary, day) < day
     const isProof = isOver || (points.length > 0 && !isOlder)
     const toMs = isProof ? knownTo(market, day, readAtMs) : (kept?.knownToMs ?? startOf(day))
-    // What stood when the day began is not looked for again each time the day is read further.
+    // The carried price is not looked for again each time more of the day is read.
     const stood = kept?.seconds[0] === 0 ? (kept.prices[0] ?? null) : null
     const carried = before === null ? stood : this.#standing(market, before, day)
     const all = joined(keptPoints, points, startOf(day))
     pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
-  /** The last price before the day then stands at its start; that there was none is kept, too. */
+  /** Keeps the last price before the day as its carried price; keeps as well that there was none. */
   #keepBefore(market: MarketView, missing: Missing, { readAtMs, points }: Told): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -257,7 +256,7 @@ export class PastPrices implements PastPricesView {
     pastPrices.put(number, day, pastDay(day, pointsOf(kept, day), known))
   }
 
-  /** The price that stood when a day began: the venue's last before it, or ours when it is newer. */
+  /** The price that held when a day began: the venue's last before it, or ours when it is newer. */
   #standing(market: MarketView, told: PricePoint, day: number) {
     return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), told) ?? told).price
   }
@@ -268,8 +267,8 @@ function emptyKey(market: MarketNumber, day: number): string {
 }
 
 /**
- * A day's prices as they are kept and as they are told now, in order; what is told now counts where
- * both have a moment. The price that stood when the day began is left out.
+ * The kept prices of a day and the venue's answer in one order; the answer wins where both have a price of a moment. The
+ * carried price is left out.
  */
 function joined(
   kept: readonly PricePoint[],
@@ -282,28 +281,28 @@ function joined(
   return [...moments.values()].sort((one, other) => one.timeMs - other.timeMs)
 }
 
-/** Before this there was no market, and so no price; 0 when the listing does not say. */
+/** Before this time the market did not exist; 0 when the listing does not say. */
 function bornMs({ createdAtMs, openAtMs }: MarketSummary): number {
   const times = [createdAtMs, openAtMs].filter((atMs) => atMs !== null)
   return times.length === 0 ? 0 : Math.max(0, Math.min(...times))
 }
 
-/** How far a day is surely known that was read now: to its end once no further price can come. */
+/** Up to when a day that is read now is surely known: to its end once no further price can come. */
 function knownTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
   const endMs = startOf(day + 1)
   const isOver = summary.status === 'resolved' || lastDayOf(summary, day) < day
   return isOver ? endMs : timeMs(Math.min(nowMs - VENUE_LATE_MS, endMs))
 }
 
-/** The last day on which a market may have had prices; `day` while it may have some still. */
+/** The last day on which a market may have had prices; `day` while it may still get some. */
 function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
   // The close may be a little later than listed.
   return status === 'open' || closeAtMs === null ? day : dayOf(closeAtMs) + 1
 }
 
 /**
- * The days to look back at from one: those just before it, or the last ones of a market that ended
- * before all of these. None is before the market was.
+ * The days before `day` to look at: those just before it, or the last ones of a market that ended before all of these. None
+ * is before the market existed.
  */
 function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDay: number } {
   const lastDay = lastDayOf(market, day)
@@ -317,7 +316,7 @@ function isFromThen({ timeMs: seenMs }: PricePoint, fromMs: TimeMs): boolean {
   return seenMs >= fromMs - priceAgeMsMax
 }
 
-/** What a market paid, from its end on: the listing knows that end, not the moment of payment. */
+/** A market's payout, from its end on: the listing has its close, not the moment of payment. */
 function settlementAt(summary: MarketSummary, atMs: TimeMs): PricePoint | null {
   const { status, settlementPrice, closeAtMs } = summary
   if (status !== 'resolved' || settlementPrice === null) return null

@@ -1,6 +1,6 @@
-// Rows of numbers by column: what lists filter and sort by, in typed arrays, since walking through a
-// hundred thousand objects takes longer than a turn of the loop may. Rows stand in the order of their
-// numbers, which only grow; a removed row leaves a hole, and holes are closed once they are a quarter.
+// Rows of numbers by column: what lists filter and sort by, in typed arrays, since a walk through a hundred thousand
+// objects takes longer than a turn of the loop may. Rows are in the order of their numbers, which only grow; a removed row
+// leaves a hole, and holes are closed once they are a quarter.
 // Not for: what the columns mean (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts). Upholds CAT16.
 //
 //   number   3   4   7   9  12        slot of number 7: 2
@@ -13,7 +13,7 @@ const CAPACITY_FIRST = 1_024
 const HOLES_MIN = 1_024
 const HOLES_SHARE = 4
 
-/** One column; take `values` anew after rows were added, since growing replaces it. */
+/** One column; read `values` again after rows were added, since growing replaces it. */
 export interface Column<Values> {
   values: Values
 }
@@ -23,14 +23,14 @@ interface Stretched {
   move(from: number, to: number): void
 }
 
-/** Told of holes being closed, which gives rows other slots. */
+/** Called when holes are closed, which gives rows other slots. */
 export interface MoveWatcher {
   before(): void
-  /** By the slot before, the slot now; what a hole has is of no meaning. */
+  /** By the slot before, the slot now; the value of a hole has no meaning. */
   after(movedTo: Uint32Array): void
 }
 
-/** Bounded by the rows that its owner adds; four bytes stay for each number that was ever given. */
+/** Bounded by the rows that its user adds; four bytes stay for each number that was ever used. */
 export class Columns {
   readonly #columns: Stretched[] = []
   readonly #watchers: MoveWatcher[] = []
@@ -75,7 +75,7 @@ export class Columns {
     return column
   }
 
-  /** A column of anything; holes keep what they had until they are closed. */
+  /** A column of objects; holes keep their values until they are closed. */
   objects<Value>(none: Value): Column<Value[]> {
     const column: Column<Value[]> = { values: [] }
     this.#columns.push({
@@ -112,8 +112,8 @@ export class Columns {
   }
 
   /**
-   * A new row at the end, whose columns the caller sets: an earlier row may have left values there.
-   * Throws when the number is no larger than the last (our bug).
+   * Adds a row at the end and returns its slot; the caller sets every column, since an earlier row may have left values
+   * there. Throws when the number is no larger than the last (our bug).
    */
   add(number: number): number {
     const last = this.#length === 0 ? 0 : (this.numbers[this.#length - 1] ?? 0)

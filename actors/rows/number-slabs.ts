@@ -1,7 +1,6 @@
-// Memory for lists of numbers that are kept for a while and end about in the order in which they
-// came: cut from slabs that are used again once all that was in them has ended. An array for each
-// list made the garbage collector walk the whole heap for every few dozen lists of a large catalogue.
-// Not for: when a list ends (actors/rows/rankings.ts). Upholds RANK6.
+// Memory for lists of numbers that are kept for a while and end about in the order in which they came: cut from slabs that
+// are used again once all of their lists have ended. With an array for each list the garbage collector walked the whole
+// heap for every few dozen lists of a large catalogue. Not for: when a list ends (actors/rows/rankings.ts). Upholds RANK6.
 
 /** The first slab is small, since few catalogues are large; each next one twice as large. */
 const SLAB_LENGTH_FIRST = 4_096
@@ -19,7 +18,7 @@ export interface KeptNumbers {
   end(): void
 }
 
-/** Bounded by what was kept at one time, and one slab for each end of it. */
+/** Bounded by the lists kept at one time, and a slab at either end of them. */
 export class NumberSlabs {
   #current = newSlab(SLAB_LENGTH_FIRST)
   readonly #free: Slab[] = []

@@ -1,7 +1,7 @@
-// Ranked lists of markets and events, cut at one moment and kept while clients page through them, so
-// that a client that pages to the end sees every row of that moment once. A ranking is cut at most
-// every 5 s a filter and shared by all clients; kept 5 minutes; all together at most 64 MiB, beyond
-// which the oldest end. Upholds RANK1, RANK2, RANK4, RANK6.
+// Ranked lists of markets, events and matches, cut at one moment and kept while clients page through them, so that a
+// client that pages to the end sees every row of that moment once. A ranking is cut at most every 5 s a filter and shared
+// by all clients; kept 5 minutes; all together at most 64 MiB, beyond which the oldest end.
+// Upholds RANK1, RANK2, RANK4, RANK6.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type KeptNumbers, NumberSlabs } from './number-slabs.ts'
@@ -13,10 +13,10 @@ const PIN_OVERHEAD_BYTES = 512
 
 export interface Ranking {
   readonly pin: number
-  /** What was asked for. */
+  /** The filter and order for which it was cut. */
   readonly key: string
   readonly cutAtMs: number
-  /** Of markets or of events, best first; overwritten some time after the ranking ended. */
+  /** Best first; overwritten some time after the ranking ended. */
   readonly numbers: Uint32Array
 }
 
@@ -37,7 +37,7 @@ export class Rankings {
     this.#clock = clock
   }
 
-  /** The ranking that clients who ask for this share; null when there is none or it is 5 s old. */
+  /** The shared ranking of this key; null when there is none or it is 5 s old. */
   shared(key: string): Ranking | null {
     const nowMs = this.#clock.monotonicMs()
     this.#expire(nowMs)
@@ -45,7 +45,7 @@ export class Rankings {
     return shared !== undefined && nowMs - shared.cutAtMs < SHARED_MS ? shared : null
   }
 
-  /** Keeps a copy of a ranking that was cut just now; the one before goes on where its rows are the same. */
+  /** Keeps a copy of a ranking that was cut just now; an equal one before it is renewed instead. */
   keep(key: string, cut: Uint32Array): Ranking {
     const nowMs = this.#clock.monotonicMs()
     const before = this.#pins.get(this.#newest.get(key)?.pin ?? 0)

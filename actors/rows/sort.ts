@@ -4,7 +4,7 @@
 
 const WORD_BITS = 32
 const WORD = 2 ** WORD_BITS
-/** Few passes over many rows are quicker than many over few digits, as long as the counts stay near. */
+/** Few passes with large digits are quicker than many with small ones, as long as the counts fit the processor's cache. */
 const DIGIT_BITS_MAX = 14
 const SHORT_ROWS = 4_096
 const DIGIT_BITS_SHORT = 8
@@ -16,8 +16,8 @@ const starts = new Uint32Array(2 ** DIGIT_BITS_MAX)
 /**
  * The positions 0 … `count` - 1 in the order of their keys, which are whole numbers of at most 53 bits
  * or NaN for unknown: unknown ones come last in both directions, equal ones in order of position.
- * What is returned is overwritten by the next call: copies of every sort made the garbage collector
- * walk the whole heap for its half a megabyte.
+ * The result is overwritten by the next call: with a copy for every sort the garbage collector walked the whole heap for
+ * half a megabyte each.
  */
 export function sortedPositions(
   keys: Float64Array,
@@ -59,7 +59,7 @@ function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): nu
   for (let position = 0; position < count; position += 1) {
     const key = keys[position] ?? Number.NaN
     const distance = order === 'asc' ? key - least : most - key
-    // Not a number is not at least 0.
+    // NaN is not at least 0.
     const place = distance >= 0 ? distance : unknown
     const upper = Math.floor(place / WORD)
     high[position] = upper

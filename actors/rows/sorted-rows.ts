@@ -1,6 +1,6 @@
-// Rows kept in the order of one column, so that a list over all of them is cut by walking and not by
-// sorting: what changed since is remembered, sorted alone, and merged in before the next walk, or as
-// soon as it is much. Merging a few thousand rows into a hundred thousand takes half a millisecond.
+// Rows kept in the order of one column, so that a list over all of them is cut by walking and not by sorting: changed rows
+// are remembered, sorted by themselves, and merged in before the next walk, or as soon as they are many. Merging a few
+// thousand rows into a hundred thousand takes half a millisecond.
 // Not for: which rows a list has (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts). Upholds CAT20.
 //
 //   place    0   1   2   3   4   5        key ascending, unknown (not a number) last,
@@ -10,7 +10,7 @@
 import type { Column, Columns } from './columns.ts'
 import { sortedPositions } from './sort.ts'
 
-/** More changed rows than these are merged at once; a merge for each so many changes costs little. */
+/** When so many rows have changed, they are merged at once. */
 const CHANGED_MAX = 4_096
 
 /** Bounded by the rows; twice twelve bytes a row. */
@@ -20,7 +20,7 @@ export class SortedRows {
   /** 1 where a row is among the changed. */
   readonly #isChanged: Column<Uint8Array>
   readonly #changed = new Uint32Array(CHANGED_MAX)
-  /** Of these, those that are not gone, with their keys: for one merge at a time. */
+  /** The changed rows that are not gone, with their keys: for one merge at a time. */
   readonly #live = new Uint32Array(CHANGED_MAX)
   readonly #liveKeys = new Float64Array(CHANGED_MAX)
   #changedCount = 0
@@ -40,7 +40,7 @@ export class SortedRows {
     })
   }
 
-  /** A row is new, or its key changed, or it is about to be removed: after the key was written. */
+  /** A row is new, its key changed, or it is about to be removed. Call it after the key was written. */
   touch(slot: number): void {
     const { values: isChanged } = this.#isChanged
     if (isChanged[slot] === 1) return
@@ -92,7 +92,7 @@ export class SortedRows {
     return count
   }
 
-  /** Puts the changed rows where their keys say, and drops those that are gone. */
+  /** Puts the changed rows at the places of their keys, and drops those that are gone. */
   #merge(): void {
     const { length, isGone } = this.#rows
     const { values } = this.#values

@@ -1,7 +1,7 @@
-// The events about games by day, and each day's events grouped into games: in steps, when somebody asks,
-// and kept until something about the day changes. What it keeps is bounded by the catalogue.
-// Not for: which market is about what (actors/sports/sports.ts), or when two games are one (engine/sports/).
-// Upholds SPORTS1, SPORTS2, SPORTS12.
+// The events about games by day, and each day's events grouped into games: in steps, at a request, and kept until
+// something about the day changes. Bounded by the catalogue.
+// Not for: which market is about which game (actors/sports/sports.ts), or when two listings are one game
+// (engine/sports/). Upholds SPORTS1, SPORTS2, SPORTS12.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import { addDays } from '../../engine/sports/eastern-date.ts'
@@ -15,7 +15,7 @@ import type { MarketView } from '../views.ts'
 
 /** A date's games depend on listings of this many days before and after (game-pairs.ts). */
 const AROUND_DAYS = 2
-/** Grouped days that are kept; beyond them the one grouped first goes and is grouped anew. */
+/** Grouped days that are kept; full: the one grouped first is forgotten, and grouped again when asked for. */
 const KEPT_MAX = 64
 
 /** An event that is about a game, with its markets. */
@@ -24,7 +24,7 @@ export interface GameEvent {
   readonly markets: ReadonlyMap<number, MarketView>
 }
 
-/** What each venue lists of one day. */
+/** The games that each venue lists for one day. */
 interface Gathered {
   readonly a: readonly VenueGame[]
   readonly b: readonly VenueGame[]
@@ -34,9 +34,9 @@ interface Day {
   readonly events: Set<GameEvent>
   /** `venue/anchor` → its events. */
   readonly byAnchor: Map<string, Set<GameEvent>>
-  /** Of all changes so far; no two states of any days share one. */
+  /** Counts the changes of all days; no two states of any days share one. */
   version: number
-  /** Once asked for, until an event of the day changes. */
+  /** Null until asked for, and after an event of the day changed. */
   gathered: Gathered | null
 }
 
@@ -54,7 +54,7 @@ export class GameDays {
 
   place(event: GameEvent): void {
     const { venue, league, sides } = event.clue
-    // Names are read now, one listing at a time, and not when somebody asks for the day.
+    // Names are read now, one listing at a time, and not at a request for the day.
     for (const side of sides) this.#table.team(league, { venue, ...side })
     const key = dayKey(event.clue)
     let day = this.#days.get(key)
@@ -83,7 +83,7 @@ export class GameDays {
     if (day.events.size === 0) this.#days.delete(key)
   }
 
-  /** Teams may be called otherwise from now on. */
+  /** The table of teams has changed: names may mean other teams from now on. */
   noteTable(): void {
     this.#tableVersion += 1
     for (const day of this.#days.values()) day.gathered = null
@@ -95,8 +95,8 @@ export class GameDays {
   }
 
   /**
-   * The games of one arena around a date, grouped once until something about them changes; what
-   * changes meanwhile is seen by the next to ask.
+   * The games of one arena around a date, grouped once until something about them changes; a change during the grouping is
+   * seen by the next call.
    */
   *games(arena: string, date: string): Steps<readonly Game[]> {
     const stamp = this.#stamp(arena, date)
@@ -121,7 +121,7 @@ export class GameDays {
     for (const side of [game.a, game.b]) {
       if (side === null) continue
       const { clue } = side
-      // An anchor may be of several events, dated apart only when venue a corrected one of them.
+      // Several events may share an anchor, with different dates only after venue a corrected one of them.
       const day = this.#days.get(dayKey(clue))
       const ofSide: MarketView[] = []
       for (const anchor of new Set(side.anchors)) {

@@ -1,7 +1,7 @@
-// Which markets are about which game: kept per event as the catalogue learns and forgets markets, and
-// read again when a venue's list of teams says more. What it keeps is bounded by the catalogue.
-// Not for: a day's events as games (game-days.ts), what a title or ticker means and when two games are
-// one (engine/sports/). Upholds SPORTS1 to SPORTS5, SPORTS10 to SPORTS12.
+// Which markets are about which game: kept per event as the catalogue learns and forgets markets, and read again when a
+// venue's list of teams says more. An owner, called directly. Bounded by the catalogue.
+// Not for: a day's events as games (game-days.ts), what a title or ticker means and when two games are one
+// (engine/sports/). Upholds SPORTS1 to SPORTS5, SPORTS10 to SPORTS12.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -24,7 +24,7 @@ import { GameDays, type GameEvent } from './game-days.ts'
 interface Entry {
   readonly facts: EventFacts
   readonly markets: Map<number, MarketView>
-  /** Among the days; null while its ticker tells no two teams, which a list of teams may change. */
+  /** As it stands in its day; null while its ticker names no two teams, which a list of teams may change. */
   readonly placed: GameEvent | null
 }
 
@@ -35,9 +35,9 @@ export class Sports implements SportsView, CatalogWatcher {
   readonly #days = new GameDays(this.#table)
   /** By venue and the venue's id of the event. */
   readonly #entries = new Map<string, Entry>()
-  /** Where each market was put, for when its event changes. */
+  /** The entry of each market, by which it is found when its event changes. */
   readonly #eventOfMarket = new Map<number, string>()
-  /** One day is grouped at a time, so that the second to ask finds it done; bounded, else refused. */
+  /** One day is grouped at a time, so that a second request for it finds it done; full: the newest is refused. */
   readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
 
   constructor(parts: {
@@ -62,11 +62,11 @@ export class Sports implements SportsView, CatalogWatcher {
     this.#eventOfMarket.set(number, key)
     const isSame = known !== undefined && isSameFacts(known.facts, facts)
     if (!isSame) return this.#put(key, { facts, markets }, markets.values())
-    // A further market's ticker may tell what those known did not.
+    // A further market's ticker may name what the known ones do not.
     if (known.placed === null && isNew) this.#put(key, { facts, markets }, [market])
   }
 
-  /** Its facts are the same for all its markets: the first tells them. */
+  /** An event's facts are the same for all its markets: one market of each event is enough. */
   onEvent(markets: readonly MarketView[]): void {
     const seen = new Set<string>()
     for (const market of markets) {
@@ -83,8 +83,8 @@ export class Sports implements SportsView, CatalogWatcher {
   }
 
   /**
-   * Takes a venue's list of teams, at the start and whenever it was read again, and reads again what
-   * depends on it; a piece in each turn of the loop.
+   * Takes a venue's list of teams, at the start and whenever it was read again, and reads the events that depend on it
+   * again; a piece in each turn of the loop.
    */
   learnTeams(listings: readonly TeamListing[]): Promise<void> {
     return inPieces(this.#clock, this.#learning(listings))
@@ -96,7 +96,7 @@ export class Sports implements SportsView, CatalogWatcher {
       yield
     }
     this.#days.noteTable()
-    // Those that come from now on are read with the whole table.
+    // Events that are listed from now on are read with the whole table.
     for (const [key, entry] of [...this.#entries]) {
       // Tickers of venue b are cut by the table; slugs and tournaments are not.
       const isCurrent = this.#entries.get(key) === entry
@@ -157,7 +157,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (entry.placed !== null) this.#days.unplace(entry.placed)
   }
 
-  /** Reads an event by some of its markets, and moves it when it is about another game than before. */
+  /** Reads an event from some of its markets, and moves it when it is about another game than before. */
   #put(
     key: string,
     { facts, markets }: Pick<Entry, 'facts' | 'markets'>,
@@ -203,14 +203,14 @@ export class Sports implements SportsView, CatalogWatcher {
   }
 }
 
-/** What the tickers of venue b's markets add to their event's. */
+/** What the tickers of venue b's markets add to the ticker of their event. */
 function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): readonly string[] {
   return markets.map(({ ref }) => ref.nativeId.slice(nativeId.length + 1))
 }
 
 const DATED = /^([a-z0-9]+)-.+-\d{4}-\d{2}-\d{2}/i
 
-/** Cheap, since it is asked of every market: whether parsing is worth while. */
+/** Whether parsing is worth while; cheap, since it is asked of every market. */
 function mayBeGame({ ref, summary }: MarketView): boolean {
   if (ref.venue === 'b') {
     return (
@@ -226,7 +226,7 @@ function eventKey({ ref, summary }: MarketView): string {
   return `${ref.venue}/${summary.event ?? summary.slug}`
 }
 
-/** Times of venue b move with each listing. */
+/** The end is left out: it moves with each listing of venue b. */
 function isSameFacts(one: EventFacts, other: EventFacts): boolean {
   return one.title === other.title && one.startMs === other.startMs && one.series === other.series
 }

@@ -1,7 +1,7 @@
-// Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute,
-// a whole crawl every hour, and single markets that messages named. Network trouble is retried for
-// ever with back-off; what was read is kept. A crawl that lacks what must be there is not believed and is
-// repeated with back-off; the markets it lacks are asked for one by one. Upholds VEN6, VEN7, ANSWER3, CAT12.
+// Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute, a whole crawl every hour,
+// and single markets that messages named. Network failures are retried for ever with back-off; pages that were read
+// before a failure are kept. A crawl that lacks markets which must be listed is doubted: it is repeated with back-off,
+// and the lacking markets are asked for one by one. Upholds VEN6, VEN7, ANSWER3, CAT12.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -18,13 +18,13 @@ const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000
 /**
- * After so many crawls that are not believed the catalogue counts as loaded, as far as it is known; at
- * once where nothing is.
+ * After so many doubted crawls the catalogue counts as loaded, with what is known; after the first one where nothing is
+ * known.
  */
 const DOUBTS_UNTIL_LOADED = 3
 /** Markets taken in one turn of the loop, a few milliseconds at most. */
 const SLICE_MARKETS = 50
-/** Before a market is asked for; doubled for each answer that lacked it. */
+/** The wait before a market is asked for; doubled for each answer that lacked it. */
 const ASK_DELAY_MS = 250
 const ASK_BATCH = 100
 /** A market that messages name may take a moment to appear over REST. */
@@ -72,7 +72,7 @@ export class CatalogReader {
     await Promise.all([this.#task, this.#askTask])
   }
 
-  /** Has a market read (again) soon; those asked for together are read together. */
+  /** Has a market read (again) soon; markets that are asked for at about the same time are read together. */
   ask(market: NativeMarketId): void {
     if (this.#asked.size >= ASK_WAITING_MAX || this.#asked.has(market)) return
     this.#asked.set(market, 0)
@@ -112,7 +112,7 @@ export class CatalogReader {
     }
   }
 
-  /** Crawls until one is believed, or `doubtsMax` were not; null when stopped. */
+  /** Crawls until a crawl is believed, or `doubtsMax` were doubted; null when stopped. */
   async #crawl(doubtsMax: number): Promise<Crawl | null> {
     const { signal } = this.#abort
     let delayMs = RETRY_FIRST_MS
@@ -137,8 +137,8 @@ export class CatalogReader {
   }
 
   /**
-   * Throws AnswerDoubt when the crawl is not to be believed. What a believed one lacks is asked for by
-   * itself, and so it is of the last that is tried.
+   * Throws AnswerDoubt when the crawl is doubted. Markets that a believed crawl lacks are asked for one by one, and so are
+   * those that the last try lacks.
    */
   async #crawlOnce(isLast: boolean): Promise<void> {
     const { signal } = this.#abort
@@ -157,7 +157,7 @@ export class CatalogReader {
     throw new AnswerDoubt('catalogue', reason, `${lacking.size} of ${known} open markets missing`)
   }
 
-  /** Slice by slice, with a turn of the loop for sockets and timers after each. */
+  /** Takes a page slice by slice, with a turn of the loop for sockets and timers after each. */
   async #take(page: CatalogPage): Promise<void> {
     for (const slice of slicesOf(page, SLICE_MARKETS)) {
       if (this.#abort.signal.aborted) return
@@ -199,7 +199,7 @@ export class CatalogReader {
 
 interface Crawl {
   readonly startedAtMs: TimeMs
-  /** It listed all that must be there. */
+  /** The crawl listed every market that must be listed. */
   readonly isWhole: boolean
 }
 

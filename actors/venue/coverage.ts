@@ -1,7 +1,7 @@
-// When a venue's feed was live, written down while it is: within one interval the absence of a tick
-// means that a price did not change. An interval ends with the last data that came, never later.
-// Not for: deciding what live means, and how late books may be (actors/venue/venue.ts), or single markets' books, which are asked for
-// again within seconds of a loss. Upholds COVER1 to COVER4.
+// When a venue's feed was live, written down while it is: within one interval the absence of a tick means that a price
+// did not change. An interval ends with the last data that came, never later.
+// Not for: deciding what live means, and how late books may be (actors/venue/venue.ts), or the books of single markets,
+// which are asked for again within seconds of a loss. Upholds COVER1 to COVER4.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -14,7 +14,7 @@ export interface CoverageParts {
   readonly clock: Clock
 }
 
-/** The running interval's end is written this often: what a crash forgets at most. */
+/** The running interval's end is written this often; a crash forgets no more. */
 const WRITE_EVERY_MS = 10_000
 
 export class VenueCoverage {
@@ -32,11 +32,11 @@ export class VenueCoverage {
     return this.#fromMs
   }
 
-  /** The feed is live now, and its newest data came at this time; call it every second or so. */
+  /** The feed is live now, and its newest data came at this time. Call it about every second while it is. */
   extend(lastDataAtMs: TimeMs | null): void {
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
-    // A calendar that was put back would make an interval that ends before it begins.
+    // After a calendar that was put back the interval would end before it begins.
     if (this.#toMs !== null && nowMs < this.#toMs) this.end()
     if (this.#fromMs === null || this.#toMs === null) {
       this.#fromMs = nowMs
@@ -50,7 +50,7 @@ export class VenueCoverage {
     if (clock.monotonicMs() - this.#writtenAtMs >= WRITE_EVERY_MS) this.#write()
   }
 
-  /** The feed is live no more, or lost a connection for however short: what follows is a new interval. */
+  /** The feed is not live any more, or lost a connection for however short: ends the interval. */
   end(): void {
     if (this.#fromMs === null) return
     this.#write()

@@ -1,8 +1,8 @@
-// How long what has come waits in our own hands: ten times a second the ages of all waiting messages, and
-// how late the loop itself is. Owners of messages that wait too long are told, and so are the venues, which
-// mark what they bring as stale and ask for late books again once there is room. Decides what is read of the venues:
-// nothing while too much waits, no trades while trades wait for too long.
-// An owner without a mailbox: it must look also while no turns run. Upholds DELAY1, DELAY2.
+// How long messages wait within this process: ten times a second the ages of all waiting messages, and how late the loop
+// itself is. Actors whose messages wait too long are called (`onLate`), and so are the venues, which mark their books as
+// stale and ask for late books again once there is room. Decides what is read of the venues: nothing while too much
+// waits, no trades while trades wait for too long.
+// An owner, called directly, without a mailbox: it must look also while no turns run. Upholds DELAY1, DELAY2.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { delayLookMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
@@ -12,14 +12,14 @@ import type { Readable } from '../../engine/venues/venue.ts'
 import type { System } from '../system.ts'
 import type { OwnDelay } from './delay.ts'
 
-/** Whoever must know how late we are. */
+/** A part that must know how late this process is. */
 export interface DelayWatcher {
   lookAtDelay(own: OwnDelay): void
-  /** From now on only this is read. */
+  /** From now on only `what` is read of the venue. */
   read(what: Readable): void
 }
 
-/** Looks that the longest wait, and the loop's, are the longest of: two seconds, and five. */
+/** The longest wait is that of the last so many looks (two seconds); the loop's longest delay, of so many (five). */
 const WAIT_LOOKS = 20
 const LOOP_LOOKS = 50
 
@@ -57,12 +57,12 @@ export class DelayWatch {
     metrics.gauge('loop_delay_ms', loopHelp, () => Math.max(0, ...this.#loops))
   }
 
-  /** The longest that anything waited during the last two seconds: for its turn, or for the loop. */
+  /** The longest that a message waited for its turn, or for the loop, during the last two seconds. */
   get delayMs(): number {
     return Math.max(0, ...this.#waits, ...this.#keptWaits, ...this.#loops.slice(-WAIT_LOOKS))
   }
 
-  /** Tells somebody at every look, after those who are told already. */
+  /** Adds a watcher behind those already there. */
   watch(watcher: DelayWatcher): void {
     this.#watchers.push(watcher)
   }
@@ -76,7 +76,7 @@ export class DelayWatch {
     this.#stopTimer()
   }
 
-  /** Tells the venues what is to be read, when that has changed. */
+  /** Calls the watchers' `read` when what is to be read has changed. */
   #chooseReading(): void {
     const what = this.#system.isFull ? 'nothing' : this.#areTradesPaused ? 'books' : 'all'
     if (what === this.#read) return
@@ -115,7 +115,7 @@ export class DelayWatch {
   }
 }
 
-/** Adds the newest and lets the oldest of more than `countMax` go. */
+/** Appends a value and drops the oldest beyond `countMax`. */
 function keep(values: number[], value: number, countMax: number): void {
   values.push(value)
   if (values.length > countMax) values.shift()

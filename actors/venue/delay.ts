@@ -1,8 +1,8 @@
-// How late one venue's messages come, and whether through our own fault: from the venue to us (`lagMs`), and
-// whether what we read had lain unread (`isBehind`). Arrival stamps cannot tell: what waits in the kernel's
-// buffer is stamped when it is read. The evidence is our own slowness (the loop stood still, or reading was
-// paused) together with venue times that are later than this venue's usually are.
-// Not for: what waits in mailboxes, whose ages are known (actors/system.ts). Upholds DELAY3 to DELAY5.
+// How late one venue's messages come, and whether through our own fault: from the venue to us (`lagMs`), and whether what
+// we read had lain unread (`isBehind`). Arrival stamps cannot tell: bytes that wait in the kernel's buffer are stamped
+// when they are read. The evidence is our own slowness (the loop stood still, or reading was paused) together with
+// venue times that are later than this venue's usually are.
+// Not for: messages that wait in mailboxes, whose ages are known (actors/system.ts). Upholds DELAY3 to DELAY5.
 
 import type { VenueEvent } from '../../engine/events.ts'
 import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/limits.ts'
@@ -11,51 +11,50 @@ import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/lim
 export interface OwnDelay {
   /** The monotonic clock, in milliseconds. */
   readonly nowMs: number
-  /** The longest wait of a change of a book for its turn during the last two seconds, and of anything else. */
+  /** The longest wait for a turn during the last two seconds: of perishable messages, and of kept ones. */
   readonly waitedMs: number
   readonly keptMs: number
-  /** Whether trades are not read, since too many wait. */
+  /** Whether trades are not being read, since they wait for too long. */
   readonly areTradesPaused: boolean
   /** How late the loop was at this look, and at most during the last five seconds. */
   readonly loopMs: number
   readonly loopMsMax: number
-  /** For how long nothing has been read; 0 while books are. */
+  /** For how long the venues have not been read at all; 0 while books are. */
   readonly pausedMs: number
   /** By how much the calendar has moved against the monotonic clock since the last look. */
   readonly calendarMovedMs: number
 }
 
-/** The smallest difference between our time and the venue's is that of the last five to ten minutes in which nothing
- * lay unread: what is late for longer than that would else become what is usual. */
+/** The usual difference between our time and the venue's is the smallest of the last five to ten minutes in which
+ * nothing lay unread: otherwise a long delay would become the usual one. */
 const FLOOR_EVERY_MS = 300_000
-/** A calendar that is set anew moves by so much at least; one that is slewed, by half a millisecond a second. */
+/** A calendar that is set moves by at least so much; one that is slewed, by half a millisecond a second. */
 const CALENDAR_MS_MOVED = 250
-/** Without any slowness of ours for so long, what comes late is late at the venue, or by its clock. */
+/** After so long without any slowness of ours, late messages are late at the venue, or by its clock. */
 const WELL_MS = 60_000
-/** The loop is slow when it was so late: on an idle machine it is by some milliseconds. */
+/** The loop is slow when it was late by so much; on an idle machine it is late by some milliseconds. */
 const LOOP_MS_SLOW = 100
-/** What is read is no longer late when it comes so much later than usual at most, at so many looks in a row; once
- * something came late, a look that saw nothing come says nothing, but so many of them while we are not slow say that
- * nothing lies unread. */
+/** The venue is behind no more when its messages come at most so much later than usual at so many looks in a row. After
+ * a late message a look without any message is no evidence; so many of them while we are not slow are. */
 const EXCESS_MS_CALM = 500
 const CALM_LOOKS = 3
 const SILENT_LOOKS = 20
 
-/** One venue's. */
+/** The delay of one venue. */
 export class VenueDelay {
   #lagMs: number | null = null
-  /** Our time less the venue's, clocks' difference included: the most of the changes since the last look, since of a
-   * venue's connections one may be late alone, and the least of all. */
+  /** Our time less the venue's, with the clocks' difference in it: the greatest of the changes since the last look, since
+   * one connection of a venue may be late alone, and below it the smallest of all changes. */
   #latestMs: number | null = null
   #excessMs = 0
   #floorMs = Number.POSITIVE_INFINITY
   #olderFloorMs = Number.POSITIVE_INFINITY
   #floorSinceMs = Number.NEGATIVE_INFINITY
   #isBehind = false
-  /** Whether since then something came late, and we do not only know that we stood still. */
+  /** While behind: whether a message came late, and not only this process stood still. */
   #hasComeLate = false
   #behindSinceMs = 0
-  /** Of the last look: its time, and whether we were slow then. */
+  /** The time of the last look, and whether this process was slow then. */
   #lookedAtMs = 0
   #isSlow = false
   #calmLooks = 0
@@ -69,7 +68,7 @@ export class VenueDelay {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }
 
-  /** Whether what is read now may have lain unread for longer than a message may wait. */
+  /** Whether messages that are read now may have lain unread for longer than a message may wait. */
   get isBehind(): boolean {
     return this.#isBehind
   }
@@ -84,7 +83,7 @@ export class VenueDelay {
     return this.#excessMs
   }
 
-  /** Every event of the venue passes here; the changes of books tell how late they are. */
+  /** Takes every event of the venue; changes of books show how late they are. */
   note(event: VenueEvent): void {
     if (event.kind !== 'bookChange') return
     const differenceMs = event.receivedAtMs - event.venueTimeMs
@@ -95,14 +94,14 @@ export class VenueDelay {
     if (this.#isSlow && !this.#isBehind) this.#noteLate(differenceMs)
   }
 
-  /** A loop that is late looks late: while we are slow, the first late change decides, and not the next look. */
+  /** A slow loop looks late as well: while this process is slow, the first late change decides, not the next look. */
   #noteLate(differenceMs: number): void {
     if (differenceMs - Math.min(this.#floorMs, this.#olderFloorMs) <= messageAgeMsMax) return
     this.#setBehind(true, this.#lookedAtMs)
     this.#hasComeLate = true
   }
 
-  /** Ten times a second or so: weighs the evidence. */
+  /** Weighs the evidence; called about ten times a second. */
   look(own: OwnDelay): void {
     const { nowMs, loopMs, loopMsMax, pausedMs, calendarMovedMs } = own
     if (calendarMovedMs >= CALENDAR_MS_MOVED) this.#forgetFloor()
@@ -136,7 +135,7 @@ export class VenueDelay {
     }
   }
 
-  /** True when the backlog should be dropped by new connections; it then counts as done. */
+  /** True when the backlog should be dropped by connecting anew; the caller must do so. */
   takeReconnect({ nowMs, pausedMs }: OwnDelay): boolean {
     const isLong = this.#isBehind && nowMs - this.#behindSinceMs >= behindMsMax
     if (!isLong || pausedMs > 0 || nowMs - this.#reconnectedAtMs < reconnectApartMs) return false
@@ -144,7 +143,7 @@ export class VenueDelay {
     return true
   }
 
-  /** What is usual is learnt anew. */
+  /** The usual difference is learnt again. */
   #forgetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY

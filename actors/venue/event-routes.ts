@@ -1,6 +1,5 @@
-// The event finds its owner: one map look-up from outcome to market actor. What nobody owns yet goes
-// to the venue's actor, which has the market fetched. Each event ends in exactly one counter.
-// Upholds ROUTE1.
+// Finds the owner of an event: one map look-up from outcome to market. A trade of an unknown market goes to the venue's
+// actor, which has the market fetched. Each event ends in exactly one counter, routed or unowned. Upholds ROUTE1.
 
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -10,7 +9,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Cell } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
-/** A venue, its actor, and the cell by which the actor is told messages. */
+/** A venue, its actor, and the cell of that actor. */
 export interface OpenVenue {
   readonly venue: Venue
   readonly actor: VenueActor
@@ -39,7 +38,7 @@ export class EventRoutes {
     this.#venues[venue.actor.venue] = venue
   }
 
-  /** Gives an event to its owner, now. */
+  /** Gives an event to its owner. */
   route(event: VenueEvent): void {
     const venue = this.#venues[event.venue]
     venue?.actor.note(event)

@@ -1,6 +1,6 @@
-// The books of one venue that wait for a fresh snapshot, asked for again until it comes. Those that went
-// stale because we were slow wait apart, and are asked for a few at a time while there is room: their
-// snapshots all at once would make the next delay. Upholds VEN3, DELAY6.
+// The books of one venue that wait for a fresh snapshot, asked for again until it comes. Books that went stale because
+// this process was slow wait apart, and are asked for a few at a time while there is room: all their snapshots at once
+// would make the next delay. Upholds VEN3, DELAY6.
 
 import { lateBooksPerLookMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
@@ -9,29 +9,29 @@ import type { KnownMarket } from '../catalog/catalog.ts'
 const BATCH = 500
 
 export class StaleBooks {
-  /** When each was last asked for, on the monotonic clock. */
+  /** When each book was last asked for, on the monotonic clock. */
   readonly #askedAtMs = new Map<KnownMarket, number>()
-  /** Late ones that have not been asked for. */
+  /** Late books that have not been asked for. */
   readonly #deferred = new Set<KnownMarket>()
-  /** All that went stale by delay. */
+  /** All books that went stale by delay. */
   readonly #late = new Set<KnownMarket>()
 
   get count(): number {
     return this.#askedAtMs.size + this.#deferred.size
   }
 
-  /** How many went stale by delay and are not fresh again. */
+  /** Books that went stale by delay and are not fresh again. */
   get lateCount(): number {
     return this.#late.size
   }
 
-  /** It is being asked for now, whatever it waited for. */
+  /** The book is being asked for now, whether or not it was deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
     if (!this.#askedAtMs.has(market)) this.#askedAtMs.set(market, nowMs)
   }
 
-  /** It went stale by delay: it is asked for when there is room. */
+  /** The book went stale by delay: it is asked for when there is room. */
   defer(market: KnownMarket): void {
     this.#askedAtMs.delete(market)
     this.#deferred.add(market)
@@ -44,7 +44,7 @@ export class StaleBooks {
     this.#late.delete(market)
   }
 
-  /** Those whose last request is over `staleRetryMs` ago, now counted as asked. */
+  /** Takes the books whose last request is over `staleRetryMs` ago; they count as asked for now. */
   takeDue(nowMs: number): KnownMarket[] {
     const due: KnownMarket[] = []
     for (const [market, askedAtMs] of this.#askedAtMs) {
@@ -58,7 +58,7 @@ export class StaleBooks {
     return due
   }
 
-  /** Some of the late ones, the longest waiting first, now counted as asked. */
+  /** Takes some deferred books, the longest waiting first; they count as asked for now. */
   takeDeferred(nowMs: number): KnownMarket[] {
     const count = Math.max(lateBooksPerLookMax, Math.ceil(this.#deferred.size * lateBooksShare))
     const some = first(this.#deferred, count)

@@ -1,4 +1,4 @@
-// Reads the venues' lists of teams, at the start and once a day, for whoever groups games.
+// Reads the venues' lists of teams, at the start and once a day, for the grouping of games.
 // Not for: what a team's names mean (engine/sports/team-table.ts). Upholds TEAMS4, ANSWER1.
 
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -8,10 +8,10 @@ import { AnswerDoubt, Doubts, doubtOfList } from '../../engine/venues/answers.ts
 import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
 
 const READ_EVERY_MS = 86_400_000
-/** After a failure or a list that is not believed; doubled each time. */
+/** The wait after a failure or a doubted list; doubled each time. */
 const RETRY_MS = 60_000
 
-/** Takes teams as a venue lists them. */
+/** Takes a venue's list of teams. */
 export type Learn = (listings: readonly TeamListing[]) => Promise<void>
 
 export class TeamReader {

@@ -1,9 +1,8 @@
-// Brings back the trades that a venue's stream did not deliver: after a lost connection, after a
-// restart, and by a look once a minute at what REST says of the last minutes. Trades are recognised
-// by their native id, so looking twice costs nothing and doubles nothing. A long range is read in parts,
-// oldest first, so that a process that is killed again and again still gets on. An answer that does not
-// reach back behind its part, or ends long before a trade that is known, is asked for again. What cannot be brought back is announced as a gap.
-// Upholds VEN4, VEN5, VEN13, ANSWER2.
+// Brings back the trades that a venue's stream did not deliver: after a lost connection, after a restart, and by a look
+// once a minute at the last minutes over REST. Markets know trades by their native ids, so reading a range twice doubles
+// nothing. A long range is read in parts, oldest first, so that a process that is killed again and again still gets on.
+// An answer that does not reach back behind its part, or ends long before a trade that is stored, is doubted and asked
+// for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, ANSWER2.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -12,20 +11,20 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, type Doubts } from '../../engine/venues/answers.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
 
-/** Clocks and whole-second times: read this much more on both sides. */
+/** Clocks differ and times are of whole seconds: this much more is read on both sides. */
 const OVERLAP_MS = 5_000
-/** A venue's REST may show a trade later than its stream: look at the same range again. */
+/** A venue's REST may show a trade later than its stream: the same range is read again after this. */
 const SECOND_LOOK_MS = 15_000
-/** What is lost within this time shares a second look: a flood of losses makes no flood of timers. */
+/** Losses within this time share a second look: many losses make few timers. */
 const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
-/** No row of a venue's REST comes later than this. */
+/** A venue's REST shows every trade within this time. */
 const RECONCILE_SPAN_MS = 150_000
-/** A venue's REST lacks its newest trades for so long at most; an answer that lacks older ones is a copy. */
+/** A venue's REST lacks its newest trades for so long at most; an answer that lacks older ones is an old copy. */
 const SHOWN_LATE_MS = 60_000
 /** A few pages at a venue's usual rate, a second or two of reading. */
 const PART_MS = 120_000
-/** Owners are busy with a part for so long at most before the next one is asked for all the same. */
+/** The next part is read after so long even if the trades of this one are not stored yet. */
 const SETTLE_MS_MAX = 10_000
 const SETTLE_LOOK_MS = 50
 const RETRY_FIRST_MS = 1_000
@@ -36,7 +35,7 @@ const GIVE_UP_MS = 600_000
 interface Range {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** Of a loss, not only looked at: from here on trades are missing. */
+  /** From here on trades are missing; null: the range is only looked at. */
   readonly missingFromMs: TimeMs | null
 }
 
@@ -57,9 +56,9 @@ export class TradeRecovery {
   readonly #knownSinceMs: () => TimeMs | null
   readonly #newestKnownMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
-  /** Of the look once a minute, and of second looks not yet taken. */
+  /** Timers of the look once a minute and of second looks. */
   readonly #timers = new Set<StopTimer>()
-  /** The newest second look: further ranges may join it. */
+  /** The newest second look, which further ranges may join. */
   #newestLook: Look | null = null
   /** Second looks not yet taken; bounded by GATHER_MS. */
   readonly #looks = new Set<Look>()
@@ -76,14 +75,14 @@ export class TradeRecovery {
     metrics: Metrics
     venue: string
     doubts: Doubts
-    /** Time of the oldest trade of the venue that is stored; null: there is none. */
+    /** Time of the venue's oldest stored trade; null: none is stored. */
     knownSinceMs: () => TimeMs | null
-    /** Time of the newest one stored of those up to a time; null: there is none. */
+    /** Time of the venue's newest stored trade up to a time; null: none is stored. */
     newestKnownMs: (untilMs: TimeMs) => TimeMs | null
     onLost: (fromMs: TimeMs, toMs: TimeMs) => void
-    /** Whether the owners have handled all they were told. */
+    /** Whether no message waits in any mailbox. */
     isHandled: () => boolean
-    /** Resolves when all that they stored is committed; rejects when that failed. */
+    /** Resolves when all writes so far are committed; rejects when that failed. */
     committed: () => Promise<void>
   }) {
     this.#feed = parts.feed
@@ -110,7 +109,7 @@ export class TradeRecovery {
     this.#timers.add(stop)
   }
 
-  /** Reads [fromMs, now] now, and what of it may be told late again a little later. */
+  /** Reads [fromMs, now] at once, and its last minutes again a little later, since REST may show trades late. */
   recover(fromMs: TimeMs): void {
     const beganMs = timeMs(fromMs - OVERLAP_MS)
     const range = { fromMs: beganMs, toMs: this.#clock.nowMs(), missingFromMs: beganMs }
@@ -134,8 +133,8 @@ export class TradeRecovery {
   }
 
   /**
-   * From here on trades may still be missing; null: everything has been read. What is written down as
-   * known must end here, or a kill would leave the rest to nobody.
+   * From here on trades may still be missing; null: everything has been read. The mark that the next run starts from must
+   * not be later, or the rest would never be read after a kill.
    */
   get unreadSinceMs(): TimeMs | null {
     const ranges = [...this.#looks].map(({ range }) => range)
@@ -144,7 +143,7 @@ export class TradeRecovery {
     return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
   }
 
-  /** From here on trades of an outage are still missing; null: all have been read, up to `readToMs`. */
+  /** From here on trades of an outage are still missing; null: all were read, up to `readToMs`. */
   get missingSinceMs(): TimeMs | null {
     const ranges: Range[] = [...this.#looks].map(({ range }) => range)
     for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
@@ -152,7 +151,7 @@ export class TradeRecovery {
     return times.length === 0 ? null : timeMs(Math.min(...times))
   }
 
-  /** Where the newest outage that was read ends; null: there was none. */
+  /** The end of the newest outage whose trades were read; null: there was none. */
   get readToMs(): TimeMs | null {
     return this.#readToMs
   }
@@ -164,7 +163,7 @@ export class TradeRecovery {
     await this.#running
   }
 
-  /** One range at a time; those that come meanwhile are joined into one. */
+  /** Reads one range at a time; ranges that come meanwhile are joined into one. */
   #read(range: Range): void {
     if (this.#abort.signal.aborted) return
     this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)
@@ -179,7 +178,7 @@ export class TradeRecovery {
       this.#reading = range
       this.#ranges.inc()
       await this.#readParts(range)
-      // What was ended by `stop` has not been read.
+      // A range that `stop` interrupted counts as unread.
       if (this.#abort.signal.aborted) continue
       this.#reading = null
       if (range.missingFromMs !== null) this.#readToMs = range.toMs
@@ -187,7 +186,7 @@ export class TradeRecovery {
     this.#isRunning = false
   }
 
-  /** What has been read and is on the disk is no longer `unreadSinceMs`: the next run need not read it again. */
+  /** Parts that are read and on disk are no longer in `unreadSinceMs`: the next run need not read them again. */
   async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
     for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
       const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
@@ -203,8 +202,8 @@ export class TradeRecovery {
   }
 
   /**
-   * Whether what was read is on the disk: trades that wait for their owner's turn, thousands when much was
-   * missed, die with the process.
+   * Waits until the trades of a part are on disk; false after `msMax`. Trades that wait in mailboxes, thousands after a
+   * long outage, would die with the process.
    */
   async #settled(msMax: number): Promise<boolean> {
     const { signal } = this.#abort
@@ -227,7 +226,7 @@ export class TradeRecovery {
         const untilMs = timeMs(toMs + OVERLAP_MS)
         const { completeFromMs, doubt, newestMs } = await this.#feed.fetchTrades({
           market: null,
-          // Another beginning makes another address: of the same one a cache may keep the wrong answer.
+          // Another beginning makes another URL: a cache may keep the wrong answer of the same one.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',

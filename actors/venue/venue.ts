@@ -1,7 +1,8 @@
-// One venue: what is watched, whether its feed is alive, and what happens after a gap. It marks the
-// books of a broken stream as stale, asks for them again until they are fresh, has missed trades
-// brought back, and tells everybody when the feed's state changes.
-// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, COVER1 to COVER3, COVER5, DELAY6 to DELAY8.
+// The actor of one venue: which markets are watched, whether the feed is live, and what happens after a gap. It marks the
+// books of a broken stream as stale, asks for them again until they are fresh, has missed trades brought back, and
+// publishes each change of the feed's state.
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, COVER1 to COVER3, COVER5, DELAY6 to
+// DELAY8.
 
 import type { Clock } from '../../engine/clock.ts'
 import type {
@@ -39,7 +40,7 @@ import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
 import { StaleBooks } from './stale-books.ts'
 import { TradeRecovery } from './trade-recovery.ts'
 
-/** What the venue actor is told: the feed's own events, and markets or trades nobody owns yet. */
+/** The feed's own events, and markets and trades of which the catalogue knows no market yet. */
 export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
 
 export interface VenueActorParts {
@@ -52,20 +53,20 @@ export interface VenueActorParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly delays: Pick<DelayWatch, 'delayMs'>
-  /** Whether all owners have handled what they were told. */
+  /** Whether no message waits in any mailbox. */
   readonly isHandled: () => boolean
 }
 
-/** Without any data for this long the feed counts as stale. */
+/** After so long without any data the feed counts as stale. */
 const SILENT_MS_MAX = 30_000
-/** Trades of markets that are still being fetched; full: the newest is dropped and announced. */
+/** Trades of markets that are still being fetched; full: the newest is dropped and announced as a gap. */
 const HELD_TRADES_MAX = 10_000
-/** Trades wait so long for their market, several times what reading it takes. */
+/** Trades wait so long for their market: several times what reading it takes. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
-/** The feed counts as stale for so long after the last book that was late, so that its state does not flap. */
+/** The feed counts as stale for so long after the last late book, so that its state does not flap. */
 const LATE_FOR_MS = 3_000
-/** Closed for so long and not resolved: its venue is asked about it after the first crawl. */
+/** A market that closed so long ago and is not resolved is asked for after the first crawl. */
 const OVERDUE_MS = 172_800_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
@@ -78,18 +79,18 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #recovery: TradeRecovery
   readonly #coverage: VenueCoverage
   readonly #stale = new StaleBooks()
-  /** How late what it sends is. */
+  /** How late the venue's messages come. */
   readonly delay = new VenueDelay()
   #lateAtMs = Number.NEGATIVE_INFINITY
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
-  /** What watchers were last told. */
+  /** The state that was published last. */
   #toldState: FeedState = 'down'
   #newestTradeMs = 0
-  /** Where the last run's trades end, until those since have been asked for. */
+  /** Where the last run's trades end, until the trades since have been asked for. */
   #unaskedSinceMs: TimeMs | null
-  /** Since when the stream of trades is lost; null: it is not. */
+  /** Since when the stream of trades is down; null: it is up. */
   #downSinceMs: TimeMs | null = null
   #toldCompleteToMs: TimeMs | null = null
   #isCrawled = false
@@ -131,7 +132,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     metrics.gauge(`venue_lag_ms_${venue}`, lag, () => this.lagMs ?? 0)
   }
 
-  /** Watches what storage knew, then reads the catalogue; `onCrawled` once that is whole. */
+  /** Watches the markets of the last run, then reads the catalogue; calls `onCrawled` once that is whole. */
   start(onCrawled: () => void): void {
     const { feed } = this.#parts.venue
     feed.start()
@@ -161,7 +162,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       case 'feedUp':
       case 'feedDown':
       case 'feedGap':
-        // Single books are whole again in seconds; a connection may be gone for long.
+        // Single books are whole again within seconds; a connection may be down for long.
         if (message.kind === 'feedDown') this.#coverage.end()
         if (message.stream === 'books') this.#takeBooksEvent(message)
         else this.#takeTradesEvent(message)
@@ -181,7 +182,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs, 1)
   }
 
-  /** Every event of this venue passes here on its way, for the lag and the newest trade's time. */
+  /** Takes every event of this venue before it is routed, for the lag and the newest trade's time. */
   note(event: VenueEvent): void {
     if (event.kind === 'bookChange') this.delay.note(event)
     else if (event.kind === 'trade' && event.venueTimeMs > this.#newestTradeMs) {
@@ -190,8 +191,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Ten times a second: late books are asked for a few at a time while nothing waits for long, so that
-   * their snapshots make no new delay; a backlog that lies unread for long is dropped by new connections.
+   * Ten times a second: asks for late books a few at a time while nothing waits for long, so that their snapshots make no
+   * new delay, and drops a backlog that lay unread for long by connecting anew.
    */
   lookAtDelay(own: OwnDelay): void {
     this.delay.look(own)
@@ -208,7 +209,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#parts.clock.monotonicMs() - this.#lateAtMs < LATE_FOR_MS
   }
 
-  /** While too much waits within us, not everything is read. */
+  /** While too much waits within this process, not everything is read. */
   read(what: Readable): void {
     this.#parts.venue.feed.read(what)
   }
@@ -226,7 +227,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
 
-  /** A market's own check failed: its book is asked for again; one that was only late, when there is room. */
+  /** A market's own check failed: asks for its book again; for a book that was only late, once there is room. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
     const market = this.#parts.catalog.knownOfNative(venue, nativeId)
     if (market === null) return
@@ -237,7 +238,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resync([outcome], reason)
   }
 
-  /** Only an open market is sure to have a book that will come. */
+  /** Only of an open market a book is sure to come. */
   #noteStale(market: KnownMarket): void {
     if (market.actor.summary.status !== 'open') return
     this.#stale.add(market, this.#parts.clock.monotonicMs())
@@ -261,7 +262,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       this.#downSinceMs ??= event.sinceMs
       return
     }
-    // The first connection may have broken before it was of use: the hole is as old as the last run.
+    // The first connection may have broken before any trade came: the hole is as old as the last run.
     const keptMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unaskedSinceMs
     const sinceMs = [event.sinceMs, keptMs].filter((ms) => ms !== null)
     if (sinceMs.length > 0) this.#recovery.recover(timeMs(Math.min(...sinceMs)))
@@ -289,15 +290,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #rememberTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    // A kill before a lost range has been read must not forget it: live trades come at once, and are
-    // noted while the word that the stream is up still waits for its turn.
+    // A kill before a lost range has been read must not forget it: live trades are noted as they come, while the
+    // `feedUp` that asks for the range may still wait in the mailbox.
     const unreadMs = this.#recovery.unreadSinceMs ?? nowMs
     const unaskedMs = this.#unaskedSinceMs ?? nowMs
     const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs, this.#heldSinceMs())
     this.#parts.storage.marks.put(this.#tradeMark, knownMs)
   }
 
-  /** A trade of a market we do not know: kept until the market is read. */
+  /** Keeps a trade of an unknown market until the market is read. */
   #hold(event: TradeEvent): void {
     if (this.#heldCount >= HELD_TRADES_MAX) {
       return this.#announceGap(event.venueTimeMs, event.venueTimeMs, 1)
@@ -309,7 +310,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#reader.ask(event.market)
   }
 
-  /** Trades that wait for their market are in memory alone. */
+  /** The oldest trade that waits for its market, which is in memory alone. */
   #heldSinceMs(): number {
     const times = [...this.#held.values()].flatMap((held) => held.map((one) => one.venueTimeMs))
     return Math.min(...times)
@@ -323,7 +324,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return held
   }
 
-  /** A market that the venue does not list after all would keep the room of its trades for ever. */
+  /** Announces the trades of markets that the venue does not list after all; they would take room for ever. */
   #giveUpHeld(): void {
     if (!this.#isCrawled) return
     const nowMs = this.#parts.clock.nowMs()
@@ -349,7 +350,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     })
   }
 
-  /** Trades refused at a market's own full mailbox are read again. */
+  /** Reads trades again from a time on: a market's full mailbox refused one. */
   recoverTrades(fromMs: TimeMs): void {
     this.#recovery.recover(fromMs)
   }
@@ -364,12 +365,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#watch(this.#parts.catalog.take(page, onOlder))
     for (const { nativeId } of page.markets) {
       const market = this.#parts.catalog.knownOfNative(this.venue, nativeId)
-      // Without a market the market is history, and so are its trades.
+      // An old market is not taken, and its trades are not wanted.
       for (const trade of this.#takeHeld(nativeId)) market?.cell.tell(trade)
     }
   }
 
-  /** Every crawl must list them: open, and not to close before now. */
+  /** The markets that every crawl must list: open, and not to close before now. */
   *#openMarkets(): Iterable<NativeMarketId> {
     const nowMs = this.#parts.clock.nowMs()
     for (const { actor } of this.#parts.catalog.known()) {
@@ -380,8 +381,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * A crawl reads what was settled in the last days only: a market that resolved while we were down
-   * for longer is in none, and would stay as it was for ever. Those are read one by one.
+   * Asks one by one for markets that should have been resolved: a crawl lists only what was settled in the last days, and
+   * lacks a market that was resolved while this process was down for longer.
    */
   #askForOverdue(): void {
     const dueMs = this.#parts.clock.nowMs() - OVERDUE_MS
@@ -409,7 +410,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (watched.length > 0) this.#parts.venue.feed.watch(watched)
   }
 
-  /** Hears its own markets: a fresh book is stale no more, a resolved market is watched no more. */
+  /** Follows updates of its own markets: a fresh book is not stale any more, a resolved market is unwatched. */
   onUpdate(update: Update): void {
     if (update.kind !== 'bookReplaced' && update.kind !== 'lifecycle') return
     if (update.market.venue !== this.venue) return
@@ -432,7 +433,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#rememberTradeTime()
     const { state } = this
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
-    // A book that nobody looks at for longer says nothing by its silence.
+    // A book that is checked less often proves nothing by its silence.
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
     if (isWatched) this.#coverage.extend(lastDataAtMs)
     else this.#coverage.end()
@@ -448,7 +449,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...delays })
   }
 
-  /** Asks for the books of those that still need it. */
+  /** Asks for the books of those markets that are still stale. */
   #resyncBooks(markets: readonly KnownMarket[], reason: string): void {
     const outcomes: OutcomeId[] = []
     for (const market of markets) {
@@ -468,12 +469,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return isWhole && silentMs <= SILENT_MS_MAX && !this.#isLate ? 'live' : 'stale'
   }
 
-  /** Since when nothing was missed; null while the feed is not live, or its books come too late. */
+  /** Since when no message was missed; null while the feed is not live, or its books come too late. */
   get liveSinceMs(): TimeMs | null {
     return this.#coverage.liveSinceMs
   }
 
-  /** What the venue remembers of prices. */
+  /** The venue's own history of prices. */
   get priceHistory(): VenueHistory {
     return this.#parts.venue.history
   }

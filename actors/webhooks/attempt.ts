@@ -1,7 +1,6 @@
-// One attempt of a delivery: what is posted, and what an outcome makes of the delivery. Pure but for
-// the secrets, which are opened for the moment of signing.
-// Not for: when it is made (deliveries.ts) or the wait (engine/webhooks/schedule.ts).
-// Upholds DELIVER2, DELIVER3, DELIVER4, DELIVER12.
+// One attempt of a delivery: what is posted, and what an outcome makes of the delivery. Pure but for the secrets, which are
+// opened for the moment of signing. Not for: when an attempt is made (deliveries.ts) or the wait before the next one
+// (engine/webhooks/schedule.ts). Upholds DELIVER2, DELIVER3, DELIVER4, DELIVER12.
 
 import type { Random } from '../../engine/random.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
@@ -11,13 +10,13 @@ import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import { signatureHeaders } from '../../engine/webhooks/signature.ts'
 import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 
-/** What is kept of a failure's words. */
+/** Characters kept of a failure's text. */
 const ERROR_CHARACTERS_MAX = 200
 const GONE = 410
 
 /**
- * The headers of an attempt at `nowMs`. Throws when the stored secret does not open; one that was
- * rotated out and does not is left out.
+ * The headers of an attempt at `nowMs`. Throws when the stored secret does not open; a secret that was rotated out and does
+ * not open is left out.
  */
 export function headersOf(
   webhook: Webhook,
@@ -35,7 +34,7 @@ export function headersOf(
 }
 
 export interface AttemptTimes {
-  /** When it began. */
+  /** When the attempt began. */
   readonly atMs: TimeMs
   readonly nowMs: TimeMs
   readonly durationMs: number
@@ -44,7 +43,7 @@ export interface AttemptTimes {
 export interface Judgement {
   readonly delivery: Delivery
   readonly isSuccess: boolean
-  /** The receiver wants no more of this webhook. */
+  /** The receiver answered 410: the webhook is to be disabled. */
   readonly isGone: boolean
 }
 

@@ -1,5 +1,5 @@
-// The attempts under way of all webhooks, and the bound on them: begins one, measures it, and says what
-// came of it. A bound of its own keeps endpoints that only fail from taking every place.
+// The attempts under way of all webhooks, and the bound on them: begins an attempt, measures it, and hands its outcome on.
+// A bound of its own keeps endpoints that only fail from taking every place.
 // Not for: which delivery is sent (deliveries.ts), or what an outcome means (actors/webhooks/attempt.ts).
 // Upholds DELIVER1, DELIVER2, DELIVER8, DELIVER13.
 
@@ -23,7 +23,7 @@ export interface AttemptParts {
   readonly box: SecretBox
 }
 
-/** What came of an attempt; `isAborted`: by us, so it says nothing of the receiver. */
+/** A finished attempt; `isAborted`: by this process, so the outcome says nothing about the receiver. */
 export interface Finished {
   readonly record: StoredDelivery
   readonly outcome: PostOutcome
@@ -61,7 +61,7 @@ export class Attempts {
     return this.#failingCount < attemptsOfFailingMax
   }
 
-  /** The queue began to fail, or does not any more: its attempts count on the other side. */
+  /** The queue began to fail, or stopped failing: its attempts under way count with the others of its kind. */
   noteFailing({ isFailing, underWay }: DeliveryQueue): void {
     this.#failingCount += isFailing ? underWay.size : -underWay.size
   }

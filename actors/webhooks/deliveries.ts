@@ -1,7 +1,7 @@
-// Sends what the outbox holds: each webhook in its turn, at most so many at once, each delivery only
-// when it is committed, and marked only when it was sent, so that a crash repeats and never loses.
-// Everything waits in the outbox; memory holds a window of it. An attempt is bounded in time by the
-// Caller. Not for: what an event is (actors/webhooks/events.ts), or who has which webhook (webhooks.ts).
+// Sends the deliveries in the outbox: webhooks take turns, a bounded number of attempts is under way at once, a delivery is
+// sent only when it is committed and marked only when it was sent, so that a crash repeats and never loses. Everything
+// waits in the outbox; memory holds a window of it. An attempt is bounded in time by the Caller.
+// Not for: what an event is (actors/webhooks/events.ts), or the webhooks themselves (webhooks.ts).
 // Upholds DELIVER1 to DELIVER19.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -34,17 +34,17 @@ import { judge } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
 import { DeliveryQueue, DeliveryTurns } from './queue.ts'
 
-/** One turn of the loop sends no longer, and looks at no more rows, than this. */
+/** In one turn of the loop deliveries are sent for at most so long, in at most so many steps. */
 const PUMP_MS_MAX = 2
 const PUMP_STEPS_MAX = 64
-/** Due times are of the calendar, which may jump: none is slept for longer than this. */
+/** Due times are of the calendar, which may jump: no sleep is longer than this. */
 const SLEEP_MS_MAX = MINUTE_MS
-/** Dropped in the turn of one new event, should there be more than the bound. */
+/** Deliveries dropped in the turn of one new event, when there are more than the bound. */
 const DROPPED_PER_EVENT_MAX = 4
-/** A webhook at its bound finishes one with every event, faster than any housekeeping: every so many
- * the oldest are removed at once. */
+/** A webhook at its bound finishes a delivery with every event, faster than the housekeeping removes them: after so many
+ * the oldest finished ones are removed at once. */
 const DROPPED_PER_PRUNE = 16
-/** What the disk did not take is asked after again so much later. */
+/** A failed commit is asked for again after this. */
 const COMMIT_RETRY_MS = 5_000
 
 export interface DeliveryParts {
@@ -57,7 +57,7 @@ export interface DeliveryParts {
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
   readonly bodies: Pick<WebhookBodies, 'types'>
-  /** A webhook is to be made inactive; it comes back through `put`. */
+  /** Makes a webhook inactive; its changed record comes back through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
   /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
   readonly pendingMax?: number
@@ -67,12 +67,12 @@ export interface DeliveryParts {
 export class Deliveries {
   readonly #parts: DeliveryParts
   readonly #expiring: ReadonlySet<WebhookEventType>
-  /** Of one webhook, as `shareRoom` found it last. */
+  /** Pending deliveries that one webhook may have, as `shareRoom` decided last. */
   #pendingMax: number
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #turns = new DeliveryTurns()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
-  /** Queues with deliveries of this turn, which are not committed. */
+  /** Queues with deliveries of this turn, which are not committed yet. */
   readonly #uncommitted = new Set<DeliveryQueue>()
   readonly #attempts: Attempts
   #isCommitAsked = false
@@ -98,14 +98,14 @@ export class Deliveries {
     return pending
   }
 
-  /** Begins with what the last run left. */
+  /** Begins to send; first what the last run left. */
   start(): void {
     this.#isRunning = true
     for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#turns.add(queue)
     this.#pump()
   }
 
-  /** Aborts what is under way; it stays pending. Nothing is written afterwards but new events. */
+  /** Aborts the attempts under way; their deliveries stay pending. Only new events are written afterwards. */
   stop(): void {
     this.#isRunning = false
     this.#stopContinuation?.()
@@ -119,7 +119,7 @@ export class Deliveries {
 
   // Webhooks
 
-  /** Takes a webhook, or its changed record; one that became active has its failures forgotten. */
+  /** Takes a webhook, or its changed record; when it became active, its failures are forgotten. */
   put(webhook: Webhook): void {
     const queue = this.#queues.get(webhook.number)
     if (queue === undefined) {
@@ -134,7 +134,7 @@ export class Deliveries {
     this.#wake(queue)
   }
 
-  /** Ends a webhook: attempts are aborted and none follows; its rows are somebody else's now. */
+  /** Ends a webhook: attempts are aborted and none follows. Its deliveries are removed by the housekeeping (upkeep.ts). */
   close(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue === undefined) return
@@ -146,7 +146,7 @@ export class Deliveries {
     for (const controller of queue.underWay.values()) controller.abort()
   }
 
-  /** Of all webhooks; may be read on while webhooks come and go. */
+  /** The queues of all webhooks; webhooks may come and go during the walk. */
   queues(): IterableIterator<DeliveryQueue> {
     return this.#queues.values()
   }
@@ -158,9 +158,8 @@ export class Deliveries {
   // Deliveries
 
   /**
-   * A pending delivery in the outbox, sent once it is committed; `originMs` is when its event reached
-   * us. Null when the webhook has that event already, or the disk takes no more. Beyond the bound the
-   * oldest is dropped.
+   * Puts a pending delivery into the outbox; it is sent once it is committed. `originMs`: when its event reached us. Null
+   * when the webhook has that event already, or the disk takes no more. Beyond the bound the oldest is dropped.
    */
   create(
     number: WebhookNumber,
@@ -199,26 +198,26 @@ export class Deliveries {
   }
 
   /**
-   * Called at leisure: while all webhooks together have more pending than the disk should hold, each
-   * may have its share of that, so that one account's dead endpoints crowd nobody out.
+   * Called at leisure: while all webhooks together have more pending deliveries than the disk should hold, each may have an
+   * equal share of that, so that one account's dead endpoints do not take the room of others.
    */
   shareRoom(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
       this.#parts
     const share = Math.floor(most / Math.max(this.#queues.size, 1))
-    // Few can never have too many, and are not asked.
+    // Few webhooks can never have too many, and need no count.
     if (share >= pendingMax) this.#pendingMax = pendingMax
     else this.#pendingMax = this.#pendingTotal() > most ? Math.min(pendingMax, share) : pendingMax
   }
 
-  /** The owner wants a delivery made in this turn sent before others, and though inactive. */
+  /** Has a delivery that was made in this turn sent before others, and also while the webhook is inactive. */
   askFor(number: WebhookNumber, deliveryNumber: number): void {
     this.#queues.get(number)?.ask(deliveryNumber)
   }
 
   /**
-   * Makes a delivery due now, with all its attempts; null when there is none of this number. Throws
-   * EngineError INTERNAL when the disk takes no more.
+   * Makes a delivery due now, with all its attempts ahead; null when there is none of this number. Throws EngineError
+   * INTERNAL when the disk takes no more.
    */
   retry(number: WebhookNumber, deliveryNumber: number): Delivery | null {
     const { outbox, clock } = this.#parts
@@ -226,7 +225,7 @@ export class Deliveries {
     const record = outbox.get(number, deliveryNumber)
     if (queue === undefined || record === null) return null
     const { body: _, ...delivery } = record
-    // What is on its way is not sent twice at once.
+    // A delivery under way is not sent a second time at once.
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
     const due: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
@@ -239,7 +238,7 @@ export class Deliveries {
     return due
   }
 
-  /** Drops pending deliveries that waited too long, at most `rowsMax`. True while there are more. */
+  /** Drops pending deliveries that waited too long, at most `rowsMax`; true when there may be more. */
   dropOld(queue: DeliveryQueue, rowsMax: number): boolean {
     const nowMs = this.#parts.clock.nowMs()
     for (let dropped = 0; dropped < rowsMax; dropped += 1) {
@@ -253,7 +252,7 @@ export class Deliveries {
 
   // Commits
 
-  /** Once a turn, when all of its rows are written. */
+  /** Asks for one commit a turn, when all deliveries of the turn are written. */
   #askCommit(): void {
     if (this.#isCommitAsked) return
     this.#isCommitAsked = true
@@ -268,7 +267,7 @@ export class Deliveries {
     })
   }
 
-  /** A full disk may take them later: they are sent then, whether another event follows or not. */
+  /** A full disk may take the deliveries later: the commit is asked for again, whether or not another event follows. */
   #onNotCommitted(batch: readonly { queue: DeliveryQueue }[], error: unknown): void {
     for (const { queue } of batch) if (!queue.isClosed) this.#uncommitted.add(queue)
     if (!this.#isRunning || this.#stopCommitRetry !== null) return
@@ -298,7 +297,7 @@ export class Deliveries {
     if (!queue.isClosed && queue.hasRoom(this.#attempts.isQuiet)) this.#turns.add(queue)
   }
 
-  /** Lets webhooks have their turns while there is room, a little at a time. */
+  /** Gives webhooks their turns while there is room, a little at a time. */
   #pump(): void {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX
@@ -318,7 +317,7 @@ export class Deliveries {
   }
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
-    // It may have begun to fail while it waited: it is woken when there is room again.
+    // The webhook may have begun to fail while it waited: it is woken when there is room again.
     if (!queue.hasRoom(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
@@ -351,7 +350,7 @@ export class Deliveries {
     const judgement = judge(record, outcome, times, random)
     const { delivery } = judgement
     const { number } = queue.webhook
-    // What was dropped meanwhile stays dropped, and counted once.
+    // A delivery that was dropped meanwhile stays dropped, and counts once.
     if (outbox.get(number, record.number)?.status === 'pending') {
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)
@@ -387,7 +386,7 @@ export class Deliveries {
     this.#attempts.noteFailing(queue)
   }
 
-  /** A pending delivery comes to its end; false when the outbox could not take it, and it has not. */
+  /** Ends a pending delivery; false when the outbox could not store that, and it is still pending. */
   #end(queue: DeliveryQueue, delivery: Delivery): boolean {
     if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)

@@ -1,8 +1,8 @@
-// Turns updates into events for webhooks: in the event turn of the update itself, so that the outbox's
-// rows are committed with the trade or whale that caused them, or not at all. A body is written once
-// an event, and only when a webhook wants it. Events of some types are not made when what happened is
-// older than 15 minutes. Not for: sending (deliveries.ts), or what causes an event of a type and what it
-// says (engine/webhooks/event-type.ts). Upholds HOOKEVENT1 to HOOKEVENT9.
+// Makes events for webhooks from updates: in the turn of the update itself, so that the deliveries are committed with the
+// trade or whale that caused them, or not at all. A body is written once an event, and only when a webhook wants it.
+// Events of some types are not made when their cause is older than 15 minutes.
+// Not for: sending (deliveries.ts), or what causes an event of a type and what it says (engine/webhooks/event-type.ts).
+// Upholds HOOKEVENT1 to HOOKEVENT9.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Update } from '../../engine/events.ts'
@@ -34,11 +34,11 @@ export interface WebhookEventParts {
   readonly bodies: WebhookBodies
   readonly clock: Clock
   readonly metrics: Metrics
-  /** What the catalogue knows of a market; null when it was forgotten. */
+  /** The listing of a market; null when it was forgotten. */
   readonly market: (number: MarketNumber) => Pick<MarketSummary, 'eventSlug' | 'category'> | null
 }
 
-/** Something that happened, with what it was an update of, for the webhooks that may want it. */
+/** An update as the cause of an event, with the webhooks that may want it. */
 interface Event {
   readonly type: EventType
   readonly update: EventUpdate
@@ -51,9 +51,9 @@ interface Event {
 export class WebhookEvents implements Watcher {
   readonly name = 'webhooks'
   readonly #parts: WebhookEventParts
-  /** The event types that hear each kind of update. */
+  /** The event types by the kind of update that causes them. */
   readonly #hearing = new Map<Update['kind'], readonly EventType[]>()
-  /** Of webhooks that have asked for a type that compares prices. */
+  /** The bases of webhooks with a type that compares prices. */
   readonly #bases = new Map<WebhookNumber, PriceBases>()
 
   constructor(parts: WebhookEventParts) {
@@ -83,7 +83,7 @@ export class WebhookEvents implements Watcher {
     for (const bases of this.#bases.values()) bases.forget(market)
   }
 
-  /** A webhook is gone, or no longer told of prices: what was read of its bases goes from memory. */
+  /** A webhook was removed, or has no type with prices any more: its bases leave the memory. */
   forgetBases(webhook: WebhookNumber): void {
     this.#bases.delete(webhook)
   }
@@ -123,7 +123,7 @@ export class WebhookEvents implements Watcher {
   #tellPrice(event: Event, price: PriceMicros): void {
     const { type, update, happening, marketId, candidates } = event
     const { market, originMs } = happening
-    // The first price is kept for every market that could be told, whatever its change.
+    // The first price is kept as the base of every market that a webhook may want, whatever its filter of changes.
     let greatest: EventFacts | null = null
     let bodies: Map<number, Uint8Array> | null = null
     for (const webhook of candidates) {

@@ -1,6 +1,6 @@
-// Which webhooks to ask about an update: by event type, then by market or wallet where a webhook names
-// some, so that an update nobody wants costs a look-up or two. What it finds is asked with the whole
-// filter (engine/webhooks/filter.ts). Not for: what a webhook is (webhooks.ts). Upholds HOOKEVENT1.
+// Finds the webhooks that may want an update: by event type, then by market or wallet where a webhook names some, so that
+// an update that no webhook wants costs a look-up or two. The found ones are tried with their whole filters
+// (engine/webhooks/filter.ts). Not for: what a webhook is (webhooks.ts). Upholds HOOKEVENT1.
 
 import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
 
@@ -8,9 +8,9 @@ const NOBODY: ReadonlySet<Webhook> = new Set()
 
 /** The active webhooks of one event type. Each stands in one of the three places. */
 export class TypeListeners {
-  /** Of those that name markets, under each of them; ids are lower case. */
+  /** Webhooks that name markets, under each of these; ids are in lower case. */
   readonly #byMarket = new Map<string, Set<Webhook>>()
-  /** Of those that name wallets and no markets, likewise. */
+  /** Webhooks that name wallets and no markets, likewise. */
   readonly #byWallet = new Map<string, Set<Webhook>>()
   readonly #others = new Set<Webhook>()
 
@@ -33,8 +33,8 @@ export class TypeListeners {
   }
 
   /**
-   * Every webhook that may want an event of this market and these wallets, each once; some of them may
-   * not. Both in lower case. Nothing is allocated when only one place has any.
+   * Every webhook that may want an event of this market and these wallets (both in lower case), each once; some of them may
+   * not want it. Nothing is allocated when only one place has any.
    */
   candidates(marketId: string, wallets: readonly string[]): ReadonlySet<Webhook> {
     let found = this.#others.size > 0 ? this.#others : NOBODY
@@ -49,7 +49,7 @@ export class TypeListeners {
 export class WebhookIndex {
   readonly #byType = new Map<WebhookEventType, TypeListeners>()
 
-  /** Takes an active webhook in; `remove` wants the same record. */
+  /** Adds an active webhook; `remove` needs the same record. */
   add(webhook: Webhook): void {
     for (const type of new Set(webhook.eventTypes)) {
       let listeners = this.#byType.get(type)
@@ -69,7 +69,7 @@ export class WebhookIndex {
     }
   }
 
-  /** Those who asked for a type; null when nobody did. */
+  /** The webhooks with a type; null when there are none. */
   of(type: WebhookEventType): TypeListeners | null {
     return this.#byType.get(type) ?? null
   }

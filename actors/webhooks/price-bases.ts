@@ -1,6 +1,6 @@
-// The price that a webhook was last told of each market: what price.changed is measured against. Kept
-// by market number, a page of 1,024 markets at a time: 4 bytes a market near those that it hears of.
-// What is on disk is the outbox's. Not for: when a price is told (actors/webhooks/events.ts).
+// The base of each market for a webhook: the price of its last price.changed, against which the next one is measured. In
+// memory by market number, a page of 1,024 markets of 4 bytes at a time; on disk in the outbox.
+// Not for: when a price is an event (actors/webhooks/events.ts).
 // Upholds HOOKEVENT5.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -11,7 +11,7 @@ import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 const PAGE_BITS = 10
 const PAGE_COUNT = 2 ** PAGE_BITS
 const UNKNOWN = -1
-/** The outbox was not asked yet. */
+/** Not read from the outbox yet. */
 const UNREAD = -2
 
 /** The bases of one webhook. */
@@ -20,13 +20,13 @@ export class PriceBases {
   readonly #outbox: OutboxTable
   readonly #pages = new Map<number, Int32Array>()
 
-  /** Reads nothing yet: each market's base is read when its price is first seen. */
+  /** Reads nothing yet: each market's base is read when its first price comes. */
   constructor(webhook: WebhookNumber, outbox: OutboxTable) {
     this.#webhook = webhook
     this.#outbox = outbox
   }
 
-  /** The price last told; -1 when none was. */
+  /** The base; -1 when there is none. */
   get(market: MarketNumber): number {
     const page = this.#pageOf(market)
     const known = page[market & (PAGE_COUNT - 1)] ?? UNREAD
@@ -36,13 +36,13 @@ export class PriceBases {
     return read
   }
 
-  /** The next base, on disk with this turn. */
+  /** Sets the base, on disk with this turn. */
   put(market: MarketNumber, price: PriceMicros): void {
     this.#outbox.putLastPrice(this.#webhook, market, price)
     this.#pageOf(market)[market & (PAGE_COUNT - 1)] = price
   }
 
-  /** The market's number is never used again: its base goes from disk as well. */
+  /** The market's number is never used again: its base is removed from disk as well. */
   forget(market: MarketNumber): void {
     this.#outbox.removeLastPrice(this.#webhook, market)
     const page = this.#pages.get(market >>> PAGE_BITS)
@@ -59,5 +59,5 @@ export class PriceBases {
   }
 }
 
-/** A known base as a price; only of what `get` gave and is not -1. */
+/** A known base as a price; only for a result of `get` other than -1. */
 export const basePrice = (base: number): PriceMicros => priceMicros(base)

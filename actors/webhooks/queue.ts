@@ -19,27 +19,27 @@ import type {
 } from '../../engine/webhooks/webhook.ts'
 import type { DeliveryLane, OutboxTable } from '../../storage/contract/webhooks.ts'
 
-/** Deliveries asked for by hand that wait for their turn; further ones wait in their lane. */
+/** Deliveries asked for by hand that go before others; further ones wait in their lane. */
 const askedMax = 1_000
-/** When an event happened is remembered for so many deliveries that wait: for a measurement alone. */
+/** So many waiting deliveries have the time of their event remembered, for a measurement alone. */
 const originsMax = 64
 
-/** What to do next: send, give up, or look again since an entry was out of date. */
+/** What to do next: send a delivery, drop it as too old, or look again since an entry was out of date. */
 export type NextStep =
   | { readonly kind: 'send'; readonly record: StoredDelivery }
   | { readonly kind: 'expired'; readonly record: StoredDelivery }
   | { readonly kind: 'again' }
 
 export class DeliveryQueue {
-  /** As it is now. */
+  /** The webhook's present record. */
   webhook: Webhook
-  /** Those being sent, and how to abort them. */
+  /** Deliveries under way by number, and how to abort them. */
   readonly underWay = new Map<number, AbortController>()
-  /** Since when every attempt failed. */
+  /** Since when every attempt failed; null while attempts succeed. */
   failingSinceMs: TimeMs | null
   /** Removed: nothing is sent or written any more. */
   isClosed = false
-  /** Deliveries that came to an end since the outbox was last pruned. */
+  /** Deliveries that ended since the outbox was last pruned. */
   finishedCount = 0
   readonly #outbox: OutboxTable
   /** Event types that are given up once they happened long ago. */
@@ -48,12 +48,12 @@ export class DeliveryQueue {
   readonly #asked = new Set<number>()
   readonly #origins = new Map<number, TimeMs>()
   readonly #renewed = new Map<number, TimeMs>()
-  /** The lane that has precedence when both have something due. */
+  /** The lane that goes first when both have a due delivery. */
   #turn: DeliveryLane = 'first'
   #createdTo = 0
   #uncommittedFrom = Number.POSITIVE_INFINITY
 
-  /** Reads the webhook's state; of its deliveries nothing until `next`. */
+  /** Reads the webhook's state; its deliveries are first read by `next`. */
   constructor(webhook: Webhook, outbox: OutboxTable, expiring: ReadonlySet<WebhookEventType>) {
     this.webhook = webhook
     this.#outbox = outbox
@@ -66,7 +66,7 @@ export class DeliveryQueue {
     this.#lanes = { first: window('first'), retry: window('retry') }
   }
 
-  /** The outbox alone counts them: it may refuse a change, and give a damaged one up. */
+  /** Counted by the outbox alone: it may refuse a change, and drop a damaged delivery. */
   get pendingCount(): number {
     return this.#outbox.state(this.webhook.number).counts.pending
   }
@@ -75,18 +75,18 @@ export class DeliveryQueue {
     return this.failingSinceMs !== null
   }
 
-  /** Whether one more may be sent at once; `isQuiet`: there are places enough for all. */
+  /** Whether one more attempt may be under way; `isQuiet`: there is room enough for all webhooks. */
   hasRoom(isQuiet: boolean): boolean {
     if (this.isFailing) return this.underWay.size < attemptsPerFailingMax
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
 
-  /** The newest delivery made in this run; 0 when none was. */
+  /** The number of the newest delivery made in this run; 0: none was made. */
   get createdTo(): number {
     return this.#createdTo
   }
 
-  /** A delivery was made in this turn: it may be sent once it is committed. */
+  /** A delivery was made in this turn; it may be sent once it is committed. */
   noteCreated(record: DueEntry, originMs: TimeMs): void {
     this.#createdTo = record.number
     this.#uncommittedFrom = Math.min(this.#uncommittedFrom, record.number)
@@ -94,48 +94,48 @@ export class DeliveryQueue {
     this.#lanes.first.add(record)
   }
 
-  /** Everything made up to a number is committed. */
+  /** All deliveries up to a number are committed. */
   noteCommitted(upTo: number): void {
     this.#uncommittedFrom = this.#createdTo > upTo ? upTo + 1 : Number.POSITIVE_INFINITY
   }
 
-  /** The outbox has a delivery that was committed before at this place of a lane. */
+  /** The outbox has a committed delivery at this place of a lane now. */
   noteDue(lane: DeliveryLane, entry: DueEntry): void {
     this.#lanes[lane].add(entry)
   }
 
-  /** The owner wants a delivery that stands in its lane sent before all others. */
+  /** Has a delivery of the lanes sent before all others. */
   ask(number: number): void {
     if (this.#asked.size < askedMax) this.#asked.add(number)
   }
 
-  /** Its owner began a delivery anew: it is as old as that. */
+  /** The webhook's owner retried a delivery: its age counts from then on. */
   noteRenewed(number: number, nowMs: TimeMs): void {
     if (this.#renewed.size < askedMax) this.#renewed.set(number, nowMs)
   }
 
-  /** A delivery came to its end. */
+  /** A delivery ended. */
   noteEnded(number: number): void {
     this.finishedCount += 1
     this.#origins.delete(number)
     this.#renewed.delete(number)
   }
 
-  /** How long a pending delivery has waited since it was made, or begun anew by its owner. */
+  /** How long a pending delivery has waited since it was made, or retried by hand. */
   ageMs({ number, attempts, createdAtMs, dueAtMs }: Delivery, nowMs: TimeMs): number {
-    // A crash forgets who began anew; of what was not attempted since, the due time still says it.
+    // A restart forgets retries by hand; before the first attempt the due time still shows when that was.
     const madeAtMs = attempts === 0 && dueAtMs !== null ? dueAtMs : createdAtMs
     return nowMs - (this.#renewed.get(number) ?? madeAtMs)
   }
 
-  /** When the event of a delivery happened, where that is still known; asked once. */
+  /** When the event of a delivery happened, where that is remembered; forgets it. */
   takeOrigin(number: number): TimeMs | null {
     const originMs = this.#origins.get(number) ?? null
     this.#origins.delete(number)
     return originMs
   }
 
-  /** What to do at `nowMs`; null: nothing is due that may be sent. One row is read at most. */
+  /** What to do at `nowMs`; null: no delivery is due that may be sent. Reads at most one delivery. */
   next(nowMs: TimeMs): NextStep | null {
     for (const number of this.#asked) {
       if (number >= this.#uncommittedFrom) continue
@@ -148,7 +148,7 @@ export class DeliveryQueue {
     return this.#take(this.#turn, nowMs) ?? this.#take(other, nowMs)
   }
 
-  /** When something is due next; null: nothing is, or nothing that may be sent. */
+  /** When the next delivery is due that may be sent; null: there is none. */
   nextDueMs(): TimeMs | null {
     if (!this.webhook.isActive) return null
     const first = this.#head('first')
@@ -167,7 +167,7 @@ export class DeliveryQueue {
     if (head === null || head.dueAtMs > nowMs) return null
     this.#lanes[lane].shift()
     const record = this.#pending(head.number)
-    // Another due time: it stands at its right place too.
+    // With another due time the delivery has another, correct entry as well.
     if (record === null || record.dueAtMs !== head.dueAtMs) return { kind: 'again' }
     if (this.#expiring.has(record.eventType) && this.ageMs(record, nowMs) >= webhookNewsAgeMsMax) {
       return { kind: 'expired', record }
@@ -200,16 +200,16 @@ const windowCount = 64
  */
 export class DeliveryWindow {
   #entries: DueEntry[] = []
-  /** Nothing of the lane is behind the window's last entry. */
+  /** The lane has nothing behind the window's last entry. */
   #isWhole = false
   readonly #read: (limit: number) => readonly DueEntry[]
 
-  /** `read` gives the lane's first entries from the outbox. */
+  /** `read` returns the lane's first entries from the outbox. */
   constructor(read: (limit: number) => readonly DueEntry[]) {
     this.#read = read
   }
 
-  /** The next entry; null: the lane is empty but for those in `taken`, which are under way. */
+  /** The next entry; null: the lane is empty but for the deliveries under way (`taken`). */
   head(taken: ReadonlyMap<number, unknown>): DueEntry | null {
     for (;;) {
       const first = this.#entries[0]
@@ -228,12 +228,12 @@ export class DeliveryWindow {
     }
   }
 
-  /** Leaves out the head: it was taken, or is not what the outbox says any more. */
+  /** Removes the head: it was taken, or is out of date. */
   shift(): void {
     this.#entries.shift()
   }
 
-  /** The outbox has an entry more. */
+  /** The outbox has one more entry. */
   add(entry: DueEntry): void {
     const last = this.#entries.at(-1)
     if (!this.#isWhole && (last === undefined || isBefore(last, entry))) return
@@ -258,7 +258,7 @@ export class DeliveryTurns {
   readonly #failing = new Set<DeliveryQueue>()
   #isFailingNext = false
 
-  /** Behind those that wait; nothing changes for one that waits already. */
+  /** Puts a webhook behind those that wait; one that waits already keeps its place. */
   add(queue: DeliveryQueue): void {
     const [own, other] = queue.isFailing
       ? [this.#failing, this.#healthy]
@@ -267,7 +267,7 @@ export class DeliveryTurns {
     own.add(queue)
   }
 
-  /** It fails now, or does not any more: when it waits, it waits among the others. */
+  /** The webhook began or stopped to fail: if it waits, it goes behind the others of its kind. */
   refile(queue: DeliveryQueue): void {
     if (this.#healthy.has(queue) || this.#failing.has(queue)) this.add(queue)
   }
@@ -277,7 +277,7 @@ export class DeliveryTurns {
     this.#failing.delete(queue)
   }
 
-  /** Takes out the one whose turn it is; failing ones only when they may have it. */
+  /** Takes out the webhook whose turn it is; a failing one only if `mayFailing`. */
   take(mayFailing: boolean): DeliveryQueue | null {
     const failing = mayFailing ? first(this.#failing) : null
     const healthy = first(this.#healthy)

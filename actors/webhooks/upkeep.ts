@@ -1,5 +1,5 @@
-// The housekeeping of the outbox, a slice at a time: what waited too long is dropped, what is finished
-// and old is removed, and so is everything of webhooks that are gone, those of an earlier run included.
+// The housekeeping of the outbox, a slice at a time: drops deliveries that waited too long, removes old finished ones, and
+// removes the deliveries of removed webhooks, those of an earlier run included.
 // Not for: deliveries that are due (deliveries.ts). Upholds DELIVER10, DELIVER14.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -15,10 +15,10 @@ import type { DeliveryQueue } from './queue.ts'
 const SLICE_MS = 1_000
 const ROUND_MS = 60_000
 const SLICE_MS_MAX = 2
-/** While rows are left that should be gone, the next slice comes this soon. */
+/** While deliveries are left to remove, the next slice comes after this. */
 const MORE_AFTER_MS = 20
 const ROWS_MAX = 100
-/** Finished deliveries may be so many more before they are removed. */
+/** So many deliveries may finish before the webhook's old ones are removed. */
 const FINISHED_SLACK = 100
 
 export class WebhookUpkeep {
@@ -26,9 +26,9 @@ export class WebhookUpkeep {
   readonly #deliveries: Deliveries
   readonly #clock: Clock
   readonly #log: Log
-  /** Webhooks that are gone, whose rows are not. */
+  /** Removed webhooks whose deliveries are not removed yet. */
   readonly #leftOver = new Set<WebhookNumber>()
-  /** Webhooks with more to do than one look did. */
+  /** Webhooks with more to remove than one look did. */
   readonly #unfinished = new Set<DeliveryQueue>()
   #round: Iterator<DeliveryQueue> | null = null
   #nextRoundMs = 0
@@ -44,14 +44,14 @@ export class WebhookUpkeep {
     this.#log = parts.log
   }
 
-  /** `isKnown`: whether a webhook with rows in the outbox still exists. */
+  /** `isKnown`: whether a webhook with deliveries in the outbox still exists. */
   start(isKnown: (webhook: WebhookNumber) => boolean): void {
     for (const number of this.#outbox.webhooks()) if (!isKnown(number)) this.#leftOver.add(number)
     this.#isRunning = true
     this.#run()
   }
 
-  /** The more webhooks, the more often some are looked at. */
+  /** With more webhooks slices come more often. */
   #run(): void {
     const isMore = this.#slice()
     const everyMs = ROUND_MS / Math.max(this.#deliveries.queueCount, 1)
@@ -68,13 +68,13 @@ export class WebhookUpkeep {
     this.#stopTimer?.()
   }
 
-  /** A webhook was removed: its rows follow. */
+  /** A webhook was removed: its deliveries are removed next. */
   clear(webhook: WebhookNumber): void {
     this.#leftOver.add(webhook)
     if (this.#isRunning) this.#arm(MORE_AFTER_MS)
   }
 
-  /** A little of everything; true while rows are left that should be gone. */
+  /** Does a little of everything; true while deliveries are left to remove. */
   #slice(): boolean {
     try {
       this.#shareRoom()
@@ -88,7 +88,7 @@ export class WebhookUpkeep {
     return this.#leftOver.size + this.#unfinished.size > 0
   }
 
-  /** Every webhook is asked: not in every slice. */
+  /** Goes over all webhooks, and so not in every slice. */
   #shareRoom(): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs < this.#nextShareMs) return
@@ -130,7 +130,7 @@ export class WebhookUpkeep {
     return null
   }
 
-  /** True while there is more to do. */
+  /** True while the webhook has more to remove. */
   #look(queue: DeliveryQueue): boolean {
     if (queue.isClosed) return false
     if (this.#deliveries.dropOld(queue, ROWS_MAX)) return true

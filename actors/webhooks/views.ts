@@ -16,40 +16,39 @@ export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' 
   readonly counts: DeliveryCounts
   /** Since when every attempt failed; null while attempts succeed. */
   readonly failingSinceMs: TimeMs | null
-  /** Until when the secret rotated out last signs as well; null: only the present one does. */
+  /** Until when the secret that was rotated out last signs as well; null: only the present one signs. */
   readonly previousSecretUntilMs: TimeMs | null
 }
 
-/** What a webhook is made from; validated by the face (types, URL form, secret form, list lengths). */
+/** The request for a new webhook; validated by the face (types, URL form, secret form, list lengths). */
 export interface WebhookRequest {
   readonly url: string
   readonly eventTypes: readonly WebhookEventType[]
   readonly filters: WebhookFilters
   readonly description: string | null
-  /** `whsec_…`; null: one is made. */
+  /** `whsec_…`; null: a new one is generated. */
   readonly secret: string | null
 }
 
-/** What a change replaces; what is left out stays. */
+/** The fields that a change replaces; absent ones stay. */
 export interface WebhookChange {
   readonly url?: string
   readonly eventTypes?: readonly WebhookEventType[]
   readonly filters?: WebhookFilters
   readonly description?: string | null
-  /** True also ends a disabling: attempts go on, and the failing time begins anew. */
+  /** True also enables a disabled webhook: attempts go on, and the failing time begins again. */
   readonly isActive?: boolean
 }
 
 /**
- * The webhooks of all accounts. Null: the account has no webhook (or delivery) of that id, another
- * account's included. Promises resolve once the change is on the platter, and reject with
- * EngineError only.
+ * The webhooks of all accounts. Null: the account has no webhook (or delivery) of that id; another account's counts as
+ * none. Promises resolve once the change is on disk and flushed, and reject with EngineError only.
  */
 export interface WebhooksView {
   /** Oldest first. */
   list(account: AccountId): readonly WebhookView[]
   get(account: AccountId, id: string): WebhookView | null
-  /** `secret` is shown this once. BAD_REQUEST when the account has 25. */
+  /** `secret` is in this answer alone. BAD_REQUEST when the account has 25. */
   create(
     account: AccountId,
     request: WebhookRequest,
@@ -57,7 +56,7 @@ export interface WebhooksView {
   change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null>
   /** False when there is none. Attempts under way are aborted, and none follows. */
   remove(account: AccountId, id: string): Promise<boolean>
-  /** The old secret signs as well for 24 h; `secret` (whsec_…, null: one is made) is shown this once. */
+  /** The old secret signs as well for 24 h; `secret` (whsec_…, null: a new one is generated) is in this answer alone. */
   rotateSecret(
     account: AccountId,
     id: string,
@@ -71,7 +70,7 @@ export interface WebhooksView {
     id: string,
     query: { status: DeliveryStatus | null; before: number | null; limit: number },
   ): readonly DeliveryView[] | null
-  /** Makes a delivery due now, finished or not; its next attempts follow the schedule from its start. */
+  /** Makes a delivery due now, finished or not; its attempts follow the schedule from the beginning. */
   retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null>
 }
 

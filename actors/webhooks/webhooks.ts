@@ -1,7 +1,7 @@
-// The webhooks of all accounts: who has which, their secrets (sealed), and whether they are active; and
-// the one door to events, deliveries and housekeeping. A change is in force at once, and answered when
-// it is on the platter; what could not be stored is taken back.
-// Not for: what the face validates (types, URL, lengths), or HTTP. Upholds HOOK1 to HOOK11.
+// The owner of the webhooks of all accounts, called directly: which account has which, their secrets (sealed), and whether
+// they are active; its events, deliveries and housekeeping are reached through it alone. A change is in force at once, and
+// answered when it is on disk and flushed; a change that could not be stored is taken back.
+// Not for: validation of requests (types, URL, lengths), or HTTP. Upholds HOOK1 to HOOK11.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -37,9 +37,9 @@ import type {
   WebhookView,
 } from './views.ts'
 
-/** A secret that was rotated out signs as well for so long. */
+/** A secret that was rotated out signs for so long as well. */
 export const rotationMs = DAY_MS
-/** So many of them at most; beyond, the oldest ends early: each is a signature on every post. */
+/** Rotated-out secrets that sign; full: the oldest ends early. Each is one more signature on every post. */
 export const previousSecretsMax = 8
 
 export interface WebhookParts {
@@ -56,7 +56,7 @@ export interface WebhookParts {
   readonly box: SecretBox
   readonly bodies: WebhookBodies
   readonly market: WebhookEventParts['market']
-  /** Webhooks of others are silent: nothing is made for them, and what they have waits. */
+  /** Webhooks of a disabled account get no new deliveries, and what they have waits. */
   readonly isAccountActive: (account: AccountId) => boolean
   /** For tests; see Deliveries. */
   readonly pendingMax?: number
@@ -64,23 +64,23 @@ export interface WebhookParts {
 }
 
 export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
-  /** To be told of every update by the publisher. */
+  /** The watcher of updates. */
   readonly watcher: Watcher
   readonly #parts: WebhookParts
   readonly #byId = new Map<string, Webhook>()
   readonly #byAccount = new Map<AccountId, Set<string>>()
-  /** Webhooks that are on their way to the platter count as well. */
+  /** Webhooks that are being stored; they count as well. */
   readonly #creating = new Map<AccountId, number>()
-  /** Accounts that were deleted while webhooks of theirs were on that way. */
+  /** Accounts that were deleted while webhooks of theirs were being stored. */
   readonly #goneMeanwhile = new Set<AccountId>()
   readonly #index = new WebhookIndex()
-  /** What the index holds, by id: it wants the same record back. */
-  readonly #told = new Map<string, Webhook>()
+  /** The records in the index, by id: it needs the same record to remove one. */
+  readonly #indexed = new Map<string, Webhook>()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
   readonly #upkeep: WebhookUpkeep
 
-  /** Reads every webhook; events are taken from now on, and sent after `start`. */
+  /** Reads every webhook. Events are taken from now on, and sent after `start`. */
   constructor(parts: WebhookParts) {
     this.#parts = parts
     const { storage, clock, log, metrics } = parts
@@ -97,7 +97,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     metrics.gauge('webhooks', 'Registered webhooks.', () => this.#byId.size)
   }
 
-  /** Begins to send, and to tidy up. */
+  /** Begins to send, and the housekeeping. */
   start(): void {
     const known = new Set<WebhookNumber>()
     for (const { number } of this.#byId.values()) known.add(number)
@@ -105,13 +105,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#deliveries.start()
   }
 
-  /** Aborts attempts; what was not delivered stays pending. Before the Caller is stopped. */
+  /** Aborts attempts; undelivered deliveries stay pending. Call it before the Caller is stopped. */
   stop(): void {
     this.#upkeep.stop()
     this.#deliveries.stop()
   }
 
-  /** A whale's row that the publisher tells nobody of; never throws. */
+  /** Never throws. */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void {
     try {
       this.#events.onWhaleRow(market, whale)
@@ -197,10 +197,10 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   async change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null> {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
-    // Whichever way it becomes active or inactive, its owner has said so now.
+    // With `isActive` given, the present state is the account's own choice.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
     const changed = await this.#replace(webhook, { ...webhook, ...change, disabledReason })
-    // The failing time that begins anew is in the outbox.
+    // The failing time, which begins again, is in the outbox.
     if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
     return this.#viewOf(changed)
   }
@@ -212,7 +212,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     try {
       await stored(this.#parts.storage.webhooks.remove(webhook))
     } catch (error) {
-      // Still on disk, so it can be removed again.
+      // The webhook is still on disk, so that it can be removed again.
       this.#keep(webhook)
       throw error
     }
@@ -230,8 +230,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const secret = given ?? makeSecret()
     const nowMs = this.#parts.clock.nowMs()
     const old = { secret: webhook.secret, untilMs: timeMs(nowMs + rotationMs) }
-    // One of yesterday's keeps its day: who rotates twice may not have heard the first answer.
-    // One that cannot be read signs nothing, and would hold the new one back.
+    // Earlier secrets keep their day: a client that rotates twice may not have had the first answer. A secret that cannot be
+    // opened signs nothing, and would keep the new one from signing.
     const { box } = this.#parts
     const previousSecrets = [old, ...webhook.previousSecrets]
       .filter(({ secret: sealed, untilMs }) => nowMs < untilMs && box.opens(sealed, webhook.id))
@@ -257,7 +257,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       body: bodies.write(type.name, { kind: 'test', webhook: webhook.id, timeMs: nowMs }, null),
     }
     const record = this.#deliveries.create(webhook.number, event, nowMs)
-    // Its id is new: the disk takes no more.
+    // The event's id is new, so the disk takes no more.
     if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
     this.#deliveries.askFor(webhook.number, record.number)
     await stored(this.#parts.storage.committed())
@@ -273,13 +273,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return delivery
   }
 
-  /** By the dispatcher: the receiver is gone, or only fails. */
+  /** Called by the deliveries: the receiver is gone, or only fails. */
   #disable(webhook: Webhook, disabledReason: DisabledReason): void {
     const { id } = webhook
     this.#parts.log.warn({ webhook: id, disabledReason }, 'a webhook is disabled')
     const help = 'Webhooks disabled, by reason.'
     this.#parts.metrics.count('webhooks_disabled_total', help, { reason: disabledReason }).inc()
-    // On disk or not, it is disabled; after a restart its next failure would do it again.
+    // Disabled in memory even if the disk refuses: after a restart the next failure would disable it again.
     const changed = { ...webhook, isActive: false, disabledReason }
     this.#put(changed)
     this.#parts.storage.webhooks.put(changed).catch((error: unknown) => {
@@ -300,7 +300,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return changed
   }
 
-  /** A new one, or one read from disk. */
+  /** Adds a new webhook, or one read from disk. */
   #keep(webhook: Webhook): void {
     const ids = this.#byAccount.get(webhook.accountId)
     if (ids === undefined) this.#byAccount.set(webhook.accountId, new Set([webhook.id]))
@@ -309,19 +309,19 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 
   #put(webhook: Webhook): void {
-    const isTold = webhook.isActive && this.#parts.isAccountActive(webhook.accountId)
-    this.#forgetTold(webhook)
+    const isListening = webhook.isActive && this.#parts.isAccountActive(webhook.accountId)
+    this.#unindex(webhook)
     this.#byId.set(webhook.id, webhook)
-    this.#deliveries.put(isTold ? webhook : { ...webhook, isActive: false })
-    if (isTold) {
+    this.#deliveries.put(isListening ? webhook : { ...webhook, isActive: false })
+    if (isListening) {
       this.#index.add(webhook)
-      this.#told.set(webhook.id, webhook)
+      this.#indexed.set(webhook.id, webhook)
     }
     const { types } = this.#parts.bodies
     const isComparing = types.some(
       ({ name, comparesPrice }) => comparesPrice && webhook.eventTypes.includes(name),
     )
-    if (!isTold || !isComparing) this.#events.forgetBases(webhook.number)
+    if (!isListening || !isComparing) this.#events.forgetBases(webhook.number)
   }
 
   #drop(webhook: Webhook): void {
@@ -329,20 +329,20 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     ids?.delete(webhook.id)
     if (ids?.size === 0) this.#byAccount.delete(webhook.accountId)
     this.#byId.delete(webhook.id)
-    this.#forgetTold(webhook)
+    this.#unindex(webhook)
     this.#deliveries.close(webhook.number)
     this.#events.forgetBases(webhook.number)
   }
 
-  #forgetTold({ id }: Webhook): void {
-    const told = this.#told.get(id)
-    if (told !== undefined) this.#index.remove(told)
-    this.#told.delete(id)
+  #unindex({ id }: Webhook): void {
+    const indexed = this.#indexed.get(id)
+    if (indexed !== undefined) this.#index.remove(indexed)
+    this.#indexed.delete(id)
   }
 
   // Accounts
 
-  /** Silent with a disabled account; gone, in the same turn, with a deleted one. */
+  /** Webhooks of a disabled account fall silent; those of a deleted one are removed in the same turn. */
   onAccountGone(account: AccountId, reason: GoneReason): void {
     if (reason === 'deleted' && this.#creating.has(account)) this.#forgetCreating(account)
     for (const webhook of this.#of(account)) {
@@ -355,7 +355,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** What is on its way to the platter is in the table, and goes in the turn of its account. */
+  /** Webhooks that are being stored are in the table already, and are removed in the turn of their account. */
   #forgetCreating(account: AccountId): void {
     this.#goneMeanwhile.add(account)
     const { webhooks } = this.#parts.storage
@@ -381,7 +381,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 }
 
-/** What the disk refused, as the one error that crosses rooms. */
+/** Rejects with EngineError INTERNAL when the disk refuses a change. */
 async function stored<Result>(change: Promise<Result>): Promise<Result> {
   try {
     return await change

@@ -1,10 +1,10 @@
-// The groups of fills that the owner of whales remembers, in the order in which they were opened: the
-// newest are open for more fills, the older closed and kept for fills that come late.
+// The groups of fills that the whales' actor remembers, in the order in which they were opened: the newest are open for
+// more fills, the older ones are closed and kept for fills that come late.
 //
 //   forgotten │ closed, remembered │ open │
 //             oldest             next to close
 //
-// Not for: what is done with one (whales.ts). Upholds WHALE3, WHALE7.
+// Not for: what becomes of a group (whales.ts). Upholds WHALE3, WHALE7.
 
 import { whaleGroupsMax, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
@@ -15,8 +15,8 @@ import type { StoredWhale } from '../../storage/contract/whales.ts'
 const CUT_AT = 1_024
 
 /**
- * A venue's clock is at most so far ahead of ours. A time beyond it is nonsense, which may not make
- * every later fill look forgotten: it is looked up itself.
+ * A venue's clock is at most so far ahead of ours. A later time is nonsense: that fill is looked up in the table of
+ * trades, and must not make every later fill look forgotten.
  */
 const CLOCKS_APART_MS = 60_000
 
@@ -25,12 +25,12 @@ export interface WhaleGroup {
   readonly market: MarketRef
   readonly key: string
   sum: FillSum
-  /** When it is closed, on the monotonic clock. */
+  /** When the group closes, on the monotonic clock. */
   readonly dueAtMs: number
   isOpen: boolean
-  /** There may be stored fills that are not in the sum: they are looked up before it is used. */
+  /** Stored fills may be missing from the sum: look them up before using it. */
   isPartial: boolean
-  /** Notes up to this number are in the sum. */
+  /** Fill messages up to this number are in the sum. */
   countedTo: number
   row: StoredWhale | null
 }
@@ -43,7 +43,7 @@ export class WhaleGroups {
   #nextToClose = 0
   #forgottenMs = Number.NEGATIVE_INFINITY
 
-  /** Full: the oldest is forgotten, see `add`. */
+  /** Full: the oldest group is forgotten, see `add`. */
   constructor(groupsMax = whaleGroupsMax) {
     this.#groupsMax = groupsMax
   }
@@ -56,7 +56,7 @@ export class WhaleGroups {
     return this.#byMarket.get(market)?.get(key) ?? null
   }
 
-  /** Whether a fill of this venue time may belong to a group that is not remembered. */
+  /** Whether a fill of this venue time may belong to a forgotten group. */
   mayBeForgotten(timeMs: number, nowMs: number): boolean {
     return timeMs <= this.#forgottenMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
   }
@@ -67,7 +67,7 @@ export class WhaleGroups {
     if (known > this.#forgottenMs) this.#forgottenMs = known
   }
 
-  /** Takes a new, open group; gives the one that is forgotten for it, which may be open still. */
+  /** Takes a new, open group; returns the group that is forgotten for it, which may still be open. */
   add(group: WhaleGroup): WhaleGroup | null {
     const { market, key } = group
     let ofMarket = this.#byMarket.get(market.number)
@@ -80,12 +80,12 @@ export class WhaleGroups {
     return this.count > this.#groupsMax ? this.#forgetOldest() : null
   }
 
-  /** When the next open group is due; null when none is open. */
+  /** When the next open group closes; null when none is open. */
   get nextDueMs(): number | null {
     return this.#skipClosed()?.dueAtMs ?? null
   }
 
-  /** Closes and gives the next group that is due; null when none is. */
+  /** Closes and returns the next due group; null when none is due. */
   takeDue(monotonicMs: number): WhaleGroup | null {
     const group = this.#skipClosed()
     if (group === null || group.dueAtMs > monotonicMs) return null
@@ -94,13 +94,13 @@ export class WhaleGroups {
     return group
   }
 
-  /** The market is gone for good: its groups are neither closed nor remembered. */
+  /** Drops the groups of a market that is gone for good. */
   forget(market: MarketNumber): void {
     for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
     this.#byMarket.delete(market)
   }
 
-  /** Forgets all; gives those that were open. */
+  /** Forgets all groups; returns the open ones. */
   clear(): readonly WhaleGroup[] {
     const open = this.#queue.slice(this.#nextToClose).filter((group) => group.isOpen)
     this.#byMarket.clear()

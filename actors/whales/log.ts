@@ -1,6 +1,6 @@
-// The log of whales as they were told, run after run, for streams that resume: a reader's view of the
-// table of whales, in the shape of the log of trades. Whales never expire, so where a run ended is read
-// from the table itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
+// The log of published whales, run after run, for streams that resume: a reader's view of the table of whales, in the
+// shape of the log of trades. An owner, called directly. Whales never expire, so the end of a run is read from the table
+// itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
 
 import type { OffsetQuery, SliceQuery, Storage } from '../../storage/contract/storage.ts'
 import type { WhaleRow } from '../../storage/contract/whales.ts'

@@ -1,7 +1,6 @@
-// Groups fills from the table of trades: those told in the last minute of a run that is over, those
-// that found the owner's mailbox full, and those of a group that is no longer remembered. It goes
-// through each market's stretch of time in pieces, so that no piece is felt.
-// Not for: what is done with what it finds (whales.ts). Upholds WHALE5, WHALE7.
+// Groups fills from the table of trades: fills of the last minute of an ended run, fills that found the mailbox of the
+// whales' actor full, and fills of a forgotten group. Each market's stretch of time is read in pieces, so that no message
+// waits for one. Not for: what becomes of the groups (whales.ts). Upholds WHALE5, WHALE7.
 
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -9,18 +8,18 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
-/** From this run on last minutes may not be grouped; all that was told before is. */
+/** The mark of the first run whose last minute may not be grouped; all earlier trades are. */
 const MARK = 'whales_grouped_run'
 const PIECE_MS = 30_000
 const READ_ROWS = 256
 
-/** The fills of one key, and their ids, by one of which the row is called if there is one. */
+/** The fills of one key, and their ids; an existing whale row has the id of one of them. */
 export interface Gathered {
   readonly sum: FillSum
   readonly ids: string[]
 }
 
-/** What a stretch of a market's time holds. */
+/** The groups in a stretch of a market's time. */
 export interface Stretch {
   readonly market: MarketNumber
   readonly groups: ReadonlyMap<string, Gathered>
@@ -36,9 +35,9 @@ interface Range {
 export class WhaleRegroup {
   readonly #storage: Pick<Storage, 'trades' | 'runs' | 'marks'>
   readonly #run: number
-  /** Stretches still to be gone through: one a market, so bounded by the markets. */
+  /** Stretches still to be read: one a market, so bounded by the markets. */
   readonly #ranges = new Map<MarketNumber, Range>()
-  /** Runs whose last minute is to be read, oldest first; `offset` null: not looked for yet. */
+  /** Runs whose last minute is to be read, oldest first; `offset` null: its beginning is not known yet. */
   #tails: { readonly run: number; offset: number | null }[] = []
   #isMarkDue = false
 
@@ -48,7 +47,7 @@ export class WhaleRegroup {
     this.#run = run
   }
 
-  /** Once, at the start: takes up what the runs before may have left ungrouped. */
+  /** Once, at the start: takes up what earlier runs may have left ungrouped. */
   begin(): void {
     const past = this.#storage.runs.all().filter(({ number }) => number < this.#run)
     const marked = this.#storage.marks.get(MARK)
@@ -64,7 +63,7 @@ export class WhaleRegroup {
     return this.#isMarkDue || this.#ranges.size > 0
   }
 
-  /** Has a trade of this time grouped anew, whatever was made of it before. */
+  /** Has trades of this time grouped again. */
   add(market: MarketNumber, atMs: TimeMs): void {
     const range = this.#ranges.get(market)
     if (range === undefined) this.#ranges.set(market, { fromMs: atMs, toMs: atMs })
@@ -76,7 +75,7 @@ export class WhaleRegroup {
     this.#ranges.delete(market)
   }
 
-  /** Does one piece of the work; gives what it found, null when there was nothing to find. */
+  /** Does one piece of the work; returns the groups it found, null when it found none. */
   step(): Stretch | null {
     const tail = this.#tails[0]
     if (tail !== undefined) {
@@ -109,13 +108,13 @@ export class WhaleRegroup {
       }
     }
     for (const [key, { sum }] of found) {
-      // Only in the margin: its other fills may lie outside it.
+      // All of its fills are in the margin: others may lie outside.
       if (sum.newestMs < fromMs || sum.oldestMs > toMs) found.delete(key)
     }
     return { market, groups: found, alone }
   }
 
-  /** The next piece that has trades. What is left to do is noted first, lest a throw repeats it. */
+  /** The next piece that has trades. The rest is noted first, so that a throw does not repeat the piece. */
   #takePiece(market: MarketNumber, range: Range): Stretch | null {
     const { trades } = this.#storage
     const { fromMs, toMs } = range
@@ -166,7 +165,7 @@ export class WhaleRegroup {
     return low
   }
 
-  /** The first trade that a run told behind an offset. */
+  /** The first trade that a run published behind an offset. */
   #told(run: number, offset: number): StoredTrade | null {
     return this.#storage.trades.rangeByOffset({ run, offset, limit: 1 })[0]?.trade ?? null
   }

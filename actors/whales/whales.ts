@@ -1,8 +1,7 @@
-// The owner of whale rows: hears every trade, gathers the fills of a transaction for 150 ms from the
-// first, stores rows of 1,000 dollars and more, and tells those of 5,000 and more, each once. What it
-// forgot, or a crash cut off, it reads again from the table of trades (actors/whales/regroup.ts): a row is a
-// function of the stored fills, and its id is one of theirs.
-// Not for: the sums (engine/whale.ts). Upholds WHALE1 to WHALE7.
+// The actor of whale rows: takes every trade, gathers the fills of a transaction for 150 ms from the first, stores rows of
+// 1,000 dollars and more, and publishes those of 5,000 and more, each once. Fills of a forgotten group, or of one that a
+// crash cut off, are read again from the table of trades (actors/whales/regroup.ts): a row is a function of the stored
+// fills, and its id is one of theirs. Not for: the sums (engine/whale.ts). Upholds WHALE1 to WHALE7.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { Stamp, Trade, Update } from '../../engine/events.ts'
@@ -19,20 +18,20 @@ import type { MarketView } from '../views.ts'
 import { type WhaleGroup, WhaleGroups } from './groups.ts'
 import { type Stretch, WhaleRegroup } from './regroup.ts'
 
-/** Work on what is to be grouped again: at most this long at a time, and so long a pause. */
+/** Grouping again works for at most so long at a time, with so long a pause between. */
 const REGROUP_MS_MAX = 2
 const REGROUP_PAUSE_MS = 1
-/** A wake-up that found the mailbox full is tried again after this long. */
+/** A wake-up that found the mailbox full is sent again after this. */
 const RETRY_MS = 5
 
-/** A trade was stored; `serial` numbers the notes, so that none counts twice. */
+/** A trade was stored; `serial` numbers these messages, so that none counts twice. */
 interface FillNote extends Fill {
   readonly kind: 'fill'
   readonly market: MarketRef
   readonly serial: number
 }
 
-/** Something may be due. */
+/** A group may be due. */
 interface WakeNote {
   readonly kind: 'wake'
 }
@@ -46,7 +45,7 @@ export interface WhaleParts {
   readonly storage: Pick<Storage, 'trades' | 'runs' | 'marks' | 'whales'>
   readonly clock: Clock
   readonly metrics: Metrics
-  /** This run's number, stored with each whale it tells. */
+  /** This run's number, stored with each whale that it publishes. */
   readonly run: number
   /** The catalogue's view of a market; null when it was forgotten. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
@@ -56,7 +55,7 @@ export interface WhaleParts {
 
 /** Hears of whale rows that the stream does not carry. Called within the turn; must not throw. */
 export interface WhaleWatcher {
-  /** A row of live fills was stored and is not told on the stream: too small for it, or grown since it was told. */
+  /** A row of live fills was stored that the stream does not carry: too small, or grown since it was published. */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void
 }
 
@@ -110,7 +109,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#stopTimer = null
   }
 
-  // What is noted in the turns of others
+  // Called by the publisher, in the turns of markets
 
   onUpdate(update: Update): void {
     if (update.kind !== 'trade') return
@@ -118,7 +117,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#note(market, { trade, receivedAtMs, run: this.#parts.run, offset })
   }
 
-  /** Makes rows, but no messages. */
+  /** Makes rows that the stream does not carry. */
   onPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
     this.#note(market, { trade, receivedAtMs, run: null, offset: null })
   }
@@ -136,7 +135,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#cell.tell({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
   }
 
-  /** The mailbox was full: the trade is stored, and is grouped from there. */
+  /** The mailbox was full: the trade is in the table of trades, and is grouped from there. */
   onOverflow(lost: WhaleMessage): void {
     if (lost.kind === 'fill') this.#regroup.add(lost.market.number, lost.trade.timeMs)
     this.#arm(RETRY_MS)
@@ -151,7 +150,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#arm()
   }
 
-  /** After a throw: what is in memory is not trusted; the trades of open groups are read again. */
+  /** After a throw the groups in memory are not trusted: the trades of open ones are read again. */
   restart(): void {
     for (const { market, sum } of this.#groups.clear()) {
       this.#regroup.add(market.number, sum.oldestMs)
@@ -191,7 +190,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (forgotten === null) return
     this.#noteForgotten(forgotten.sum.newestMs)
     if (!forgotten.isOpen) return
-    // A flood: it is closed early, and its late fills still find its row.
+    // Under a flood an open group is closed early; its late fills still find its row.
     forgotten.isOpen = false
     this.#settle(forgotten)
   }
@@ -205,7 +204,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
   }
 
-  /** Stores, and tells if it is time, what the fills of a closed group come to. */
+  /** Stores the row of a closed group, and publishes it when it is due. */
   #settle(group: WhaleGroup): void {
     const { market, key } = group
     let ids: readonly string[] | null = null
@@ -236,7 +235,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #settleStretch({ market, groups, alone }: Stretch): void {
     for (const fill of alone) this.#record(market, new FillSum(fill), { row: null, ids: null })
     const sinceMs = this.#parts.clock.nowMs() - whaleCloseMs
-    // A restart closes what the run before left open: should this run end first, nobody would know.
+    // Only fills of this run may stay open. Those of earlier runs are closed now: if this run ended before they were, no
+    // later run would group them.
     const isYoung = ({ run, receivedAtMs }: Fill) =>
       run === this.#parts.run && receivedAtMs > sinceMs
     const ref = this.#parts.market(market)?.ref
@@ -260,8 +260,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   // Rows
 
   /**
-   * The row of these fills as it stands now, null when they are too few dollars. A row that is there
-   * keeps its id, its time and its stamp, and never loses fills: trades expire, whales do not.
+   * Stores and returns the row of these fills; null when they are too few dollars. An existing row keeps its id, its time
+   * and its stamp, and never loses fills: trades expire, whales do not.
    */
   #record(
     market: MarketNumber,
@@ -331,7 +331,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#groups.noteForgotten(timeMs, this.#parts.clock.nowMs())
   }
 
-  /** Wakes itself when the next group is due, or soon when there is work; never before `delayMs`. */
+  /** Plans the next wake-up: when the next group is due, or soon when there is work; never before `delayMs`. */
   #arm(delayMs = 0): void {
     if (this.#isStopped) return
     const { clock } = this.#parts
