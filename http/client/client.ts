@@ -11,6 +11,7 @@ import { Inbox } from './inbox.ts'
 import { Line } from './line.ts'
 import { Link } from './link.ts'
 import {
+  CHANNELS,
   type Channel,
   type ClientState,
   type ConnectedMessage,
@@ -24,7 +25,6 @@ import {
 } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Roster, type SubscribeRequest } from './roster.ts'
-import { CHANNELS } from './wanted.ts'
 
 /** Events a reader of `events()` may be behind. */
 const QUEUE_EVENTS = 10_000

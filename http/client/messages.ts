@@ -2,15 +2,17 @@
 // told apart by `type`. Fields keep the names of the wire, so that the protocol's page describes both.
 // Not for: deciding what a message means for a book or a position. Upholds CLIENT2.
 
-/** A channel of the stream. */
-export type Channel =
-  | 'orderbook'
-  | 'depth'
-  | 'prices'
-  | 'trades'
-  | 'whales'
-  | 'lifecycle'
-  | 'candles'
+/** The channels of the stream. */
+export const CHANNELS = [
+  'orderbook',
+  'depth',
+  'prices',
+  'trades',
+  'whales',
+  'lifecycle',
+  'candles',
+] as const
+export type Channel = (typeof CHANNELS)[number]
 
 /** Up to where a client has everything: a run of the engine, and an offset of a channel in it. */
 export interface Position {
@@ -293,16 +295,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Numb
 const isId = (value: unknown): boolean => isCount(value)
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isPlace = (value: Fields): boolean => isText(value.epoch) && isCount(value.offset)
-const CHANNELS: readonly unknown[] = [
-  'orderbook',
-  'depth',
-  'prices',
-  'trades',
-  'whales',
-  'lifecycle',
-  'candles',
-]
-const isChannel = (value: unknown): boolean => CHANNELS.includes(value)
+const isChannel = (value: unknown): boolean => CHANNELS.some((channel) => channel === value)
 
 const counted =
   (channel: Channel, isData: (data: Fields) => boolean = () => true) =>

@@ -58,16 +58,6 @@ export interface Parcel {
   readonly since: Position | null
 }
 
-export const CHANNELS: readonly Channel[] = [
-  'orderbook',
-  'depth',
-  'prices',
-  'trades',
-  'whales',
-  'lifecycle',
-  'candles',
-]
-
 /** One channel's keys. */
 export class ChannelKeys {
   /** Single markets by id, as given until the server says the canonical one. */

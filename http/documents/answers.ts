@@ -96,7 +96,17 @@ export const HEADERS = {
   Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
   'X-Unknown-Parameters': {
     description:
-      'Names of query parameters that were not known and ignored: comma-separated, percent-encoded, at most 16 and 48 characters of each; `+3` at the end stands for three more.',
+      'Names of query parameters that were not known and ignored, where the answer is no refusal and the route takes no body: comma-separated, percent-encoded, at most 16 and 48 characters of each; `+3` at the end stands for three more.',
+    schema: { type: 'string' },
+  },
+  'Content-Encoding': {
+    description:
+      '`gzip`, or for files `br`, where `Accept-Encoding` admits it and the answer is long; absent: as it is.',
+    schema: { type: 'string', enum: ['gzip', 'br'] },
+  },
+  Vary: {
+    description:
+      'Names the request headers on which the answer depends: `Accept-Encoding` where it may be coded, `Origin` where only some origins may read it.',
     schema: { type: 'string' },
   },
 } satisfies Record<string, JsonObject>
@@ -143,7 +153,7 @@ function contentOf(
   return { [document.contentType]: { schema: { type: 'string' } } }
 }
 
-function headersOf({ document, hasBody }: Route, status: number): JsonObject {
+function headersOf({ document, hasBody, isPrivate }: Route, status: number): JsonObject {
   const names: (keyof typeof HEADERS)[] = [...ON_EVERY_ANSWER]
   if (status === 429 || status === 503) names.push('Retry-After')
   if (status === 405) names.push('Allow')
@@ -152,6 +162,9 @@ function headersOf({ document, hasBody }: Route, status: number): JsonObject {
   if (status === 101) return {}
   const isSuccess = status < 400
   if (isSuccess && document.isNamed === true) names.push('ETag')
+  const hasContent = document.answer !== null || document.contentType !== undefined
+  // What belongs to an account is never coded: its length would tell of it.
+  if (status === 200 && hasContent && !isPrivate) names.push('Content-Encoding', 'Vary')
   // Of a route that has read its query.
   if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)

@@ -29,7 +29,7 @@ const DESCRIPTION = `One interface over two prediction-market venues.
 
 Prices are numbers from 0 to 1, sizes are contracts, money is US dollars. A name that ends in \`_ms\` is
 Unix milliseconds; every other time is Unix seconds. Parameters that are not known are ignored and
-named in \`X-Unknown-Parameters\`; a scalar given twice counts with its last value; a list takes
+named in \`X-Unknown-Parameters\`, but not by refusals nor by routes that take a body; a scalar given twice counts with its last value; a list takes
 repeated names and commas. Every GET answers HEAD, every path OPTIONS. A path that is none answers 404.
 Within v1 there are only additions.`
 
@@ -73,6 +73,16 @@ export function openapiText(routes: readonly Route[], facts: SpecificationFacts)
   return JSON.stringify(openapi(routes, facts))
 }
 
+/** Of routes whose answers have an ETag. */
+const IF_NONE_MATCH: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description:
+    'An `ETag` of an earlier answer, or several, or `*`; answered by 304 when it names this one.',
+  schema: { type: 'string' },
+}
+
 const SECURITY_SCHEMES: JsonObject = {
   ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of `/v1/keys`.' },
   Bearer: {
@@ -102,6 +112,7 @@ function operationOf(
   const parameters = [
     ...parametersOf('path', route.pathSchema, components, facts.names),
     ...parametersOf('query', route.querySchema, components, facts.names),
+    ...(route.document.isNamed === true ? [IF_NONE_MATCH] : []),
   ]
   return {
     operationId: operation,

@@ -2,10 +2,12 @@
 // server, in both forms, and stands in the document, though nothing but the table names it.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { usdMicros } from '../../engine/units.ts'
+import { CHANNELS as CLIENT_CHANNELS } from '../../http/client/messages.ts'
 import { asyncapi } from '../../http/documents/asyncapi.ts'
-import { CHANNELS } from '../../http/ws/channels.ts'
+import { CHANNEL_NAMES, CHANNELS } from '../../http/ws/channels.ts'
 import { type Message, StreamClient } from '../support/clients/stream-client.ts'
 import type { FakeMarket } from '../support/fakes/fake-engine.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
@@ -96,6 +98,19 @@ test('[CHANNEL2] it stands in the document that the server answers, with its mes
   assert.ok('Flow' in objectOf(schemas))
   assert.equal(objectOf(objectOf(messages).flowMessage).name, 'flow')
   assert.equal(objectOf(objectOf(document.operations).tellFlow).action, 'send')
+})
+
+test('[CHANNEL1] README, table and client name the same channels', () => {
+  const page = readFileSync(new URL('../../http/ws/README.md', import.meta.url), 'utf8')
+  const rows = CHANNELS.map(({ name, options, row }) => {
+    const listed = Object.entries(options).map(([option, { allowed, default: usual }]) => {
+      return `\`${option}\` ${allowed.join(', ')} (${usual})`
+    })
+    const chosen = listed.length === 0 ? '–' : listed.join('; ')
+    return `| \`${name}\` | ${row.messages} | ${row.when} | ${chosen} | ${row.begins} |`
+  })
+  assert.ok(page.includes(rows.join('\n')), rows.join('\n'))
+  assert.deepEqual(CLIENT_CHANNELS, CHANNEL_NAMES)
 })
 
 test('[CHANNEL1] every channel’s examples are messages of the document', () => {
