@@ -15,8 +15,7 @@ import { Ajv } from 'ajv'
 import { isRecord } from '../../engine/json-record.ts'
 import { withAliases } from '../request/aliases.ts'
 import { EMPTY_QUERY, type RawQuery } from '../request/query.ts'
-import { inFieldOrder, soundFields } from './body-parts.ts'
-import { BodyProblems } from './body-problems.ts'
+import { BodyProblems, inFieldOrder, soundFields } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 
 export type Parsed<T> =

@@ -1,13 +1,14 @@
-// The ledger of a wallet → our JSON: its fills as trades, the rest as activities. Not for: how pages are read (http/pages/scan.ts) or what a fill does to the figures.
-// Upholds WALLETREST3, WALLETREST4, WALLETREST13.
+// The ledger of a wallet → our JSON: its fills as trades, the rest as activities; and what its markets are
+// called: by the catalogue, else by what was kept of them for wallets. Not for: how pages are read
+// (http/pages/scan.ts), or what a fill does to the figures. Upholds WALLETREST3, WALLETREST4, WALLETREST13.
 
 import { Type } from '@sinclair/typebox'
+import type { MarketView } from '../../actors/views.ts'
 import type { WalletEventView } from '../../actors/wallets/views.ts'
-import type { VenueNames, WalletAddress } from '../../engine/ids.ts'
+import type { OutcomeId, VenueNames, WalletAddress } from '../../engine/ids.ts'
 import { complement, MICROS } from '../../engine/units.ts'
-import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
+import type { WalletEvent, WalletEventKind, WalletMarket } from '../../engine/wallet.ts'
 import { nullable, WalletActivitySchema, WalletTradeSchema } from '../schemas.ts'
-import { namesOf, outcomeIndex, outcomeLabel } from './names.ts'
 
 const page = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
 
@@ -91,4 +92,34 @@ function isOfFirst(index: number): boolean {
 
 function sideOf({ kind }: WalletEvent, index: number): 'buy' | 'sell' {
   return (kind === 'buy') === isOfFirst(index) ? 'buy' : 'sell'
+}
+
+/** A market as the owner of wallets shows it; both null: it is no longer known. */
+export interface ShownMarket {
+  readonly view: MarketView | null
+  readonly facts: WalletMarket | null
+}
+
+/** Null: not known. */
+export function namesOf(market: ShownMarket): {
+  readonly question: string | null
+  readonly slug: string | null
+  readonly eventSlug: string | null
+} {
+  return market.view?.summary ?? market.facts ?? UNNAMED
+}
+
+const UNNAMED = { question: null, slug: null, eventSlug: null }
+
+/** The place of a token among the market's outcomes; −1: not known. */
+export function outcomeIndex(market: ShownMarket, token: OutcomeId | null): number {
+  if (token === null) return -1
+  if (market.view === null) return market.facts?.tokens.indexOf(token) ?? -1
+  return market.view.summary.outcomes.findIndex(({ id }) => id === token)
+}
+
+/** What the outcome in that place is called; null: not known. */
+export function outcomeLabel(market: ShownMarket, index: number): string | null {
+  if (market.view === null) return market.facts?.labels[index] ?? null
+  return market.view.summary.outcomes[index]?.label ?? null
 }
