@@ -17,24 +17,24 @@ const ALGORITHM = 'HS256'
 const TYPE = 'at+jwt'
 /** Longer texts are no token of ours, and are not hashed. */
 const TOKEN_CHARACTERS_MAX = 2_048
-/** Ours are UUIDs. */
+/** Ids of tokens are UUIDs. */
 const ID_CHARACTERS_MAX = 128
 
-/** What a token that is ours and in time says. */
+/** What a valid token says. */
 export interface TokenClaims {
   /** The account that it was issued to. */
   readonly subject: string
   readonly tokenId: string
-  /** Of the account's tokens when it was issued; tokens from before there were generations have 0. */
+  /** The generation of the account's tokens when it was issued; tokens from before there were generations have 0. */
   readonly generation: number
-  /** From then on it is refused by its time alone. */
+  /** From then on the token is refused as expired. */
   readonly expiresAtMs: TimeMs
 }
 
 /** Signs login tokens with one secret and verifies them with that and the one before it. */
 export class AccessTokens {
   readonly #secret: Uint8Array
-  /** Those that verify: the present one first. */
+  /** The secrets that verify, the present one first. */
   readonly #secrets: readonly Uint8Array[]
   readonly #clock: Clock
 
@@ -63,12 +63,12 @@ export class AccessTokens {
       .sign(this.#secret)
   }
 
-  /** What a token says; null for every token that is not one of ours and in time. */
+  /** What a token says; null for every token that is not ours or has expired. */
   claimsOf(token: string): TokenClaims | null {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
       const header = decodeProtectedHeader(token)
-      // Never from a header that says otherwise: the algorithm is ours to choose (RFC 8725 3.1), and
+      // The algorithm is never taken from the header (RFC 8725 3.1), and
       // what else a header may hold (kid, jwk, jku, x5u, crit) is none of ours.
       if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
       if (Object.keys(header).length !== 2) return null

@@ -15,7 +15,7 @@ export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMa
 
 export const TIER_NAMES: readonly Tier[] = ['free', 'pro', 'enterprise']
 
-/** What an account may: its own limits where the operator set them, else those of its tier. */
+/** The limits of an account: its own where the operator set them, else those of its tier. */
 export function limitsOf(account: {
   readonly tier: Tier
   readonly requestsPerMinute: number | null
@@ -29,7 +29,7 @@ export function limitsOf(account: {
 }
 
 /**
- * What a key may: `read` asks for data, `webhooks` makes and changes webhooks. Every key reads, so that
+ * What a key allows: `read` asks for data, `webhooks` makes and changes webhooks. Every key reads, so that
  * a key with `webhooks` has both.
  */
 export const KEY_SCOPES = ['read', 'webhooks'] as const
@@ -109,7 +109,7 @@ export class QuotaWindow {
     return { remaining: Math.max(0, limit - this.#used), endsAtMs: startedAtMs + WINDOW_MS }
   }
 
-  /** Whether it can be forgotten. */
+  /** Whether the window is over and can be dropped. */
   isOver(nowMs: number): boolean {
     return nowMs - this.#startedAtMs >= WINDOW_MS
   }
@@ -119,7 +119,7 @@ export class QuotaWindow {
   }
 }
 
-/** So many wrong passwords in a row cost no waiting; the last of them begins it. */
+/** Wrong passwords in a row before waiting begins; the last of them begins it. */
 export const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 

@@ -51,7 +51,7 @@ export class EngineError extends Error {
   }
 }
 
-/** Throws when one of our own invariants is broken; never used for what the world sends us. */
+/** Throws when one of our own invariants is broken; never used for what venues or clients send. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${invariant}`)
 }

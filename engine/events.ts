@@ -60,7 +60,7 @@ export interface BookChangeEvent extends FromVenue {
 export interface TradeEvent extends FromVenue {
   readonly kind: 'trade'
   readonly outcome: OutcomeId
-  /** The market traded, so that one we do not know yet can be fetched. */
+  /** The market traded, so that an unknown one can be fetched. */
   readonly market: NativeMarketId
   readonly nativeId: string
   readonly price: PriceMicros
@@ -69,7 +69,7 @@ export interface TradeEvent extends FromVenue {
   readonly maker: string | null
   readonly taker: string | null
   readonly txHash: string | null
-  /** 'stream': live. 'backfill': fetched after a gap. 'history': older than our first contact. */
+  /** 'stream': live. 'backfill': fetched after a gap. 'history': older than the first contact with the venue. */
   readonly source: 'stream' | 'backfill' | 'history'
 }
 
@@ -185,7 +185,7 @@ export interface BookReplaced extends Outgoing {
   readonly reason: 'venue_gap' | 'first' | 'restart' | 'delayed'
 }
 
-/** A change of the book waited with us for too long: it is stale from now on until it is replaced. Uses up no offset or seq. */
+/** A change of the book waited within the engine for too long: the book is stale until it is replaced. Uses up no offset or seq. */
 export interface BookLate extends Outgoing {
   readonly kind: 'bookLate'
 }
@@ -226,7 +226,7 @@ export interface StatusUpdate {
   readonly state: FeedState
   /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   readonly lagMs: number | null
-  /** The longest that anything waited within us during the last two seconds, in milliseconds. */
+  /** The longest that anything waited within the engine during the last two seconds, in milliseconds. */
   readonly delayMs: number
   /** See VenueView. */
   readonly completeToMs: TimeMs | null

@@ -1,4 +1,4 @@
-// The one way we call out: a time limit, a size limit, a retry class, and one error type.
+// The one way to call a venue: a time limit, a size limit, a retry class, and one error type.
 // JSON in and out over a keep-alive agent; redirects are not followed.
 // Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH10.
 
@@ -22,7 +22,7 @@ export type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
 export class FetchError extends Error {
   readonly kind: FetchFailure
   readonly status?: number
-  /** What a 429 or 503 asked for, in ms. */
+  /** The wait that a 429 or 503 asked for, in ms. */
   readonly retryAfterMs?: number
   /** No answer came from it, for the log (log.ts). */
   readonly unreachableHost?: string
@@ -150,7 +150,7 @@ export class HttpClient {
     const ending = new AbortController()
     const end = () => ending.abort()
     const given = attempt.options.signal
-    // Not AbortSignal.any: what it makes stays noted with a signal as long as that lives.
+    // Not AbortSignal.any: its result stays registered with the signal for as long as the signal lives.
     const ignore = [given, this.#stopping.signal].map((signal) =>
       signal === undefined ? null : onAbort(signal, end),
     )
@@ -183,7 +183,7 @@ export class HttpClient {
 
   #delayMs(failures: number, error: FetchError): number {
     const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures)
-    // Half fixed, half jitter: an immediate second try rarely meets a better world.
+    // Half fixed, half jitter: an immediate second try seldom succeeds.
     const jitteredMs = (ceilingMs / 2) * (1 + this.#options.random.next())
     if (error.retryAfterMs === undefined) return jitteredMs
     const askedMs = Math.min(RETRY_AFTER_MAX_MS, error.retryAfterMs)

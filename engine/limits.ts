@@ -34,8 +34,8 @@ export const delayLookMs = 100
  * hundreds of markets at once would make the next delay. */
 export const lateBooksPerLookMax = 20
 export const lateBooksShare = 1 / 64
-/** A feed whose messages come late through our own slowness for so long is connected anew: what waits in the
- * kernel's buffers and the venue's is dropped. At most so often. */
+/** A feed whose messages come late for so long because the engine is slow is connected anew: what waits in
+ * the kernel's buffers and the venue's is dropped. At most once in `reconnectApartMs`. */
 export const behindMsMax = 10_000
 export const reconnectApartMs = 30_000
 /** What waits in all mailboxes, in changed levels and other messages of some 200 bytes: above it no socket is
@@ -55,7 +55,7 @@ export const bookSnapshotEveryMs = 10_000
 export const bookSnapshotLevels = 20
 /** Book snapshots are kept this long, whatever the retention of the rest. */
 export const snapshotDaysKept = 2
-/** A price of ours stands for so long where we may have missed something, and so late a book may be. */
+/** Where messages may have been missed, a stored price counts for so long, and a book may be so late. */
 export const priceAgeMsMax = 60_000
 /** LMDB writes handed over and not committed; above it ingestion is slowed. */
 export const outstandingWritesMax = 50_000
@@ -96,7 +96,7 @@ export const codingsMax = 2
 export const addressRequestsPerTurnMax = 1_024
 /** Reading a history for rows that pass rare filters ends after this, before the deadline does. */
 export const historyScanMsMax = 4_000
-/** Past prices asked of the venues: few at once, since live traffic shares the venue's quota. */
+/** Questions for past prices to the venues: few at once, since live traffic shares the venue's quota. */
 export const pastAsksRunningMax = 4
 /** Those that wait their turn; further ones are refused. */
 export const pastAsksWaitingMax = 64

@@ -51,7 +51,7 @@ async function openVenueSource(
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
-/** Those of the configuration; where it names none, those of the data folder, made on first start. */
+/** The secrets of the configuration; where it names none, those of the data folder, made on first start. */
 function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
   const kept = loadSecrets(dataDir)
@@ -97,7 +97,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
       version: String(version),
     },
   )
-  // Closes the storage as well: a second time is harmless, and before this line it stood alone.
+  // Closes the storage as well; a second close is harmless.
   shutdown.add(() => engine.stop())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
   admin.register(accountHandlers(engine.accounts.directory))
@@ -152,7 +152,7 @@ function listenForEnds(shutdown: Shutdown, log: Log): void {
   })
 }
 
-/** A recording that is not there is a bad value, and said before anything is brought up. */
+/** Throws ConfigError when the recording is not there, before anything is brought up. */
 function assertRecording({ venues }: Config): void {
   if (venues.kind !== 'replay' || existsSync(venues.file)) return
   throw new ConfigError([
@@ -165,8 +165,8 @@ function complain(error: unknown): void {
 }
 
 /**
- * Clock timers keep no process alive, and until it listens an engine whose venues cannot be reached
- * has no socket to do it: without this it would end in silence, with code 0.
+ * Clock timers keep no process alive, and until it listens, an engine whose venues cannot be reached
+ * has no socket that does: without this it would end in silence, with code 0.
  */
 const anchor = new MessageChannel()
 
@@ -202,7 +202,7 @@ try {
   listenForEnds(shutdown, log)
   anchor.port1.ref()
   run(config, log, shutdown).catch((error: unknown) => {
-    // While it ends, what was still coming up may fail: that is no news.
+    // While the process ends, a part that was still coming up may fail: that is expected.
     if (!shutdown.hasBegun) complain(error)
     shutdown.begin(1)
   })

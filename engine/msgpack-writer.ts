@@ -6,9 +6,9 @@
 const BLOCK_BYTES = 16_384
 /** A message longer than this gets a view of its own; books of a hundred levels are shorter. */
 const KEPT_VIEW_BYTES_MAX = 4_096
-/** Of a UTF-16 unit in UTF-8. */
+/** Bytes of a UTF-16 unit in UTF-8, at most. */
 const UNIT_BYTES_MAX = 3
-/** Of any head or number. */
+/** Bytes of any head or number, at most. */
 const HEAD_BYTES_MAX = 9
 const HIGH = 2 ** 32
 const INT64_END = 2 ** 63
@@ -45,7 +45,7 @@ export class MsgpackWriter {
     return beginning
   }
 
-  /** What {@link encoded} made. */
+  /** The bytes that {@link encoded} made. */
   bytes(some: Uint8Array): void {
     const { length } = some
     this.#makeRoom(length)

@@ -6,7 +6,7 @@ const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
  * Calls `action` once when `signal` aborts, unless the returned function is called first; at once when
- * it has aborted already. Nothing stays behind of what was called off. `action` must not throw.
+ * it has aborted already. An action that was called off leaves nothing behind. `action` must not throw.
  */
 export function onAbort(signal: AbortSignal, action: () => void): () => void {
   if (signal.aborted) {

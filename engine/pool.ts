@@ -1,4 +1,4 @@
-// The one way we use piscina: a bounded queue, a time limit, a typed task, a typed failure, and the
+// The one way to use piscina: a bounded queue, a time limit, a typed task, a typed failure, and the
 // flags that let a thread run TypeScript. A full queue refuses; nothing waits without a bound.
 // Upholds PASS1, PASS2.
 
@@ -17,14 +17,14 @@ export interface PoolOptions<Task, Result> {
   /** The thread's entry, a module whose default export takes a Task. */
   readonly worker: URL
   readonly threads: number
-  /** Whether threads start at once and stay, since they remember; otherwise they come and go. */
+  /** Whether threads start at once and stay, since they keep state; otherwise they end when idle. */
   readonly isKept?: boolean
   /** Tasks waiting besides those running; one more is refused. */
   readonly queueMax: number
   readonly timeoutMs: number
-  /** Whether what came back is a Result: threads are a border too. */
+  /** Whether what came back is a Result; checked, since a thread's answer is untyped. */
   readonly isResult: (value: unknown) => value is Result
-  /** Buffers of a task that go over without a copy; the caller has them no more. None: all is copied. */
+  /** Buffers of a task that go over without a copy; the caller loses them. None: all is copied. */
   readonly buffersOf?: (task: Task) => ArrayBuffer[]
 }
 
