@@ -79,13 +79,13 @@ export interface Engine {
   readonly view: EngineView
   readonly catalog: Catalog
   readonly accounts: Accounts
-  /** What people said of pairs of markets. */
+  /** Operators' verdicts on pairs of markets. */
   readonly verdicts: MatchVerdicts
   readonly wallets: Wallets
   readonly publisher: Publisher
   /** The port really listened on; only after `start`. */
   readonly port: number
-  /** Resolves once the face listens: both catalogues loaded (read or kept), or 10 s gone. */
+  /** Resolves once the face listens: when both catalogues are loaded (read or kept), or after 10 s. */
   start(): Promise<void>
   /** Drains, flushes and closes everything in reverse order; the storage too. */
   stop(): Promise<void>
@@ -221,7 +221,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
 }
 
 /**
- * Every watcher, of whatever, in the order in which it hears: each line adds one behind those above it. The only later
+ * Every watcher in the order in which it is called: each line adds one behind those above it. The only later
  * one is the stream of the face (`registerFace`), which opens when the venues are read.
  */
 function registerWatchers(owners: Omit<Owners, 'view'>): void {
@@ -244,9 +244,9 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   catalog.watch(wallets)
   // Ended accounts, keys and log-ins.
   accounts.watch(webhooks)
-  // People's words on pairs.
+  // Operators' verdicts on pairs.
   verdicts.onWord((word) => matcher.hear(word))
-  // How late we are, ten times a second.
+  // How late the engine is, ten times a second.
   for (const venue of venues) delays.watch(venue)
 }
 
