@@ -4,11 +4,12 @@
 
 import type { KeyScope } from '../engine/account.ts'
 import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
-import type { AccountId, KeyId, VenueKey, VenueNames } from '../engine/ids.ts'
+import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
 import type { Bar } from '../engine/market/candle.ts'
 import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market/market.ts'
 import type { Sport } from '../engine/sports/sport.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
+import type { VenueTable } from '../engine/venue-table.ts'
 import type {
   BarQuery,
   BookSnapshot,
@@ -102,8 +103,8 @@ export interface MarketFilter {
 }
 
 /**
- * `unopened`, `open`, `closed`, `settled` partition the markets (venue b's status filter);
- * `ended` is closed or settled, unopened ones left out (venue a's `closed`); `any` admits all.
+ * `unopened`, `open`, `closed`, `settled` partition the markets; `ended` is closed or settled, unopened ones left
+ * out; `any` admits all.
  */
 export type MarketPhase = 'unopened' | 'open' | 'closed' | 'settled' | 'ended' | 'any'
 
@@ -178,21 +179,21 @@ export interface CatalogWatcher {
 }
 
 export interface CatalogView {
-  readonly names: VenueNames
+  readonly names: VenueTable
   /** True once both catalogues are loaded. */
   readonly isLoaded: boolean
   /** By unified id, case-insensitive. */
   find(id: string): MarketView | null
   /** By slug of the market, case-insensitive; the one with more volume when both venues have it. */
   findBySlug(slug: string): MarketView | null
-  /** By an outcome's id, such as venue a's token. */
+  /** By an outcome's id, such as a token. */
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null
   /** Every market of a venue with this slug, case-insensitive. */
   allBySlug(venue: VenueKey, slug: string): readonly MarketView[]
   event(venue: VenueKey, nativeId: string): EventSummary | null
-  /** Markets of one event, by the venue's id of it (venue a: slug, venue b: ticker), in any case. */
+  /** Markets of one event, by the venue's id of it, in any case. */
   marketsOfEvent(venue: VenueKey, nativeId: string): readonly MarketView[]
-  /** Markets of every event of a series (venue b: series ticker), in any case. */
+  /** Markets of every event of a series, in any case. */
   marketsOfSeries(venue: VenueKey, series: string): readonly MarketView[]
   /** By slug, case-insensitive; the one with more volume when both venues have it. */
   eventBySlug(slug: string): EventView | null
@@ -214,7 +215,8 @@ export interface CatalogView {
   eventCount(): number
   /** Since when anything is recorded at all. */
   readonly recordsSinceMs: TimeMs
-  counts(): Readonly<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>
+  /** Of every venue of the table. */
+  counts(): Readonly<Partial<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>>
 }
 
 /** The account and credential of a request, and what its plan allows. */
@@ -370,7 +372,9 @@ export interface StatsView {
   readonly snapshots: number
   readonly databaseBytes: number
   /** Times of the oldest and newest trade, per venue. */
-  readonly coverage: Readonly<Record<VenueKey, { oldestMs: TimeMs; newestMs: TimeMs } | null>>
+  readonly coverage: Readonly<
+    Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
+  >
 }
 
 /** Everything the face needs of the engine. */

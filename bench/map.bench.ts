@@ -5,8 +5,8 @@
 // Excluded: the socket, the actors, publishing. JSON.parse alone is timed beside it as a baseline.
 
 import type { VenueEvent } from '../engine/events.ts'
-import type { VenueKey } from '../engine/ids.ts'
 import { OrderBook } from '../engine/market/order-book.ts'
+import type { SimVenue } from '../engine/venues/simulator/model.ts'
 import {
   type Bench,
   check,
@@ -54,11 +54,11 @@ export const bench: Bench = {
 const VENUES = [
   ['a', 'Polymarket'],
   ['b', 'Kalshi'],
-] as const satisfies readonly (readonly [VenueKey, string])[]
+] as const satisfies readonly (readonly [SimVenue, string])[]
 
 function timeVenue(
   load: SimLoad,
-  { venue, name }: { venue: VenueKey; name: string },
+  { venue, name }: { venue: SimVenue; name: string },
   books: Books,
 ): Row[] {
   const isOfVenue = (frame: SimFrame) => frame.venue === venue

@@ -3,7 +3,7 @@
 // The world's books at the end are the truth by which a bench's end state is judged.
 
 import type { Level } from '../engine/events.ts'
-import { nativeMarketId, outcomeId, type VenueKey } from '../engine/ids.ts'
+import { nativeMarketId, outcomeId } from '../engine/ids.ts'
 import type { MarketListing } from '../engine/market/market.ts'
 import { seededRandom } from '../engine/random.ts'
 import { SIZE_ZERO } from '../engine/units.ts'
@@ -15,7 +15,12 @@ import {
   snapshotMessage,
   tradeMessage,
 } from '../engine/venues/simulator/kalshi/messages.ts'
-import type { SimMarket, SimTrade, WorldChange } from '../engine/venues/simulator/model.ts'
+import type {
+  SimMarket,
+  SimTrade,
+  SimVenue,
+  WorldChange,
+} from '../engine/venues/simulator/model.ts'
 import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket/frames.ts'
 import { SimulatedWorld } from '../engine/venues/simulator/world.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
@@ -28,7 +33,7 @@ const SID = 1
 
 /** One message as it comes off a venue's socket. */
 export interface SimFrame {
-  readonly venue: VenueKey
+  readonly venue: SimVenue
   readonly text: string
 }
 

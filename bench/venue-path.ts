@@ -2,7 +2,6 @@
 // sockets around them. What a seeded load never contains (a refusal, a gap, a reply) ends the bench.
 
 import type { VenueEvent } from '../engine/events.ts'
-import type { VenueKey } from '../engine/ids.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { timeMs } from '../engine/units.ts'
@@ -10,6 +9,7 @@ import { KalshiStream, Tally } from '../engine/venues/kalshi/stream.ts'
 import { Tracks } from '../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../engine/venues/polymarket/parse.ts'
+import type { SimVenue } from '../engine/venues/simulator/model.ts'
 import { check } from './harness.ts'
 import { listingOf, type SimLoad } from './sim-load.ts'
 
@@ -21,7 +21,7 @@ export type VenuePath = (text: string) => void
 
 /** The path of one venue's frames; snapshots go first. */
 export function venuePath(
-  venue: VenueKey,
+  venue: SimVenue,
   load: SimLoad,
   emit: (event: VenueEvent) => void,
 ): VenuePath {

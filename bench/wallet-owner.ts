@@ -163,7 +163,7 @@ export class OwnerWorld {
   #opened(): Wallets {
     const wallets = new Wallets({
       ...{ storage: this.#storage, port: this.#port, clock: this.#clock, log: silentLog },
-      metrics: new Metrics(),
+      ...{ metrics: new Metrics(), venue: 'a' },
       view: (id) => this.#open.get(id) ?? null,
       market: () => null,
       marketsOfEvent: () => [],

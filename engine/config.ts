@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { FAULT_NAMES } from './fault-names.ts'
+import type { VenueKey } from './ids.ts'
 import { EnvironmentReader } from './process/environment.ts'
 
 /** Where both venues are, or what replaces them. */
@@ -26,7 +27,7 @@ export interface Config {
   readonly port: number
   readonly dataDir: string
   readonly venues: VenueSource
-  readonly venueNames: { readonly a: string; readonly b: string }
+  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
   readonly sim: {
     readonly marketsPerVenue: number
     readonly messagesPerSecond: number

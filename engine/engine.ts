@@ -28,7 +28,7 @@ import { EventBodies } from '../http/webhooks/bodies.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import type { VenueEvent } from './events.ts'
-import { nativeMarketId, type VenueKey, VenueNames } from './ids.ts'
+import { nativeMarketId, type VenueKey } from './ids.ts'
 import { outstandingWritesMax } from './limits.ts'
 import { openMatchThread } from './matching/thread.ts'
 import { openPasswordPool, type PasswordPool } from './passwords/passwords.ts'
@@ -37,7 +37,9 @@ import type { Count, Metrics } from './process/metrics.ts'
 import { Publisher } from './publisher.ts'
 import type { Random } from './random.ts'
 import { openSearchThread } from './search/search.ts'
+import type { VenueFacts, VenueTable } from './venue-table.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
+import { venueTable } from './venues/venues.ts'
 import { openWalletThread } from './wallets/thread.ts'
 import { openCaller } from './webhooks/caller.ts'
 import type { Caller, CallPolicy } from './webhooks/post.ts'
@@ -47,7 +49,8 @@ import { SecretBox } from './webhooks/secret-box.ts'
 export interface EngineSettings {
   readonly host: string
   readonly port: number
-  readonly venueNames: { readonly a: string; readonly b: string }
+  /** Names of venues in place of those that the table gives. */
+  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
@@ -68,7 +71,9 @@ export interface EngineParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly storage: Storage
-  /** Opens both venues; they are started by the engine. */
+  /** The table of venues; without it those of engine/venues/venues.ts. */
+  readonly table?: readonly VenueFacts[]
+  /** Opens every venue of the table; they are started by the engine. */
   readonly venues: (parts: VenueParts) => readonly Venue[]
   /** Names this run; never used twice. */
   readonly epoch: string
@@ -85,7 +90,7 @@ export interface Engine {
   readonly publisher: Publisher
   /** The port really listened on; only after `start`. */
   readonly port: number
-  /** Resolves once the face listens: when both catalogues are loaded (read or kept), or after 10 s. */
+  /** Resolves once the face listens: when all catalogues are loaded (read or kept), or after 10 s. */
   start(): Promise<void>
   /** Drains, flushes and closes everything in reverse order; the storage too. */
   stop(): Promise<void>
@@ -170,7 +175,7 @@ type OpenVenues = Map<VenueKey, OpenVenue>
 /** Builds every owner after those that it asks; the watchers among them are registered at the end. */
 function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const { clock, log, metrics, storage } = parts
-  const names = new VenueNames(settings.venueNames)
+  const names = venueTable(settings.venueNames, parts.table)
   const run = storage.runs.begin(parts.epoch, clock.nowMs())
   const publisher = new Publisher({ epoch: run.epoch, log, metrics })
   const tradeLog = new TradeLog({ run, publisher, storage })
@@ -207,7 +212,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     epoch: run.epoch,
     ...{ catalog, accounts, webhooks, wallets, sports, matches, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
-    stats: () => statsOf(storage),
+    stats: () => statsOf(storage, names),
     venues: () => [...venues.values()].map((open) => open.actor),
     isStorageHealthy: () => storage.isHealthy(),
     delayMs: () => Math.round(delays.delayMs),
@@ -272,11 +277,11 @@ function marketParts(
   }
 }
 
-/** Opens both venues, each with its actor; nothing is contacted before they are started. */
+/** Opens every venue, each with its actor; nothing is contacted before they are started. */
 function openVenues(
   parts: EngineParts,
   owners: Pick<Owners, 'catalog' | 'publisher' | 'system' | 'delays' | 'venues'> & {
-    readonly names: VenueNames
+    readonly names: VenueTable
     readonly routes: EventRoutes
   },
 ): void {
@@ -316,7 +321,7 @@ function openAccounts(
   return { passwords, accounts }
 }
 
-/** Which markets ask the same on both venues: what finds them, what shows them, and the verdicts of operators. */
+/** Which markets ask the same on two venues: what finds them, what shows them, and the verdicts of operators. */
 function openMatching(
   { clock, log, storage }: EngineParts,
   { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
@@ -368,15 +373,17 @@ function openWallets(
   { clock, log, metrics, storage }: EngineParts,
   { catalog }: Pick<Owners, 'catalog'>,
 ): Wallets {
+  const venue = catalog.names.walletVenue?.key ?? null
   return new Wallets({
     ...{ storage, clock, log, metrics, port: openWalletThread() },
-    view: (id) => catalog.knownOfNative('a', id)?.actor ?? null,
+    venue,
+    view: (id) => (venue === null ? null : (catalog.knownOfNative(venue, id)?.actor ?? null)),
     market: (number) => catalog.byNumber(number),
-    marketsOfEvent: (event) => catalog.marketsOfEvent('a', event),
+    marketsOfEvent: (event) => (venue === null ? [] : catalog.marketsOfEvent(venue, event)),
   })
 }
 
-/** Starts both feeds and reads both catalogues; resolves when these are whole. */
+/** Starts all feeds and reads all catalogues; resolves when these are whole. */
 async function startVenues({ catalog, delays, teams, venues, wallets }: Owners): Promise<void> {
   const crawls = [...venues.values()].map(({ actor, venue }) => {
     teams.start(venue)
@@ -412,13 +419,13 @@ async function venuesUp({ view }: Owners, { clock }: EngineParts): Promise<void>
   }
 }
 
-function statsOf(storage: Storage): StatsView {
+function statsOf(storage: Storage, { keys }: VenueTable): StatsView {
   const { trades, snapshots } = storage
   return {
     trades: trades.count(),
     snapshots: snapshots.count(),
     databaseBytes: storage.sizeBytes(),
-    coverage: { a: trades.extentOfVenue('a'), b: trades.extentOfVenue('b') },
+    coverage: Object.fromEntries(keys.map((venue) => [venue, trades.extentOfVenue(venue)])),
   }
 }
 

@@ -1,21 +1,47 @@
-// Identifiers as branded strings, and the one table that names the venues to the outside.
-// Inside, a venue is the letter 'a' (Polymarket's protocols) or 'b' (Kalshi's); what users see
-// (`venue_a` or a configured name) exists only through VenueNames. Upholds ID1, ID2.
+// Identifiers as branded strings, and the letters that stand for venues.
+// Not for: which venues there are and what users call them (engine/venue-table.ts). Upholds ID1.
 
 declare const kind: unique symbol
 type Branded<Name extends string> = string & { readonly [kind]: Name }
 
-/** Which venue: 'a' speaks Polymarket's wire protocols, 'b' Kalshi's. */
-export type VenueKey = 'a' | 'b'
-export const VENUE_KEYS: readonly VenueKey[] = ['a', 'b']
+/**
+ * Which venue: a letter of a to z, one byte in keys and records of the storage. Which letters are taken says the table
+ * of venues, whose rows ascend by letter.
+ */
+export type VenueKey =
+  | 'a'
+  | 'b'
+  | 'c'
+  | 'd'
+  | 'e'
+  | 'f'
+  | 'g'
+  | 'h'
+  | 'i'
+  | 'j'
+  | 'k'
+  | 'l'
+  | 'm'
+  | Later
+type Later = 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
+/** Every letter that a venue may have, ascending. */
+export const VENUE_KEYS: readonly VenueKey[] = [
+  ...(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'] as const),
+  ...(['n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'] as const),
+]
+
+/** Whether the first of two venues comes before the other in the table: the order of a pair's sides. */
+export function isBefore(one: VenueKey, other: VenueKey): boolean {
+  return one < other
+}
 
 /** The unified id shown to users: `<venue name>_<native id>`. */
 export type MarketId = Branded<'market'>
-/** What a venue's messages name: a token id (venue a) or a market ticker (venue b: its Yes). */
+/** What a venue's messages name: a token, or a side of a market. */
 export type OutcomeId = Branded<'outcome'>
-/** A market's own id at its venue: condition id (a) or ticker (b). */
+/** A market's own id at its venue. */
 export type NativeMarketId = Branded<'native market'>
-/** An event's own id at its venue: event slug (a) or event ticker (b). */
+/** An event's own id at its venue. */
 export type NativeEventId = Branded<'native event'>
 /** Account ids, `acc_…`. */
 export type AccountId = Branded<'account'>
@@ -23,7 +49,7 @@ export type AccountId = Branded<'account'>
 export type KeyId = Branded<'key'>
 /** Webhook ids, `wh_…`. */
 export type WebhookId = Branded<'webhook'>
-/** An address of venue a's chain: 0x and 40 hex digits, lower case. */
+/** An address of the chain on which wallets trade: 0x and 40 hex digits, lower case. */
 export type WalletAddress = Branded<'wallet'>
 
 export const outcomeId = (text: string): OutcomeId => text as OutcomeId
@@ -38,48 +64,7 @@ export function walletAddress(text: string): WalletAddress | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? (text.toLowerCase() as WalletAddress) : null
 }
 
-/** The names under which users see the venues; also the id prefixes and path segments. */
-export class VenueNames {
-  readonly a: string
-  readonly b: string
-
-  /** Names are validated by the configuration: `[a-z][a-z0-9_-]{0,31}`, and they differ. */
-  constructor(names: { a: string; b: string }) {
-    this.a = names.a
-    this.b = names.b
-  }
-
-  /** The `platform` value of a venue. */
-  platform(venue: VenueKey): string {
-    return venue === 'a' ? this.a : this.b
-  }
-
-  /** The venue of a `platform` value; null for an unknown one. */
-  venue(platform: string): VenueKey | null {
-    if (platform === this.a) return 'a'
-    return platform === this.b ? 'b' : null
-  }
-
-  /** The unified id of a market. */
-  marketId(venue: VenueKey, native: NativeMarketId): MarketId {
-    return `${this.platform(venue)}_${native}` as MarketId
-  }
-
-  /**
-   * Splits a unified id at the configured prefix, never at the first underscore; case-insensitive.
-   * Null when it begins with neither prefix. When one name begins with the other, the longer wins.
-   */
-  split(id: string): { venue: VenueKey; native: string } | null {
-    const lower = id.toLowerCase()
-    let best: { venue: VenueKey; native: string } | null = null
-    let bestLength = -1
-    for (const venue of VENUE_KEYS) {
-      const prefix = `${this.platform(venue)}_`
-      if (prefix.length > bestLength && lower.startsWith(prefix)) {
-        best = { venue, native: id.slice(prefix.length) }
-        bestLength = prefix.length
-      }
-    }
-    return best
-  }
+/** The unified id of a market of a platform, as users see it. */
+export function marketId(platform: string, native: NativeMarketId): MarketId {
+  return `${platform}_${native}` as MarketId
 }

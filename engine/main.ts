@@ -119,7 +119,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
       venues: engine.view.venues().map(({ venue, platform, state }) => ({
         platform,
         state,
-        markets: counts[venue].open + counts[venue].closed + counts[venue].resolved,
+        markets: Object.values(counts[venue] ?? {}).reduce((sum, count) => sum + count, 0),
       })),
       key,
       isDefault: isDefaultPlace(config),

@@ -2,9 +2,10 @@
 // are for the specification document and for the tests, which validate every answer against them.
 // Upholds MARKETS2.
 
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/account.ts'
 import { MARKET_STATUSES } from '../engine/market/market.ts'
+import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
 
 /** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
 export const SECONDS_MAX = 4_102_444_800
@@ -24,6 +25,18 @@ export const choice = <V extends string>(
     values.map((value) => Type.Literal(value)),
     options,
   )
+
+/** An object with a field for each venue under its name. */
+export const byPlatform = <S extends TSchema>(
+  { all }: VenueTable,
+  of: (venue: VenueFacts) => S,
+): TObject<Record<string, S>> =>
+  Type.Object(Object.fromEntries(all.map((venue) => [venue.name, of(venue)])))
+
+/** The fields of a pair of markets under the names of their venues: any two, where there are more. */
+export const pairFields = (table: VenueTable, of: (venue: VenueFacts) => TSchema) =>
+  byPlatform(table, (venue) => (table.all.length > 2 ? Type.Optional(of(venue)) : of(venue)))
+    .properties
 
 /** Parameters, each made anew; a route may add aliases of its own to those of the table (aliases.ts). */
 export const parameters = {

@@ -4,13 +4,7 @@
 // is kept (the configuration). Upholds CAT1 to CAT3, CAT6 to CAT11, CAT18, CAT19, CAT21.
 
 import type { Clock } from '../../engine/clock.ts'
-import {
-  type NativeMarketId,
-  type OutcomeId,
-  outcomeId,
-  type VenueKey,
-  type VenueNames,
-} from '../../engine/ids.ts'
+import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../engine/ids.ts'
 import {
   type MarketNumber,
   type MarketStatus,
@@ -19,6 +13,7 @@ import {
   type ReadListing,
 } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type {
   EventSummary,
   MarketSummary,
@@ -61,7 +56,7 @@ import type { MarketText } from './search.ts'
 export type { KnownMarket } from './known-markets.ts'
 
 export class Catalog implements CatalogView {
-  readonly names: VenueNames
+  readonly names: VenueTable
   isLoaded = false
   readonly #system: System
   readonly #storage: Storage
@@ -81,7 +76,7 @@ export class Catalog implements CatalogView {
   readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
 
   constructor(parts: {
-    names: VenueNames
+    names: VenueTable
     clock: Clock
     system: System
     storage: Storage
@@ -120,7 +115,10 @@ export class Catalog implements CatalogView {
   /** Loads the catalogue of the last run; returns how many markets it has. */
   load(): number {
     this.#events.load()
-    for (const { number, summary } of this.#storage.markets.all()) this.#addKnown(number, summary)
+    for (const { number, summary } of this.#storage.markets.all()) {
+      // Markets of a venue that has left the table stay on disk, unseen.
+      if (this.names.has(summary.venue)) this.#addKnown(number, summary)
+    }
     this.#events.forgetEmpty()
     return this.#known.count
   }
@@ -318,9 +316,9 @@ export class Catalog implements CatalogView {
     return this.#known.all()
   }
 
-  /** Whether markets of both venues are known. */
+  /** Whether markets of every venue are known. */
   get hasEveryVenue(): boolean {
-    return this.#known.has('a') && this.#known.has('b')
+    return this.names.keys.every((venue) => this.#known.has(venue))
   }
 
   get marketCount(): number {
@@ -360,8 +358,8 @@ export class Catalog implements CatalogView {
     return markets.map(({ actor }) => actor)
   }
 
-  counts(): Record<VenueKey, Record<MarketStatus, number>> {
-    return this.#columns.counts()
+  counts(): Readonly<Partial<Record<VenueKey, Record<MarketStatus, number>>>> {
+    return this.#columns.counts(this.names.keys)
   }
 
   // Events

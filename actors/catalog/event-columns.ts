@@ -21,8 +21,6 @@ export interface MarketShare {
 }
 
 const UNKNOWN = 0
-const OF_VENUE_A = 1
-const OF_VENUE_B = 2
 
 /** Rows by the event's number of this run; bounded by the events. */
 export class EventColumns {
@@ -177,6 +175,7 @@ export class EventColumns {
   }
 }
 
+/** Above UNKNOWN. */
 function venueByte(venue: VenueKey): number {
-  return venue === 'a' ? OF_VENUE_A : OF_VENUE_B
+  return venue.charCodeAt(0)
 }

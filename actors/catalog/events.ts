@@ -1,10 +1,11 @@
-// The events of both venues, and which markets each has: an event is known for as long as one of its markets is. A
+// The events of all venues, and which markets each has: an event is known for as long as one of its markets is. A
 // listing of an event without a known market is not taken, so that an event that was forgotten with its last market does
 // not come back at the next crawl. Part of the catalogue.
 // Not for: the markets themselves (actors/catalog/catalog.ts), or sums and filters (actors/catalog/event-columns.ts).
 // Upholds CAT6, CAT9, EVENTS1 to EVENTS3.
 
-import { type NativeEventId, nativeEventId, VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
+import { ByVenue } from '../../engine/by-venue.ts'
+import { type NativeEventId, nativeEventId, type VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef, ReadEvent } from '../../engine/market/market.ts'
 import type { EventSummary, EventTable } from '../../storage/contract/storage.ts'
 import type { EventFilter, EventView } from '../views.ts'
@@ -23,12 +24,9 @@ export class Events {
   readonly #titles = new EventTitles()
   readonly #byNumber = new Map<number, NamedEvent>()
   /** Keys are in lower case. */
-  readonly #byNative = { a: new Map<string, NamedEvent>(), b: new Map<string, NamedEvent>() }
+  readonly #byNative = new ByVenue(() => new Map<string, NamedEvent>())
   readonly #bySlug = new Map<string, Set<NamedEvent>>()
-  readonly #bySeries = {
-    a: new Map<string, Set<NamedEvent>>(),
-    b: new Map<string, Set<NamedEvent>>(),
-  }
+  readonly #bySeries = new ByVenue(() => new Map<string, Set<NamedEvent>>())
   readonly #eventOf = new Map<MarketNumber, NamedEvent>()
   #lastNumber = 0
   #listedCount = 0
@@ -58,7 +56,7 @@ export class Events {
     return this.#byNumber.get(number)?.view ?? null
   }
 
-  /** In any case; where both venues have the slug, the event with more volume. */
+  /** In any case; where several venues have the slug, the event with more volume. */
   bySlug(slug: string): EventView | null {
     let best: ListedEvent | null = null
     for (const { view } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
@@ -74,7 +72,8 @@ export class Events {
 
   /** Of every event of a series, in any case. */
   *marketsOfSeries(venue: VenueKey, series: string): Iterable<MarketNumber> {
-    for (const { markets } of this.#bySeries[venue].get(series.toLowerCase()) ?? []) yield* markets
+    for (const { markets } of this.#bySeries.of(venue).get(series.toLowerCase()) ?? [])
+      yield* markets
   }
 
   hasMarkets(venue: VenueKey, nativeId: string): boolean {
@@ -137,8 +136,8 @@ export class Events {
     if (named.markets.size > 0) return
     const { number, venue, nativeId } = named
     const key = nativeId.toLowerCase()
-    if (this.#byNative[venue].get(key) !== named) return
-    this.#byNative[venue].delete(key)
+    if (this.#byNative.of(venue).get(key) !== named) return
+    this.#byNative.of(venue).delete(key)
     this.#byNumber.delete(number)
     if (named.view !== null) {
       this.#unlist(named, named.view.summary)
@@ -150,13 +149,13 @@ export class Events {
 
   /** After the markets were loaded: forgets the events without markets. */
   forgetEmpty(): void {
-    for (const venue of VENUE_KEYS) {
-      for (const named of this.#byNative[venue].values()) this.leave(named)
+    for (const ofVenue of this.#byNative.values()) {
+      for (const named of ofVenue.values()) this.leave(named)
     }
   }
 
   #find(venue: VenueKey, nativeId: string): NamedEvent | null {
-    return this.#byNative[venue].get(nativeId.toLowerCase()) ?? null
+    return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
 
   #namedOf(venue: VenueKey, nativeId: string): NamedEvent {
@@ -164,7 +163,7 @@ export class Events {
     if (known !== null) return known
     this.#lastNumber += 1
     const named = new NamedEvent(this.#lastNumber, venue, nativeEventId(nativeId))
-    this.#byNative[venue].set(nativeId.toLowerCase(), named)
+    this.#byNative.of(venue).set(nativeId.toLowerCase(), named)
     this.#byNumber.set(named.number, named)
     this.columns.add(named.number)
     return named
@@ -178,14 +177,14 @@ export class Events {
     this.columns.describe(number, summary)
     this.#titles.put(number, summary.title)
     addTo(this.#bySlug, summary.slug, named)
-    if (summary.series !== null) addTo(this.#bySeries[venue], summary.series, named)
+    if (summary.series !== null) addTo(this.#bySeries.of(venue), summary.series, named)
   }
 
   /** Removes the keys by which an event is found. */
   #unlist(named: NamedEvent, { title, slug, series }: EventSummary): void {
     this.#titles.remove(named.number, title)
     removeFrom(this.#bySlug, slug, named)
-    if (series !== null) removeFrom(this.#bySeries[named.venue], series, named)
+    if (series !== null) removeFrom(this.#bySeries.of(named.venue), series, named)
   }
 }
 

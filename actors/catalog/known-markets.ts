@@ -3,6 +3,7 @@
 // behind. Not for: what is known of a market (actors/market/market.ts), or which markets there are
 // (actors/catalog/catalog.ts). Upholds CAT1, CAT8.
 
+import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
@@ -26,11 +27,8 @@ interface KeyedMarket extends KnownMarket {
 /** Bounded by the catalogue, which removes what it forgets. */
 export class KnownMarkets {
   readonly #byNumber = new Map<MarketNumber, KeyedMarket>()
-  readonly #byNative = { a: new Map<string, KeyedMarket>(), b: new Map<string, KeyedMarket>() }
-  readonly #byOutcome = {
-    a: new Map<OutcomeId, KeyedMarket>(),
-    b: new Map<OutcomeId, KeyedMarket>(),
-  }
+  readonly #byNative = new ByVenue(() => new Map<string, KeyedMarket>())
+  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, KeyedMarket>())
   readonly #bySlug = new Map<string, KeyedMarket[]>()
 
   get count(): number {
@@ -38,12 +36,7 @@ export class KnownMarkets {
   }
 
   has(venue: VenueKey): boolean {
-    return this.#byNative[venue].size > 0
-  }
-
-  /** Whether markets of both venues are known. */
-  get hasEveryVenue(): boolean {
-    return this.#byNative.a.size > 0 && this.#byNative.b.size > 0
+    return this.#byNative.of(venue).size > 0
   }
 
   /** In order of arrival; markets may be removed during the walk. */
@@ -57,14 +50,14 @@ export class KnownMarkets {
 
   /** By the venue's own id, in any case. */
   ofNative(venue: VenueKey, nativeId: string): KnownMarket | null {
-    return this.#byNative[venue].get(nativeId.toLowerCase()) ?? null
+    return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
 
   ofOutcome(venue: VenueKey, outcome: OutcomeId): KnownMarket | null {
-    return this.#byOutcome[venue].get(outcome) ?? null
+    return this.#byOutcome.of(venue).get(outcome) ?? null
   }
 
-  /** Markets of both venues may share a slug. */
+  /** Markets of several venues may share a slug. */
   ofSlug(slug: string): readonly KnownMarket[] {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }
@@ -74,7 +67,7 @@ export class KnownMarkets {
     const market: KeyedMarket = { actor, cell, outcomes, slug: slug.toLowerCase() }
     const { number, venue, nativeId } = actor.ref
     this.#byNumber.set(number, market)
-    this.#byNative[venue].set(nativeId.toLowerCase(), market)
+    this.#byNative.of(venue).set(nativeId.toLowerCase(), market)
     this.#addKeys(market)
     return market
   }
@@ -94,13 +87,13 @@ export class KnownMarkets {
     if (market === undefined) return
     const { venue, nativeId } = market.actor.ref
     this.#byNumber.delete(number)
-    deleteIf(this.#byNative[venue], nativeId.toLowerCase(), market)
+    deleteIf(this.#byNative.of(venue), nativeId.toLowerCase(), market)
     this.#removeKeys(market)
   }
 
   #addKeys(market: KeyedMarket): void {
     const { venue } = market.actor.ref
-    for (const { id } of market.outcomes) this.#byOutcome[venue].set(id, market)
+    for (const { id } of market.outcomes) this.#byOutcome.of(venue).set(id, market)
     const sharing = this.#bySlug.get(market.slug)
     if (sharing === undefined) this.#bySlug.set(market.slug, [market])
     else sharing.push(market)
@@ -108,7 +101,7 @@ export class KnownMarkets {
 
   #removeKeys(market: KeyedMarket): void {
     const { venue } = market.actor.ref
-    for (const { id } of market.outcomes) deleteIf(this.#byOutcome[venue], id, market)
+    for (const { id } of market.outcomes) deleteIf(this.#byOutcome.of(venue), id, market)
     const sharing = this.#bySlug.get(market.slug)
     const others = sharing?.filter((other) => other !== market) ?? []
     if (others.length > 0) this.#bySlug.set(market.slug, others)

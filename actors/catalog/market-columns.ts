@@ -160,9 +160,10 @@ export class MarketColumns {
     return this.#volumes24h.values[this.#rows.slot(number)] ?? 0
   }
 
-  counts(): Record<VenueKey, Record<MarketStatus, number>> {
-    const none = () => ({ open: 0, closed: 0, resolved: 0 })
-    const counts = { a: none(), b: none() }
+  /** How many markets these venues have of each status. */
+  counts(venues: readonly VenueKey[]): Partial<Record<VenueKey, Record<MarketStatus, number>>> {
+    const counts: Partial<Record<VenueKey, Record<MarketStatus, number>>> = {}
+    for (const venue of venues) counts[venue] = { open: 0, closed: 0, resolved: 0 }
     const byState = new Uint32Array(256)
     const { length, isGone } = this.#rows
     const states = this.#states.values
@@ -171,7 +172,9 @@ export class MarketColumns {
       if (isGone[slot] === 0) byState[state] = (byState[state] ?? 0) + 1
     }
     for (const [state, count] of byState.entries()) {
-      if (count > 0) counts[venueOf(state)][statusOf(state)] += count
+      if (count === 0) continue
+      const ofVenue = counts[venueOf(state)]
+      if (ofVenue !== undefined) ofVenue[statusOf(state)] += count
     }
     return counts
   }

@@ -1,15 +1,15 @@
 // Which markets a filter admits by their state, and the key under which a ranking is shared and pinned. Pure. Upholds CAT4, CAT13, RANK4.
 
-import type { VenueKey } from '../../engine/ids.ts'
+import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import { MARKET_STATUSES, type MarketStatus } from '../../engine/market/market.ts'
 import type { EventFilter, MarketFilter, MarketOrder, MarketPhase } from '../views.ts'
 
-/** One byte: the status in two bits, whether it is unopened, and whether it is of venue b. */
+/** One byte: the status in two bits, whether it is unopened, and above these the venue's place in the alphabet. */
 export type MarketState = number
 
 const UNOPENED = 4
-const OF_VENUE_B = 8
-const STATES = 16
+const VENUE_SHIFT = 3
+const STATES = VENUE_KEYS.length << VENUE_SHIFT
 
 export function marketState(market: {
   readonly venue: VenueKey
@@ -17,11 +17,15 @@ export function marketState(market: {
   readonly isUnopened: boolean
 }): MarketState {
   const unopened = market.isUnopened ? UNOPENED : 0
-  return MARKET_STATUSES.indexOf(market.status) + unopened + (market.venue === 'b' ? OF_VENUE_B : 0)
+  const venue = VENUE_KEYS.indexOf(market.venue) << VENUE_SHIFT
+  return MARKET_STATUSES.indexOf(market.status) + unopened + venue
 }
 
+/** Throws an Error for a byte that is no market's. */
 export function venueOf(state: MarketState): VenueKey {
-  return (state & OF_VENUE_B) === 0 ? 'a' : 'b'
+  const venue = VENUE_KEYS[state >> VENUE_SHIFT]
+  if (venue === undefined) throw new Error(`${state} is the state of no market`)
+  return venue
 }
 
 export function statusOf(state: MarketState): MarketStatus {

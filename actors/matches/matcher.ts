@@ -65,7 +65,7 @@ export class Matcher implements CatalogWatcher {
     this.#log = parts.log.child({ part: 'matcher' })
     this.#results = new MatchResults(parts)
     this.#answers = new WordAnswers(parts.clock, ({ a, b }) => {
-      const match = this.#parts.matches.matchOfA(a)
+      const match = this.#parts.matches.matchOfFirst(a)
       return match?.b.ref.number === b ? match.judged : null
     })
   }

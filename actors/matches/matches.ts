@@ -1,9 +1,10 @@
-// Which market asks the same on the other venue: the pairs as they are chosen now, with their scores, in memory. An owner,
+// Which market asks the same on another venue: the pairs as they are chosen now, with their scores, in memory. An owner,
 // called directly: the matcher puts and removes pairs; readers look up a pair, a twin, or pages of pairs. Twins are pairs
 // of high confidence whose first outcomes mean the same. Not for: finding, scoring or storing matches.
 // Upholds MATCHES1 to MATCHES5.
 
 import type { Clock } from '../../engine/clock.ts'
+import { isBefore } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
@@ -16,6 +17,7 @@ import {
   type MatchListView,
   type MatchPage,
   type MatchView,
+  type VenueTexts,
 } from './views.ts'
 
 /** The judgement of a pair for which none is given. */
@@ -73,7 +75,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return this.#byMarket.get(market.number) ?? null
   }
 
-  matchOfA(number: MarketNumber): MatchView | null {
+  matchOfFirst(number: MarketNumber): MatchView | null {
     const match = this.#byMarket.get(number)
     return match?.a.ref.number === number ? match : null
   }
@@ -93,7 +95,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     matchedAtMs: TimeMs = timeMs(0),
   ): void {
     if (one.ref.venue === other.ref.venue) throw new Error('twins are of different venues')
-    const [a, b] = one.ref.venue === 'a' ? [one, other] : [other, one]
+    const [a, b] = isBefore(one.ref.venue, other.ref.venue) ? [one, other] : [other, one]
     const before = this.#byMarket.get(a.ref.number)
     const hadTwin = this.#twins.get(a.ref.number) === b
     const isTwin = areTwins(judged)
@@ -135,7 +137,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     let at = offset
     // A pair that ended since is skipped, so that a page is full while pairs are left.
     for (; at < numbers.length && matches.length < limit; at += 1) {
-      const match = this.matchOfA(numbers[at] ?? 0)
+      const match = this.matchOfFirst(numbers[at] ?? 0)
       if (match !== null) matches.push(match)
     }
     const next = at < numbers.length ? { pin: ranking.pin, offset: at } : null
@@ -160,7 +162,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wereTwins
   }
 
-  /** Numbers of venue a's markets: by score, then volume, then number. */
+  /** Numbers of the pairs' first markets: by score, then volume, then number. */
   #cut(filter: MatchFilter): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rows: { number: number; score: number; volume: number }[] = []
@@ -190,20 +192,33 @@ export function areTwins({ score, relation, inverted }: PairScore): boolean {
 
 function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {
   const words = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
-  const slugs = new Set(filter.slugsOfA.map((slug) => slug.toLowerCase()))
-  const events = new Set(filter.eventsOfB.map((event) => event.toLowerCase()))
+  const hasSlug = having(filter.slugs, ({ slug }) => slug)
+  const hasEvent = having(filter.events, ({ event }) => event)
   return ({ a, b, judged }) => {
     const { score, relation } = judged
     if (score < filter.scoreMin) return false
     if (filter.relation !== null && relation !== filter.relation) return false
     if (filter.confidence !== null && confidenceOf(score) !== filter.confidence) return false
-    if (slugs.size > 0 && !slugs.has(a.summary.slug.toLowerCase())) return false
-    if (events.size > 0 && !events.has(b.summary.event?.toLowerCase() ?? '')) return false
+    if (!hasSlug([a, b]) || !hasEvent([a, b])) return false
     if (words.length === 0) return true
     const texts = [a, b].flatMap((market) => [market.summary.question, eventTitle(market) ?? ''])
     const text = texts.join(' ').toLowerCase()
     return words.every((word) => text.includes(word))
   }
+}
+
+/** Whether a market of a pair has one of the texts, in any case. */
+function having(
+  { venues, texts }: VenueTexts,
+  textOf: (summary: MarketView['summary']) => string | null,
+): (pair: readonly MarketView[]) => boolean {
+  const wanted = new Set(texts.map((text) => text.toLowerCase()))
+  if (wanted.size === 0) return () => true
+  return (pair) =>
+    pair.some(
+      ({ ref, summary }) =>
+        venues.includes(ref.venue) && wanted.has(textOf(summary)?.toLowerCase() ?? ''),
+    )
 }
 
 /** For users that ask for no lists. */

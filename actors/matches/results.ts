@@ -23,7 +23,7 @@ export interface ResultParts {
 
 export class MatchResults {
   readonly #parts: ResultParts
-  /** Venue a's markets of pairs that an earlier run, or a lost thread, found and this one has not. */
+  /** First markets of pairs that an earlier run, or a lost thread, found and this one has not. */
   readonly #doubted = new Set<MarketNumber>()
 
   constructor(parts: ResultParts) {
@@ -48,7 +48,7 @@ export class MatchResults {
   apply({ begun, ended }: MatchChanges): void {
     const { matches, market } = this.#parts
     for (const { a, b } of ended) {
-      const match = matches.matchOfA(a)
+      const match = matches.matchOfFirst(a)
       if (match?.b.ref.number === b) this.#end(match)
     }
     for (const pair of begun) {
@@ -64,7 +64,7 @@ export class MatchResults {
   endUnfound(numbers: readonly MarketNumber[]): void {
     for (const number of numbers) {
       if (!this.#doubted.delete(number)) continue
-      const match = this.#parts.matches.matchOfA(number)
+      const match = this.#parts.matches.matchOfFirst(number)
       if (match !== null) this.#end(match)
     }
   }
@@ -81,13 +81,13 @@ export class MatchResults {
 
   /** Ends a rejected pair at once, before the thread is given the word. */
   hear({ a, b, word }: PairWord): void {
-    const match = this.#parts.matches.matchOfA(a)
+    const match = this.#parts.matches.matchOfFirst(a)
     if (word === 'rejected' && match?.b.ref.number === b) this.#end(match)
   }
 
   #begin(a: MarketView, b: MarketView, judged: PairScore): void {
     const { matches, table, nowMs } = this.#parts
-    const before = matches.matchOfA(a.ref.number)
+    const before = matches.matchOfFirst(a.ref.number)
     const isKnown = before?.b === b
     for (const other of [before, matches.matchOf(b.ref)]) {
       if (other !== null && !(other.a === a && other.b === b)) this.#end(other)

@@ -1,6 +1,7 @@
 // What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with their scores.
 // Not for: finding them (actors/matches/matcher.ts).
 
+import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -8,7 +9,7 @@ import type { MarketView } from '../views.ts'
 
 /** A pair as it is chosen now; each market is in at most one. */
 export interface MatchView {
-  /** The market of venue a, and that of venue b. */
+  /** Markets of two venues, in the order of the table. */
   readonly a: MarketView
   readonly b: MarketView
   readonly judged: PairScore
@@ -22,10 +23,18 @@ export interface MatchFilter {
   readonly scoreMin: number
   /** Words that must all stand in the pair's questions or event titles. */
   readonly search: string | null
-  readonly slugsOfA: readonly string[]
-  readonly eventsOfB: readonly string[]
+  /** Slugs of which the pair's market at one of these venues must have one. */
+  readonly slugs: VenueTexts
+  /** The same of ids of events. */
+  readonly events: VenueTexts
   readonly confidence: Confidence | null
   readonly relation: string | null
+}
+
+/** Texts that are asked for at some venues; empty: any. */
+export interface VenueTexts {
+  readonly venues: readonly VenueKey[]
+  readonly texts: readonly string[]
 }
 
 /** A page of matches by score, then volume of both; `pin` as in all lists. */
@@ -38,8 +47,8 @@ export interface MatchPage {
 export interface MatchListView {
   /** The pair of a market, whatever its score. */
   matchOf(market: MarketRef): MatchView | null
-  /** The pair of venue a's market with this number. */
-  matchOfA(number: MarketNumber): MatchView | null
+  /** The pair whose first market has this number. */
+  matchOfFirst(number: MarketNumber): MatchView | null
   /** One page; 'expired' when the pin is no longer kept. */
   listMatches(query: {
     readonly filter: MatchFilter

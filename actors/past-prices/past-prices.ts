@@ -5,7 +5,7 @@
 // Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many questions are asked at
 // once (actors/past-prices/asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
 
-import type { VenueKey } from '../../engine/ids.ts'
+import { ByVenue } from '../../engine/by-venue.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
@@ -55,16 +55,13 @@ export class PastPrices implements PastPricesView {
   readonly #coming = new Map<string, Promise<void>>()
   /** How often in a row a day came back empty, by market and day. */
   readonly #emptyCounts = new Map<string, number>()
-  readonly #doubts: Readonly<Record<VenueKey, Doubts>>
+  readonly #doubts: ByVenue<Doubts>
 
   constructor(parts: PastPricesParts) {
     this.#parts = parts
     this.#asking = new PastAsking(parts)
     const { metrics, log } = parts
-    this.#doubts = {
-      a: new Doubts({ metrics, log, venue: 'a' }),
-      b: new Doubts({ metrics, log, venue: 'b' }),
-    }
+    this.#doubts = new ByVenue((venue) => new Doubts({ metrics, log, venue }))
   }
 
   /** See PastPricesView; no promise when the venue need not be asked. */
@@ -163,7 +160,7 @@ export class PastPrices implements PastPricesView {
       }
     }
     const detail = `${nativeId}, days ${fromDay} to ${toDay}`
-    if (isEmpty) this.#doubts[venue].note(new AnswerDoubt('prices', 'empty', detail))
+    if (isEmpty) this.#doubts.of(venue).note(new AnswerDoubt('prices', 'empty', detail))
   }
 
   /** Callers that miss the same days wait for the same answer. */
@@ -219,7 +216,7 @@ export class PastPrices implements PastPricesView {
     const keptPoints = kept === null ? [] : pointsOf(kept, day)
     const isOlder = (points.at(-1)?.timeMs ?? 0) < (keptPoints.at(-1)?.timeMs ?? 0)
     if (isOlder && points.length > 0) {
-      this.#doubts[venue].note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
+      this.#doubts.of(venue).note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
     }
     // After its end a market has no prices: an empty answer is right.
     const isOver = lastDayOf(market.summary, day) < day

@@ -3,13 +3,18 @@
 // Not for: which market is about which game (actors/sports/sports.ts), or when two listings are one game
 // (engine/sports/). Upholds SPORTS1, SPORTS2, SPORTS12.
 
-import type { VenueKey } from '../../engine/ids.ts'
+import { ByVenue } from '../../engine/by-venue.ts'
 import { addDays } from '../../engine/sports/eastern-date.ts'
 import type { GameClue } from '../../engine/sports/game-clue.ts'
-import { type Game, pairVenueGames } from '../../engine/sports/game-pairs.ts'
+import {
+  type Game,
+  gamesByVenue,
+  pairVenueGames,
+  type VenueGames,
+} from '../../engine/sports/game-pairs.ts'
 import { arenaOf } from '../../engine/sports/leagues.ts'
 import type { TeamTable } from '../../engine/sports/team-table.ts'
-import { type VenueGame, venueGames } from '../../engine/sports/venue-games.ts'
+import type { VenueGame } from '../../engine/sports/venue-games.ts'
 import type { Steps } from '../../engine/steps.ts'
 import type { MarketView } from '../views.ts'
 
@@ -24,12 +29,6 @@ export interface GameEvent {
   readonly markets: ReadonlyMap<number, MarketView>
 }
 
-/** The games that each venue lists for one day. */
-interface Gathered {
-  readonly a: readonly VenueGame[]
-  readonly b: readonly VenueGame[]
-}
-
 interface Day {
   readonly events: Set<GameEvent>
   /** `venue/anchor` → its events. */
@@ -37,7 +36,7 @@ interface Day {
   /** Counts the changes of all days; no two states of any days share one. */
   version: number
   /** Null until asked for, and after an event of the day changed. */
-  gathered: Gathered | null
+  gathered: VenueGames | null
 }
 
 export class GameDays {
@@ -103,11 +102,11 @@ export class GameDays {
     const key = `${arena}/${date}`
     const kept = this.#kept.get(key)
     if (kept?.stamp === stamp) return kept.games
-    const days: Gathered[] = []
-    for (const near of around(arena, date)) days.push(yield* this.#gathered(near))
-    const a = days.flatMap((day) => day.a)
-    const b = days.flatMap((day) => day.b)
-    const games = yield* pairVenueGames(a, b, this.#table)
+    const byVenue = new ByVenue((): VenueGame[] => [])
+    for (const near of around(arena, date)) {
+      for (const [venue, games] of yield* this.#gathered(near)) byVenue.of(venue).push(...games)
+    }
+    const games = yield* pairVenueGames(new Map(byVenue.entries()), this.#table)
     this.#kept.delete(key)
     this.#kept.set(key, { stamp, games })
     const oldest = this.#kept.keys().next().value
@@ -115,13 +114,12 @@ export class GameDays {
     return games
   }
 
-  /** Venue a's markets first, each venue's in the order in which we learned them. */
+  /** In the order of the table of venues, each venue's in the order in which we learned them. */
   marketsOf(game: Game): readonly MarketView[] {
     const markets: MarketView[] = []
-    for (const side of [game.a, game.b]) {
-      if (side === null) continue
+    for (const side of game.sides) {
       const { clue } = side
-      // Several events may share an anchor, with different dates only after venue a corrected one of them.
+      // Several events may share an anchor, with different dates only after the venue corrected one of them.
       const day = this.#days.get(dayKey(clue))
       const ofSide: MarketView[] = []
       for (const anchor of new Set(side.anchors)) {
@@ -136,19 +134,17 @@ export class GameDays {
   }
 
   /** Each venue's games of one `arena/date`. */
-  *#gathered(key: string): Steps<Gathered> {
+  *#gathered(key: string): Steps<VenueGames> {
     const day = this.#days.get(key)
-    if (day === undefined) return { a: [], b: [] }
+    if (day === undefined) return new Map()
     if (day.gathered !== null) return day.gathered
     const { version } = day
     const tableVersion = this.#tableVersion
-    const byVenue: Record<VenueKey, GameClue[]> = { a: [], b: [] }
-    for (const { clue } of day.events) byVenue[clue.venue].push(clue)
-    const a = yield* venueGames(byVenue.a, this.#table)
-    const b = yield* venueGames(byVenue.b, this.#table)
+    const clues = Array.from(day.events, ({ clue }) => clue)
+    const games = yield* gamesByVenue(clues, this.#table)
     const isCurrent = day.version === version && this.#tableVersion === tableVersion
-    if (isCurrent) day.gathered = { a, b }
-    return { a, b }
+    if (isCurrent) day.gathered = games
+    return games
   }
 
   #touch(day: Day): void {

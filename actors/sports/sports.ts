@@ -15,6 +15,7 @@ import type { Sport } from '../../engine/sports/sport.ts'
 import { TeamTable } from '../../engine/sports/team-table.ts'
 import { clueOfTicker } from '../../engine/sports/ticker-clue.ts'
 import { advance, inPieces, type Steps } from '../../engine/steps.ts'
+import type { HandleForm } from '../../engine/venue-table.ts'
 import type { TeamListing } from '../../engine/venues/venue.ts'
 import { Slots } from '../slots.ts'
 import type { CatalogView, CatalogWatcher, GamesView, MarketView, SportsView } from '../views.ts'
@@ -23,13 +24,14 @@ import { GameDays, type GameEvent } from './game-days.ts'
 /** An event that may be about a game. */
 interface Entry {
   readonly facts: EventFacts
+  readonly handles: HandleForm
   readonly markets: Map<number, MarketView>
   /** As it stands in its day; null while its ticker names no two teams, which a list of teams may change. */
   readonly placed: GameEvent | null
 }
 
 export class Sports implements SportsView, CatalogWatcher {
-  readonly #catalog: Pick<CatalogView, 'event'>
+  readonly #catalog: Pick<CatalogView, 'event' | 'names'>
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly #table = new TeamTable()
   readonly #days = new GameDays(this.#table)
@@ -41,7 +43,7 @@ export class Sports implements SportsView, CatalogWatcher {
   readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
 
   constructor(parts: {
-    catalog: Pick<CatalogView, 'event'>
+    catalog: Pick<CatalogView, 'event' | 'names'>
     clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   }) {
     this.#catalog = parts.catalog
@@ -54,16 +56,17 @@ export class Sports implements SportsView, CatalogWatcher {
     const before = this.#eventOfMarket.get(number)
     if (before !== undefined && before !== key) this.#remove(number, before)
     const known = this.#entries.get(key)
-    if (known === undefined && !mayBeGame(market)) return
-    const facts = this.#factsOf(market)
+    const { handles } = this.#catalog.names.of(market.ref.venue)
+    if (known === undefined && !mayBeGame(market, handles)) return
+    const facts = this.#factsOf(market, handles)
     const markets = known?.markets ?? new Map<number, MarketView>()
     const isNew = !markets.has(number)
     markets.set(number, market)
     this.#eventOfMarket.set(number, key)
     const isSame = known !== undefined && isSameFacts(known.facts, facts)
-    if (!isSame) return this.#put(key, { facts, markets }, markets.values())
+    if (!isSame) return this.#put(key, { facts, handles, markets }, markets.values())
     // A further market's ticker may name what the known ones do not.
-    if (known.placed === null && isNew) this.#put(key, { facts, markets }, [market])
+    if (known.placed === null && isNew) this.#put(key, { facts, handles, markets }, [market])
   }
 
   /** An event's facts are the same for all its markets: one market of each event is enough. */
@@ -92,15 +95,15 @@ export class Sports implements SportsView, CatalogWatcher {
 
   *#learning(listings: readonly TeamListing[]): Steps<void> {
     for (const listing of listings) {
-      this.#table.learn(listing)
+      this.#table.learn(listing, this.#catalog.names.of(listing.venue).handles)
       yield
     }
     this.#days.noteTable()
     // Events that are listed from now on are read with the whole table.
     for (const [key, entry] of [...this.#entries]) {
-      // Tickers of venue b are cut by the table; slugs and tournaments are not.
+      // Tickers are cut by the table; slugs and tournaments are not.
       const isCurrent = this.#entries.get(key) === entry
-      if (isCurrent && key.startsWith('b/')) this.#put(key, entry, entry.markets.values())
+      if (isCurrent && entry.handles === 'ticker') this.#put(key, entry, entry.markets.values())
       yield
     }
   }
@@ -160,50 +163,50 @@ export class Sports implements SportsView, CatalogWatcher {
   /** Reads an event from some of its markets, and moves it when it is about another game than before. */
   #put(
     key: string,
-    { facts, markets }: Pick<Entry, 'facts' | 'markets'>,
+    { facts, handles, markets }: Pick<Entry, 'facts' | 'handles' | 'markets'>,
     read: Iterable<MarketView>,
   ): void {
     const before = this.#entries.get(key)?.placed ?? null
-    const clue = this.#clueOf(facts, [...read])
+    const clue = this.#clueOf(facts, handles, [...read])
     const isSame = clue !== null && before !== null && isSameClue(before.clue, clue)
     const placed = isSame ? before : clue === null ? null : { clue, markets }
-    this.#entries.set(key, { facts, markets, placed })
+    this.#entries.set(key, { facts, handles, markets, placed })
     if (isSame) return
     if (before !== null) this.#days.unplace(before)
     if (placed !== null) this.#days.place(placed)
   }
 
-  #factsOf({ ref, summary }: MarketView): EventFacts {
+  #factsOf({ ref, summary }: MarketView, handles: HandleForm): EventFacts {
     const { venue } = ref
     const id = summary.event
     const event = id === null ? null : this.#catalog.event(venue, id)
     const nativeId = id ?? summary.slug
     return {
       nativeId,
-      series: event?.series ?? (venue === 'b' ? beforeDash(nativeId) : null),
+      series: event?.series ?? (handles === 'ticker' ? beforeDash(nativeId) : null),
       title: event?.title ?? summary.question,
       subtitle: '',
       suffixes: [],
-      startMs: venue === 'a' ? (event?.startAtMs ?? null) : null,
-      endMs: venue === 'b' ? summary.closeAtMs : (event?.endAtMs ?? summary.closeAtMs),
+      startMs: handles === 'slug' ? (event?.startAtMs ?? null) : null,
+      endMs: handles === 'ticker' ? summary.closeAtMs : (event?.endAtMs ?? summary.closeAtMs),
     }
   }
 
-  #clueOf(facts: EventFacts, markets: readonly MarketView[]): GameClue | null {
+  #clueOf(facts: EventFacts, handles: HandleForm, markets: readonly MarketView[]): GameClue | null {
     const [market] = markets
     if (market === undefined) return null
     const { venue } = market.ref
     const game =
-      venue === 'a'
-        ? clueOfSlug(facts)
-        : clueOfTicker({ ...facts, suffixes: suffixesOf(facts, markets) }, this.#table)
+      handles === 'slug'
+        ? clueOfSlug(venue, facts)
+        : clueOfTicker(venue, { ...facts, suffixes: suffixesOf(facts, markets) }, this.#table)
     const isGolf = mayBeGolf(facts.series, market.summary.tags)
-    const clue = game ?? (isGolf ? clueOfGolf(venue, facts) : null)
+    const clue = game ?? (isGolf ? clueOfGolf({ venue, handles }, facts) : null)
     return clue?.league.sport === null ? null : clue
   }
 }
 
-/** What the tickers of venue b's markets add to the ticker of their event. */
+/** What the tickers of markets add to the ticker of their event. */
 function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): readonly string[] {
   return markets.map(({ ref }) => ref.nativeId.slice(nativeId.length + 1))
 }
@@ -211,8 +214,8 @@ function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): r
 const DATED = /^([a-z0-9]+)-.+-\d{4}-\d{2}-\d{2}/i
 
 /** Whether parsing is worth while; cheap, since it is asked of every market. */
-function mayBeGame({ ref, summary }: MarketView): boolean {
-  if (ref.venue === 'b') {
+function mayBeGame({ ref, summary }: MarketView, handles: HandleForm): boolean {
+  if (handles === 'ticker') {
     return (
       (leagueOfSeries(beforeDash(summary.event ?? ref.nativeId))?.league.sport ?? null) !== null
     )
@@ -226,7 +229,7 @@ function eventKey({ ref, summary }: MarketView): string {
   return `${ref.venue}/${summary.event ?? summary.slug}`
 }
 
-/** The end is left out: it moves with each listing of venue b. */
+/** The end is left out: it may move with each listing. */
 function isSameFacts(one: EventFacts, other: EventFacts): boolean {
   return one.title === other.title && one.startMs === other.startMs && one.series === other.series
 }

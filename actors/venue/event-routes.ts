@@ -19,7 +19,7 @@ export interface OpenVenue {
 export class EventRoutes {
   readonly #catalog: Catalog
   readonly #onWalletFill: (event: WalletFillEvent) => void
-  readonly #venues: Record<VenueKey, OpenVenue | null> = { a: null, b: null }
+  readonly #venues = new Map<VenueKey, OpenVenue>()
   readonly #routed: Count
   readonly #unowned: Count
 
@@ -35,12 +35,12 @@ export class EventRoutes {
   }
 
   add(venue: OpenVenue): void {
-    this.#venues[venue.actor.venue] = venue
+    this.#venues.set(venue.actor.venue, venue)
   }
 
   /** Gives an event to its owner. */
   route(event: VenueEvent): void {
-    const venue = this.#venues[event.venue]
+    const venue = this.#venues.get(event.venue)
     venue?.actor.note(event)
     switch (event.kind) {
       case 'feedUp':

@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'
-import type { NativeMarketId, OutcomeId, WalletAddress } from '../../engine/ids.ts'
+import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from '../../engine/ids.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { complement, TIME_END, TIME_ZERO, timeMs, USD_ZERO } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
@@ -16,6 +16,8 @@ import { inOrder } from './live.ts'
 export interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
+  /** The venue that says who trades; null: there is none. */
+  readonly venue: VenueKey | null
   /** Ends everything. */
   readonly signal: AbortSignal
 }
@@ -59,8 +61,10 @@ export class WalletOwnTrades {
   async #look(found: Found): Promise<void> {
     const { trades, whales } = this.#parts.storage
     const hashes = new Set<string>()
+    const ours = this.#parts.venue
+    if (ours === null) return
     await this.#slices(
-      (query) => trades.rangeOfVenue({ venue: 'a', ...query }),
+      (query) => trades.rangeOfVenue({ venue: ours, ...query }),
       ({ market, trade, venueOrdinal }) => {
         this.#take(market, trade, found, hashes)
         return { timeMs: trade.timeMs, ordinal: venueOrdinal }
@@ -71,7 +75,7 @@ export class WalletOwnTrades {
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
         // One of which there are trades is told by these; it may be a sum of them.
-        const isNew = venue === 'a' && !told.has(whale.txHash ?? '')
+        const isNew = venue === ours && !told.has(whale.txHash ?? '')
         if (isNew) this.#take(market, whale, found, hashes)
         return { timeMs: whale.timeMs, ordinal: whale.ordinal }
       },

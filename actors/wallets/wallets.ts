@@ -5,7 +5,7 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'
-import type { WalletAddress } from '../../engine/ids.ts'
+import type { VenueKey, WalletAddress } from '../../engine/ids.ts'
 import { walletFollowedMs, walletsFollowedMax, walletWaitMsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -40,6 +40,8 @@ import { WalletWhales } from './whales.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
+  /** The venue that says who trades; null: there is none. */
+  readonly venue: VenueKey | null
   /** Null where the catalogue does not know it. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
@@ -121,7 +123,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     )
     this.#rereads = new WalletRereads({ clock, log: this.#log, rereads })
     this.#ownTrades = new WalletOwnTrades({
-      ...{ storage, market: parts.market, signal: this.#stopping.signal },
+      ...{ storage, market: parts.market, venue: parts.venue, signal: this.#stopping.signal },
     })
     const idle = () => this.#readings.idle()
     this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
@@ -455,7 +457,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   onListed(market: MarketView): void {
-    if (market.ref.venue !== 'a') return
+    if (market.ref.venue !== this.#parts.venue) return
     this.#markets.forget(market)
     const { status, settlementPrice } = market.summary
     if (status !== 'resolved' || settlementPrice === null || this.#warm.count === 0) return
@@ -464,7 +466,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   onForgotten(market: MarketView): void {
-    if (market.ref.venue === 'a') this.#markets.forget(market)
+    if (market.ref.venue === this.#parts.venue) this.#markets.forget(market)
   }
 }
 

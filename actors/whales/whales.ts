@@ -5,6 +5,7 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { Stamp, Trade, Update } from '../../engine/events.ts'
+import { VENUE_KEYS } from '../../engine/ids.ts'
 import { whaleCloseMs, whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -94,7 +95,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   /** Once, when the catalogue of the last run is loaded: groups that run's last minute again. */
   start(): void {
     const { trades } = this.#parts.storage
-    for (const venue of ['a', 'b'] as const) {
+    for (const venue of VENUE_KEYS) {
       const extent = trades.extentOfVenue(venue)
       if (extent !== null) this.#noteForgotten(extent.newestMs)
     }

@@ -5,7 +5,6 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
-import type { VenueKey } from '../ids.ts'
 import { openJudge } from '../matching/compare/judge.ts'
 import { addDumpRow } from '../matching/offline/dump-rows.ts'
 import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
@@ -46,6 +45,9 @@ const COMMAND = {
 } as const
 
 type Given = Arguments<keyof typeof COMMAND.options>
+
+/** The two corpora, of the first and the second venue. */
+type Side = 'a' | 'b'
 
 const progress = openProgress()
 
@@ -88,7 +90,7 @@ async function main(given: Given): Promise<void> {
 }
 
 async function readSide(
-  venue: VenueKey,
+  venue: Side,
   files: readonly string[],
   take: number,
 ): Promise<VenueSubjects> {
@@ -139,7 +141,7 @@ function shown(subject: MatchMarket | MatchEvent): Record<string, string> {
 /** Labelled pairs whose both sides were read: how many of the same were found, how many others were. */
 async function sayKnown(
   file: string,
-  read: Record<VenueKey, VenueSubjects>,
+  read: Record<Side, VenueSubjects>,
   matches: CorpusMatches,
 ): Promise<void> {
   const present = {

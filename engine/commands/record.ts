@@ -7,7 +7,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pause, systemClock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
-import type { VenueKey } from '../ids.ts'
 import type { EventListing, MarketListing } from '../market/market.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import { openLog } from '../process/log.ts'
@@ -16,10 +15,10 @@ import { systemRandom } from '../random.ts'
 import { Recorder } from '../venues/recorder.ts'
 import { openSource } from '../venues/source.ts'
 import type { Venue } from '../venues/venue.ts'
-import { openVenues, type VenueAddresses } from '../venues/venues.ts'
+import { openVenues, VENUES, type VenueAddresses } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
 
-const KEYS: Readonly<Record<string, VenueKey>> = { polymarket: 'a', kalshi: 'b' }
+const PROTOCOLS = VENUES.map(({ protocol }) => protocol)
 const MARKETS_RECORDED = 200
 /** Markets looked at to find those. */
 const MARKETS_SEEN = 5_000
@@ -28,7 +27,7 @@ const SECONDS_MAX = 86_400
 const COMMAND = {
   name: 'npm run record',
   about: 'Records what a venue\u2019s sockets send, with the listings that a replay needs.',
-  usage: ['polymarket|kalshi SECONDS [FILE]'],
+  usage: [`${PROTOCOLS.join('|')} SECONDS [FILE]`],
   words: {
     SECONDS: `how long, above 0 and up to ${SECONDS_MAX}`,
     FILE: 'where to (test/fixtures/VENUE/recording.jsonl)',
@@ -43,7 +42,7 @@ const COMMAND = {
 } as const
 
 interface Request {
-  readonly venue: VenueKey
+  readonly venue: Venue['key']
   readonly seconds: number
   readonly file: string
 }
@@ -67,8 +66,10 @@ async function main({ words }: Arguments): Promise<void> {
 
 function readRequest(args: readonly string[]): Request {
   const [name = '', secondsText = '', file = `test/fixtures/${name}/recording.jsonl`] = args
-  const venue = KEYS[name]
-  if (venue === undefined) throw new UsageError(`${name} is no venue; it is polymarket or kalshi`)
+  const venue = VENUES.find(({ protocol }) => protocol === name)?.key
+  if (venue === undefined) {
+    throw new UsageError(`${name} is no venue; it is ${PROTOCOLS.join(' or ')}`)
+  }
   const seconds = Number(secondsText)
   if (!(seconds > 0 && seconds <= SECONDS_MAX)) {
     throw new UsageError(

@@ -3,6 +3,7 @@
 // Upholds SPORT2.
 
 import type { VenueKey } from '../ids.ts'
+import type { HandleForm } from '../venue-table.ts'
 import type { League } from './leagues.ts'
 
 /** One side as listed. */
@@ -15,6 +16,8 @@ export interface Side {
 
 export interface GameClue {
   readonly venue: VenueKey
+  /** Whether its codes are those of a slug or of a ticker. */
+  readonly handles: HandleForm
   readonly league: League
   /** The same for all events of this game at this venue: its winner, spreads, totals, props. */
   readonly anchor: string
@@ -32,12 +35,12 @@ export interface GameClue {
 
 /** What is known of an event besides its id. */
 export interface EventFacts {
-  /** As in the catalogue: slug of venue a's, ticker of venue b's event. */
+  /** As in the catalogue: the event's slug or ticker. */
   readonly nativeId: string
-  /** Series ticker of venue b; null when not known. */
+  /** Series ticker; null when not known. */
   readonly series: string | null
   readonly title: string
-  /** Venue b's "CIN at PHI (Aug 7)"; '' when not known. */
+  /** As "CIN at PHI (Aug 7)"; '' when not known. */
   readonly subtitle: string
   /** Ends of tickers of the event's markets ("PHI"), where they are known. */
   readonly suffixes: readonly string[]

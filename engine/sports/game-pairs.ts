@@ -1,7 +1,8 @@
-// Which game of venue a is which of venue b, and the key they share. Exact identities first, then
+// Which game of one venue is which of another, and the key they share. Exact identities first, then
 // names that one venue writes shorter, then the neighbouring day where no pair meets so soon.
 // Upholds SPORT7, SPORT8, SPORT9.
 
+import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'
 import { finish, type Steps } from '../steps.ts'
 import { HOUR_MS } from '../units.ts'
@@ -16,40 +17,61 @@ import { isSameStart, type VenueGame, venueGames } from './venue-games.ts'
 
 const SECOND_GAME_MS = 3 * HOUR_MS
 
-/** A game at one venue or at both. */
+/** A game at one venue or at several. */
 export interface Game {
   readonly key: string
-  /** Venue a's where it lists the game. */
+  /** As the first of its venues has it. */
   readonly date: string
-  readonly a: VenueGame | null
-  readonly b: VenueGame | null
+  /** At least one, in the order of the table of venues. */
+  readonly sides: Sides
 }
+type Sides = readonly [VenueGame, ...VenueGame[]]
 
 /**
  * The games of one arena (arenaOf) in order of key. The clues may be of several days; for one day's
  * games to be right those of two days before and after must be among them.
  */
 export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
-  const byVenue: Record<VenueKey, GameClue[]> = { a: [], b: [] }
-  for (const clue of clues) byVenue[clue.venue].push(clue)
-  const a = finish(venueGames(byVenue.a, table))
-  const b = finish(venueGames(byVenue.b, table))
-  return finish(pairVenueGames(a, b, table))
+  return finish(pairVenueGames(finish(gamesByVenue(clues, table)), table))
 }
+
+/** The games of each venue of which there are clues. */
+export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): Steps<VenueGames> {
+  const byVenue = new ByVenue((): GameClue[] => [])
+  for (const clue of clues) byVenue.of(clue.venue).push(clue)
+  const games = new Map<VenueKey, readonly VenueGame[]>()
+  for (const [venue, ofVenue] of byVenue.entries()) {
+    games.set(venue, yield* venueGames(ofVenue, table))
+  }
+  return games
+}
+
+export type VenueGames = ReadonlyMap<VenueKey, readonly VenueGame[]>
 
 /** The same of games that were gathered before, in steps: a week of colleges has a thousand games. */
-export function* pairVenueGames(
-  a: readonly VenueGame[],
-  b: readonly VenueGame[],
-  table: TeamTable,
-): Steps<readonly Game[]> {
-  const pairing = new Pairing(a, b)
-  yield
-  yield* pairing.sameDay()
-  yield* pairing.nearDays()
-  return yield* named(pairing.games(), table)
+export function* pairVenueGames(byVenue: VenueGames, table: TeamTable): Steps<readonly Game[]> {
+  let found: readonly Sides[] = []
+  for (const venue of [...byVenue.keys()].sort()) {
+    const ofVenue = byVenue.get(venue) ?? []
+    if (found.length === 0) {
+      found = ofVenue.map((game): Sides => [game])
+      continue
+    }
+    const known = new Map(found.map((sides) => [sides[0], sides]))
+    const pairing = new Pairing([...known.keys()], ofVenue)
+    yield
+    yield* pairing.sameDay()
+    yield* pairing.nearDays()
+    found = pairing.games().map(([first, second]): Sides => {
+      const sides = known.get(first)
+      if (sides === undefined) return [first]
+      return second === null ? sides : [...sides, second]
+    })
+  }
+  return yield* named(found, table)
 }
 
+/** The games known so far (`a`) and those of one venue more (`b`). */
 class Pairing {
   readonly #a: readonly VenueGame[]
   readonly #b: readonly VenueGame[]
@@ -86,16 +108,19 @@ class Pairing {
     }
   }
 
-  *games(): Iterable<{ a: VenueGame | null; b: VenueGame | null }> {
-    for (const a of this.#a) yield { a, b: this.#ofA.get(a) ?? null }
-    for (const b of this.#openB()) yield { a: null, b }
+  /** Every game once: those known before with their partners, then those without one. */
+  games(): readonly (readonly [VenueGame, VenueGame | null])[] {
+    return [
+      ...this.#a.map((a) => [a, this.#ofA.get(a) ?? null] as const),
+      ...this.#openB().map((b) => [b, null] as const),
+    ]
   }
 
   #openB(): readonly VenueGame[] {
     return this.#b.filter((game) => !this.#ofB.has(game))
   }
 
-  /** Games of venue a that are still alone, by date and mark. */
+  /** Games known so far that are still alone, by date and mark. */
   *#index(marks: (game: VenueGame) => Iterable<string>): Steps<Index> {
     const index = new Map<string, Map<string, VenueGame[]>>()
     for (const game of this.#a) {
@@ -113,7 +138,7 @@ class Pairing {
     return index
   }
 
-  /** Games of venue a, so many days later, that may be one of these of venue b. */
+  /** Games known so far, so many days later, that may be one of these. */
   *#candidates(
     index: Index,
     games: readonly VenueGame[],
@@ -260,23 +285,19 @@ function commonPrefix(one: string, other: string): number {
 }
 
 interface Draft {
-  readonly a: VenueGame | null
-  readonly b: VenueGame | null
+  readonly sides: Sides
   readonly date: string
   readonly base: string
   readonly number: number
 }
 
 /** Gives keys; of two games with one key the later gets the next number. */
-function* named(
-  pairs: Iterable<{ a: VenueGame | null; b: VenueGame | null }>,
-  table: TeamTable,
-): Steps<readonly Game[]> {
+function* named(found: Iterable<Sides>, table: TeamTable): Steps<readonly Game[]> {
   const drafts: Draft[] = []
-  for (const { a, b } of pairs) {
-    const date = (a ?? b)?.clue.date ?? ''
-    const number = Math.max(a?.number ?? 1, b?.number ?? 1)
-    drafts.push({ a, b, date, base: baseOf(a, b, table), number })
+  for (const sides of found) {
+    const { date } = sides[0].clue
+    const number = Math.max(...sides.map((side) => side.number))
+    drafts.push({ sides, date, base: baseOf(sides[0], table), number })
     yield
   }
   drafts.sort(
@@ -287,12 +308,12 @@ function* named(
   )
   yield
   const taken = new Set<string>()
-  const games = drafts.map(({ a, b, date, base, number }): Game => {
+  const games = drafts.map(({ sides, date, base, number }): Game => {
     let free = number
     while (taken.has(keyOf(base, free))) free += 1
     const key = keyOf(base, free)
     taken.add(key)
-    return { key, date, a, b }
+    return { key, date, sides }
   })
   yield
   return games.sort((left, right) => compare(left.key, right.key))
@@ -300,20 +321,16 @@ function* named(
 
 const keyOf = (base: string, number: number): string => (number === 1 ? base : `${base}-${number}`)
 
-/** Games that both venues list keep their key when a stray one turns up. */
-const orderOf = ({ a, b }: { a: VenueGame | null; b: VenueGame | null }): string =>
-  `${a !== null && b !== null ? 0 : 1}${(a ?? b)?.clue.anchor ?? ''}`
+/** Games that several venues list keep their key when a stray one turns up. */
+const orderOf = ({ sides }: Draft): string => `${sides.length > 1 ? 0 : 1}${sides[0].clue.anchor}`
 
-/** Venue a's slug, or what it would be: its codes, its order. */
-function baseOf(a: VenueGame | null, b: VenueGame | null, table: TeamTable): string {
-  const game = a ?? b
-  if (game === null) return ''
-  const { clue, teams } = game
+/** The game's slug, or what it would be: the codes of slugs, in the venue's order. */
+function baseOf({ clue, teams }: VenueGame, table: TeamTable): string {
   const { league, date } = clue
   if (league.kind === 'golf') return `pga-${teams[0] ?? ''}-${date}`.replaceAll(' ', '-')
   const sides = clue.sides.map((side, index) => {
     if (league.kind === 'player') return surnameOf(side)
-    if (clue.venue === 'a') return side.code
+    if (clue.handles === 'slug') return side.code
     return table.codeOf(league, teams[index] ?? '') ?? side.code
   })
   if (league.kind === 'player') sides.sort()

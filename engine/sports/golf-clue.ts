@@ -21,13 +21,17 @@ export function mayBeGolf(series: string | null, tags: readonly string[]): boole
   return tags.some((tag) => /^(?:golf|pga|pga tour|liv golf)$/i.test(tag))
 }
 
-/** The clue of a tournament's event of either venue; null when the title names no placing. */
-export function clueOfGolf(venue: 'a' | 'b', event: EventFacts): GameClue | null {
+/** The clue of a tournament's event; null when the title names no placing. */
+export function clueOfGolf(
+  { venue, handles }: Pick<GameClue, 'venue' | 'handles'>,
+  event: EventFacts,
+): GameClue | null {
   const league = leagueOfWord('pga')
   const tournament = tournamentOf(event.title)
   if (league === null || tournament === null || event.endMs === null) return null
   return {
     venue,
+    handles,
     league,
     anchor: `pga/${event.nativeId.toLowerCase()}`,
     date: firstDay(easternDate(event.endMs)),

@@ -1,6 +1,7 @@
-// Venue a's event slugs as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`, with
+// Slugs of events as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`, with
 // whatever follows the date for further events of the game. Upholds SPORT2.
 
+import type { VenueKey } from '../ids.ts'
 import { easternDate, isCalendarDate } from './eastern-date.ts'
 import type { EventFacts, GameClue, Side } from './game-clue.ts'
 import { type League, leagueOfWord } from './leagues.ts'
@@ -14,7 +15,7 @@ const GAME_NUMBER = /^(?:game-?|gm-?|g|dh-?)?([2-9])(?:-|$)/
  * The clue in a slug of an event (or of a market, when its event is not known); null when it is of no
  * game.
  */
-export function clueOfSlug(event: EventFacts): GameClue | null {
+export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null {
   const match = SLUG.exec(event.nativeId.toLowerCase())
   if (match === null) return null
   const [, word = '', middle = '', stated = '', tail = ''] = match
@@ -26,7 +27,7 @@ export function clueOfSlug(event: EventFacts): GameClue | null {
   const number = league.hasDoubleheaders ? GAME_NUMBER.exec(tail)?.[1] : undefined
   const startMs = credible(event.startMs, stated)
   return {
-    venue: 'a',
+    ...{ venue, handles: 'slug' },
     league,
     anchor: `${word}-${middle}-${stated}${number === undefined ? '' : `-${number}`}`,
     date: gameDate(league, stated, startMs),

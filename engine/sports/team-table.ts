@@ -1,9 +1,11 @@
-// Which team a code or a name of either venue means, and by which code venue a knows it: a table for
+// Which team a code or a name of a venue means, and by which code slugs name it: a table for
 // the closed leagues, names for colleges and clubs, and whatever the venues' own lists add.
 // Not for: players, who are told by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
 
+import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'
 import type { TeamListing } from '../team-listing.ts'
+import type { HandleForm } from '../venue-table.ts'
 import { clubOf } from './clubs.ts'
 import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
@@ -11,7 +13,7 @@ import { PRO_TEAMS } from './pro-teams.ts'
 import { foldName } from './team-names.ts'
 
 /**
- * Codes and names that lists added: venue a's has some 10,000 rows over all leagues, with two of them
+ * Codes and names that lists added: a venue's list has some 10,000 rows over all leagues, with two of them
  * as a rule. When there are so many further ones are left out, and those known are still updated.
  */
 const LEARNED_MAX = 40_000
@@ -21,7 +23,7 @@ const IDENTITIES_MAX = 20_000
 /** A team of a closed league. */
 interface ProTeam {
   readonly id: string
-  /** As in venue a's slugs today. */
+  /** As in slugs today. */
   code: string
 }
 
@@ -34,10 +36,10 @@ interface ProLeague {
 /** Knows teams; cheap to ask, and may be taught more at any time. */
 export class TeamTable {
   readonly #pro = new Map<string, ProLeague>()
-  /** `league/team` of colleges and clubs → venue a's code. */
+  /** `league/team` of colleges and clubs → the code in slugs. */
   readonly #codes = new Map<string, string>()
   /** `league/code` of colleges and clubs → team, by venue; for listings without names. */
-  readonly #named: Record<VenueKey, Map<string, string>> = { a: new Map(), b: new Map() }
+  readonly #named = new ByVenue(() => new Map<string, string>())
   readonly #identities = new Map<string, string>()
   /** `league/code` of every row learned of the closed leagues. */
   readonly #listed = new Set<string>()
@@ -48,14 +50,14 @@ export class TeamTable {
   }
 
   /**
-   * Takes a row of a venue's list of teams, some ten microseconds' work; rows of leagues that are not
+   * Takes a row of the list of a venue whose codes are in slugs or in tickers, some ten microseconds' work; rows of leagues that are not
    * ours, and players, are left out. Rows known before cost none of the room.
    */
-  learn(listing: TeamListing): void {
+  learn(listing: TeamListing, handles: HandleForm): void {
     const league = leagueOfWord(listing.league)
     if (league === null || listing.code === '') return
-    if (league.kind === 'pro') this.#learnPro(league, listing)
-    else if (league.kind !== 'player') this.#learnNamed(league, listing)
+    if (league.kind === 'pro') this.#learnPro(league, listing, handles)
+    else if (league.kind !== 'player') this.#learnNamed(league, listing, handles)
   }
 
   /** False where there is no room for a key that is not known. */
@@ -71,9 +73,9 @@ export class TeamTable {
   /** The team's identity within its league; null when neither code nor name tells. */
   team(league: League, side: { venue: VenueKey; code: string; name: string }): string | null {
     const code = side.code.toLowerCase()
-    if (league.kind === 'pro') return this.#proTeam(league, code, side.name)
+    if (league.kind === 'pro') return this.proTeam(league, side)
     const name = side.name === '' || foldName(side.name) === code ? null : side.name
-    const known = this.#named[side.venue].get(`${league.name}/${code}`) ?? null
+    const known = this.#named.of(side.venue).get(`${league.name}/${code}`) ?? null
     if (name === null)
       return known ?? (side.name === '' ? null : this.#identity(league, side.name, code))
     return this.#identity(league, name, code)
@@ -82,25 +84,28 @@ export class TeamTable {
   /** Whether a venue is known to write this code, in lower case. */
   hasCode(league: League, venue: VenueKey, code: string): boolean {
     if (league.kind === 'pro') return this.#pro.get(league.name)?.byCode.has(code) === true
-    return this.#named[venue].has(`${league.name}/${code}`)
+    return this.#named.of(venue).has(`${league.name}/${code}`)
   }
 
-  /** Venue a's code of a team; null when it is not known. */
+  /** The code by which slugs name a team; null when it is not known. */
   codeOf(league: League, team: string): string | null {
     if (league.kind !== 'pro') return this.#codes.get(`${league.name}/${team}`) ?? null
     return this.#pro.get(league.name)?.byCode.get(team)?.code ?? null
   }
 
-  /** The name decides where it is one team's; codes decide between the teams of one city. */
-  #proTeam(league: League, code: string, name: string): string | null {
+  /**
+   * The identity of a team of a closed league; null when neither code nor name tells. The name decides where it is
+   * one team's; codes decide between the teams of one city.
+   */
+  proTeam(league: League, side: { readonly code: string; readonly name: string }): string | null {
     const teams = this.#pro.get(league.name)
     if (teams === undefined) return null
-    const folded = foldName(name)
+    const folded = foldName(side.name)
     const byName = teams.byName.get(folded) ?? teams.byCode.get(folded.replaceAll(' ', ''))
-    return (byName ?? teams.byCode.get(code))?.id ?? null
+    return (byName ?? teams.byCode.get(side.code.toLowerCase()))?.id ?? null
   }
 
-  #learnPro(league: League, listing: TeamListing): void {
+  #learnPro(league: League, listing: TeamListing, handles: HandleForm): void {
     const teams = this.#pro.get(league.name)
     if (teams === undefined) return
     const { code, name, place, nickname } = listing
@@ -114,7 +119,7 @@ export class TeamTable {
     }
     if (!teams.byCode.has(code) && !this.#put(teams.byCode, code, team)) return
     // Of several rows of one team the one that the table names first stays.
-    if (listing.venue === 'a' && teams.byCode.get(code) === team && team.code !== code) {
+    if (handles === 'slug' && teams.byCode.get(code) === team && team.code !== code) {
       if (team.id !== team.code || !this.#isListed(listing.league, team.code)) team.code = code
     }
     this.#listed.add(`${listing.league}/${code}`)
@@ -138,13 +143,17 @@ export class TeamTable {
     return team
   }
 
-  #learnNamed(league: League, { venue, code, name, place }: TeamListing): void {
+  #learnNamed(
+    league: League,
+    { venue, code, name, place }: TeamListing,
+    handles: HandleForm,
+  ): void {
     const told = name !== '' ? name : place
     if (told === '') return
     const team = this.#identity(league, told, code)
-    if (!this.#put(this.#named[venue], `${league.name}/${code}`, team)) return
+    if (!this.#put(this.#named.of(venue), `${league.name}/${code}`, team)) return
     const key = `${league.name}/${team}`
-    if (venue === 'a' && !this.#codes.has(key)) this.#put(this.#codes, key, code)
+    if (handles === 'slug' && !this.#codes.has(key)) this.#put(this.#codes, key, code)
   }
 }
 
@@ -164,7 +173,7 @@ function readLeague(rows: string): ProLeague {
     const names = [
       ...nicknames,
       `${place} ${nickname}`,
-      // Venue b tells teams of one city by letters: "Los Angeles D", "Chicago WS".
+      // Titles beside tickers tell teams of one city by letters: "Los Angeles D", "Chicago WS".
       `${place} ${initials}`,
     ]
     for (const name of names) byName.set(foldName(name), team)

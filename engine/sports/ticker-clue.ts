@@ -1,19 +1,31 @@
-// Venue b's event tickers as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of
+// Tickers of events as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of
 // the game's spreads, totals and props. The codes of the two sides stand without a separator.
 // Upholds SPORT2, SPORT5.
 
+import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'
 import type { EventFacts, GameClue, Side } from './game-clue.ts'
 import { type League, leagueOfSeries } from './leagues.ts'
 import { sidesOfTitle, squeezeName } from './team-names.ts'
 import type { TeamTable } from './team-table.ts'
 
+/** The table of teams, and whose codes are looked up in it. */
+interface VenueTeams {
+  readonly venue: VenueKey
+  readonly table: TeamTable
+}
+
 const TICKER =
   /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z][A-Z0-9&'.-]+?)(G?[123])?(?:-\d+)?$/
 const MONTHS = 'JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC'
 
 /** The clue in an event ticker; null when it is of no game (futures, combined markets, draws). */
-export function clueOfTicker(event: EventFacts, teams: TeamTable): GameClue | null {
+export function clueOfTicker(
+  venue: VenueKey,
+  event: EventFacts,
+  table: TeamTable,
+): GameClue | null {
+  const teams = { venue, table }
   const match = TICKER.exec(event.nativeId.toUpperCase())
   if (match === null) return null
   const [, prefix = '', year = '', month = '', day = '', clock, letters = '', last = ''] = match
@@ -29,7 +41,7 @@ export function clueOfTicker(event: EventFacts, teams: TeamTable): GameClue | nu
   if (sides === null) return null
   const digit = last.slice(-1)
   return {
-    venue: 'b',
+    ...{ venue, handles: 'ticker' },
     league,
     anchor: `${league.name}/${year}${month}${day}${clock ?? ''}${run}${digit}`,
     date,
@@ -48,7 +60,7 @@ function sidesOf(
   run: string,
   league: League,
   event: EventFacts,
-  teams: TeamTable,
+  teams: VenueTeams,
 ): readonly Side[] | null {
   const names = sidesOfTitle(event.title) ?? sidesOfTitle(event.subtitle)
   const codes =
@@ -59,7 +71,9 @@ function sidesOf(
   if (codes === null) return null
   if (league.kind === 'pro') {
     const isKnown = codes.every((code, index) => {
-      return teams.team(league, { venue: 'b', code, name: names?.[index] ?? '' }) !== null
+      return (
+        teams.table.team(league, { venue: teams.venue, code, name: names?.[index] ?? '' }) !== null
+      )
     })
     if (!isKnown) return null
   } else if (names === null) {
@@ -90,7 +104,7 @@ function codesOfSuffixes(suffixes: readonly string[], run: string): Codes | null
   return null
 }
 
-function isPair(run: string, league: League, teams: TeamTable): boolean {
+function isPair(run: string, league: League, teams: VenueTeams): boolean {
   return codesOfTable(run, null, league, teams) !== null
 }
 
@@ -99,20 +113,21 @@ function codesOfTable(
   run: string,
   names: readonly [string, string] | null,
   league: League,
-  teams: TeamTable,
+  teams: VenueTeams,
 ): Codes | null {
   const lower = run.toLowerCase()
   const found: Codes[] = []
   for (let cut = 2; cut <= lower.length - 2; cut += 1) {
     const codes: Codes = [lower.slice(0, cut), lower.slice(cut)]
-    if (codes.every((code) => teams.hasCode(league, 'b', code))) found.push(codes)
+    if (codes.every((code) => teams.table.hasCode(league, teams.venue, code))) found.push(codes)
   }
   if (found.length < 2 || names === null) return found.length === 1 ? (found[0] ?? null) : null
   const confirmed = found.filter((codes) =>
     codes.every((code, index) => {
       const name = names[index] ?? ''
-      const byCode = teams.team(league, { venue: 'b', code, name: '' })
-      return byCode !== null && byCode === teams.team(league, { venue: 'b', code, name })
+      const { table, venue } = teams
+      const byCode = table.team(league, { venue, code, name: '' })
+      return byCode !== null && byCode === table.team(league, { venue, code, name })
     }),
   )
   return confirmed.length === 1 ? (confirmed[0] ?? null) : null

@@ -6,7 +6,7 @@
 // `t` is our time of arrival. Not for: writing (recorder.ts) or playing (replay-feed.ts).
 // Upholds REPLAY1, REPLAY2.
 
-import type { VenueKey } from '../ids.ts'
+import { VENUE_KEYS, type VenueKey } from '../ids.ts'
 import { isRecord } from '../json-record.ts'
 import type { EventListing, MarketListing, OutcomeListing } from '../market/market.ts'
 import { type TimeMs, timeMs } from '../units.ts'
@@ -54,8 +54,8 @@ export function parseLine(line: string): RecordedLine {
     if (value.version !== RECORDING_VERSION) return unreadable('another version of the format')
     return { kind: 'header', startedAtMs: timeOf(value.startedAtMs) ?? timeMs(0) }
   }
-  const { venue } = value
-  if (venue !== 'a' && venue !== 'b') return unreadable('no such venue')
+  const venue = VENUE_KEYS.find((key) => key === value.venue)
+  if (venue === undefined) return unreadable('no such venue')
   if (value.kind === 'catalog') {
     const { page } = value
     return isPage(page) ? { kind: 'catalog', venue, page } : unreadable('catalogue page')

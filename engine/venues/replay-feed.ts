@@ -6,7 +6,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pause } from '../clock.ts'
-import { type NativeMarketId, VENUE_KEYS, type VenueKey } from '../ids.ts'
+import type { NativeMarketId, VenueKey } from '../ids.ts'
 import type { EventListing, MarketListing } from '../market/market.ts'
 import type { TimeMs } from '../units.ts'
 import { parseLine, type RecordedLine } from './recording.ts'
@@ -22,6 +22,7 @@ import type {
   VenueParts,
   WatchedMarket,
 } from './venue.ts'
+import { VENUES } from './venues.ts'
 
 export interface ReplayOptions {
   /** 1: as recorded; 10: ten times as fast; 'max': without pauses. Default 1. */
@@ -35,14 +36,14 @@ const FRAMES_PER_TURN = 128
 /** After the first markets are watched without a crawl, the tape waits this long for one to begin. */
 const CRAWL_WAIT_MS = 100
 
-/** Both venues of a recording; one that is not in it is empty. Throws when there is no such file. */
+/** Every venue of the table as a recording has it; one that is not in it is empty. Throws when there is no such file. */
 export function openReplay(
   file: string,
   parts: VenueParts,
   options: ReplayOptions = {},
 ): readonly Venue[] {
   if (!existsSync(file)) throw new Error(`there is no recording at ${file}`)
-  return VENUE_KEYS.map((key) => {
+  return VENUES.map(({ key }) => {
     const player = openPlayer(key, parts)
     const feed = new ReplayFeed(parts, { key, file, player, speed: options.speed ?? 1 })
     // A recording remembers nothing from before it, and lists no teams.

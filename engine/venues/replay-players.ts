@@ -6,9 +6,11 @@ import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '.
 import type { TimeMs } from '../units.ts'
 import type { RawFrame } from './feed.ts'
 import { parseOrderbookRow, parseTradeRow, rowsOf } from './kalshi/catalog/rows.ts'
+import { KALSHI } from './kalshi/facts.ts'
 import { mapMessage, mapTrade } from './kalshi/map.ts'
 import { KalshiStream, Tally } from './kalshi/stream.ts'
 import { type MarketTrack, Tracks } from './polymarket/book/tracks.ts'
+import { POLYMARKET } from './polymarket/facts.ts'
 import { Intake } from './polymarket/intake.ts'
 import { PolymarketMap } from './polymarket/map.ts'
 import { parseActivity, parseFrame } from './polymarket/parse.ts'
@@ -22,8 +24,11 @@ export interface Player {
   take(frame: RawFrame, stream: string): void
 }
 
+/** Throws an Error for a venue that no recording has. */
 export function openPlayer(venue: VenueKey, parts: VenueParts): Player {
-  return venue === 'a' ? new PolymarketPlayer(parts) : new KalshiPlayer(parts)
+  if (venue === POLYMARKET.key) return new PolymarketPlayer(parts)
+  if (venue === KALSHI.key) return new KalshiPlayer(parts)
+  throw new Error(`no recording has venue ${venue}`)
 }
 
 class KalshiPlayer implements Player {

@@ -1,11 +1,26 @@
-// The table of venues: which connector speaks for which key, and at which addresses.
+// The table of venues: their facts, which connector speaks for which of them, and at which addresses.
 // Not for: what the addresses are by default (engine/config.ts).
 
 import type { PolymarketUrls } from '../config.ts'
+import type { VenueKey } from '../ids.ts'
+import { type VenueFacts, VenueTable } from '../venue-table.ts'
 import type { FrameTap } from './feed.ts'
+import { KALSHI } from './kalshi/facts.ts'
 import { openKalshi } from './kalshi/kalshi.ts'
+import { POLYMARKET } from './polymarket/facts.ts'
 import { openPolymarket } from './polymarket/polymarket.ts'
 import type { Venue, VenueParts } from './venue.ts'
+
+/** In the order of their letters, which is the order of the sides of a pair of markets. */
+export const VENUES: readonly VenueFacts[] = [POLYMARKET, KALSHI]
+
+/** The table with configured names; venues without one keep their own. */
+export function venueTable(
+  names: Readonly<Partial<Record<VenueKey, string>>> = {},
+  venues: readonly VenueFacts[] = VENUES,
+): VenueTable {
+  return new VenueTable(venues.map((facts) => ({ ...facts, name: names[facts.key] ?? facts.name })))
+}
 
 /** Where both venues are reached, and how we sign at Kalshi (null: its public REST is polled). */
 export interface VenueAddresses {

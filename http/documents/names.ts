@@ -2,19 +2,19 @@
 // parameters that several routes take. Not for: their types and bounds, which are the routes' own.
 // Upholds OPENAPI3.
 
-import type { VenueNames } from '../../engine/ids.ts'
+import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
 
-/** Of each group of routes, for a reader who chooses one; `venue_a` and `venue_b` stand for names. */
+/** Of each group of routes, for a reader who chooses one; `{a}` stands for the name of the venue with that letter. */
 const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
   Markets: 'Markets of both venues in one form: as lists, by text, one by one.',
   'Market Data': 'Prices, books, trades and candles of a market, now and in the past.',
   Events: 'Markets under the real-world event that they are about.',
   'Cross-Platform': 'The same question on both venues.',
   Sports: 'Games of a sport and date, with the markets of both venues.',
-  Wallets: 'Profiles, trades, positions and profits of wallets of venue_a.',
-  'Venue A Native': "Markets and trades of venue_a in that venue's own fields.",
-  'Venue B Native': "Markets and trades of venue_b in that venue's own fields.",
+  Wallets: 'Profiles, trades, positions and profits of wallets of {wallets}.',
+  'Venue A Native': "Markets and trades of {a} in that venue's own fields.",
+  'Venue B Native': "Markets and trades of {b} in that venue's own fields.",
   Whales: 'Large trades over all markets.',
   Webhooks: 'Subscriptions to events by HTTP POST.',
   WebSocket: 'The realtime stream.',
@@ -23,14 +23,22 @@ const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
 }
 
 /** What a group is called where the venues have these names. */
-export function groupName(group: RouteGroup, names: VenueNames): string {
-  if (group === 'Venue A Native') return `${names.a} native`
-  return group === 'Venue B Native' ? `${names.b} native` : group
+export function groupName(group: RouteGroup, names: VenueTable): string {
+  const venue = nativeVenue(group, names)
+  return venue === null ? group : `${venue.name} native`
 }
 
 /** What a group is about. */
-export function groupMeaning(group: RouteGroup, names: VenueNames): string {
-  return GROUP_MEANINGS[group].replace('venue_a', names.a).replace('venue_b', names.b)
+export function groupMeaning(group: RouteGroup, names: VenueTable): string {
+  return GROUP_MEANINGS[group]
+    .replace('{wallets}', names.walletVenue?.name ?? 'no venue')
+    .replace(/\{[a-z]\}/, nativeVenue(group, names)?.name ?? '')
+}
+
+/** The venue in whose words the routes of a group answer; null: in ours. */
+function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
+  const letter = /^Venue ([A-Z]) Native$/.exec(group)?.[1]?.toLowerCase()
+  return names.all.find(({ key }) => key === letter) ?? null
 }
 
 /** Names that the rule of `operationId` would make awkward. */
@@ -56,14 +64,14 @@ const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } 
  * A route's name for generated clients: verb and nouns of the path, the noun before a parameter in
  * the singular (`getMarketOrderbookHistory`). The same whatever the venues are called.
  */
-export function operationId({ method, pattern }: Route, names: VenueNames): string {
+export function operationId({ method, pattern }: Route, names: VenueTable): string {
   const known = OPERATIONS[`${method} ${pattern}`]
   if (known !== undefined) return known
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== 'v1')
   const nouns = segments.flatMap((segment, position) => {
     if (segment.startsWith('{')) return []
-    if (segment === names.a) return ['VenueA']
-    if (segment === names.b) return ['VenueB']
+    const venue = names.venue(segment)
+    if (venue !== null) return [`Venue${venue.toUpperCase()}`]
     const next = segments[position + 1]
     const isOne = next?.startsWith('{') === true || (method === 'POST' && next === undefined)
     return [pascalCase(isOne ? singular(segment) : segment)]

@@ -4,7 +4,7 @@
 // Upholds OPENAPI1 to OPENAPI5.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
-import type { VenueNames } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
 import { EVENTS } from '../webhooks/event-types.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
@@ -17,7 +17,7 @@ import { webhookOperations } from './webhooks.ts'
 export interface SpecificationFacts {
   /** Of the software; the interface's own is in the paths. */
   readonly version: string
-  readonly names: VenueNames
+  readonly names: VenueTable
   /** What webhooks may be sent; those of the table unless given. */
   readonly eventTypes?: readonly EventDescriptor[]
 }
@@ -145,7 +145,7 @@ function parametersOf(
   place: 'path' | 'query',
   { properties }: Parameters,
   components: Components,
-  names: VenueNames,
+  names: VenueTable,
 ): readonly JsonObject[] {
   return Object.entries(properties).map(([name, property]) => {
     const { description: own, ...schema } = components.schema(property)
@@ -175,9 +175,9 @@ function described(name: string, own: string | undefined, schema: TSchema): stri
   return parts.join(' ')
 }
 
-function exampleOf(name: string, names: VenueNames): Json | undefined {
+function exampleOf(name: string, names: VenueTable): Json | undefined {
   const examples: Readonly<Record<string, string>> = {
-    market_id: `${names.b}_KXNFLGAME-25NOV02DENHOU-DEN`,
+    market_id: names.exampleId,
     ticker: 'KXNFLGAME-25NOV02DENHOU-DEN',
     sport: 'nfl',
   }

@@ -2,7 +2,7 @@
 // the headers of Standard Webhooks and what a receiver's answer means. Not for: the routes that manage
 // webhooks (routes/webhooks.ts). Upholds HOOKBODY5.
 
-import type { VenueNames } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { eventSchema } from '../webhooks/schemas.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import type { Components, Json, JsonObject } from './schemas-of.ts'
@@ -28,7 +28,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 /** By event type. */
 export function webhookOperations(
   components: Components,
-  names: VenueNames,
+  names: VenueTable,
   types: readonly EventDescriptor[],
 ): JsonObject {
   const operations = types.map((type) => {
@@ -41,7 +41,7 @@ export function webhookOperations(
 function operationOf(
   { name, summary, filters, example }: EventDescriptor,
   schema: JsonObject,
-  names: VenueNames,
+  names: VenueTable,
 ): JsonObject {
   const named = filters.map((filter) => `\`${filter}\``).join(', ')
   const asked = filters.length === 0 ? 'No filter concerns it.' : `Its filters: ${named}.`

@@ -1,25 +1,26 @@
-// The record of a match: both markets in our words with their venues' own keys, how sure the match is and why, and
+// The record of a match: both markets in our words with their venues' own ids, how sure the match is and why, and
 // how far their prices are apart. Not for: which matches there are (actors/matches/matches.ts). Upholds MATCHROUTE2 to MATCHROUTE4.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { confidenceOf, type MatchView } from '../../actors/matches/views.ts'
 import type { MarketView } from '../../actors/views.ts'
-import type { VenueNames } from '../../engine/ids.ts'
 import { MICROS, toSeconds } from '../../engine/units.ts'
-import { choice, MarketSchema, nullable } from '../schemas.ts'
+import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
+import { choice, MarketSchema, nullable, pairFields } from '../schemas.ts'
 import type { MarketRecords } from './markets.ts'
 
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
 export const RELATIONS = ['identical', 'subset', 'superset', 'overlap', 'different'] as const
 
-const ListingOfA = Type.Intersect([
-  MarketSchema,
-  Type.Object({ condition_id: Type.String(), event_slug: nullable(Type.String()) }),
-])
-const ListingOfB = Type.Intersect([
-  MarketSchema,
-  Type.Object({ ticker: Type.String(), event_ticker: nullable(Type.String()) }),
-])
+/** Our record with the venue's own ids: an event's id is our `event_slug` where the venue has no word of its own. */
+const listingOf = ({ idFields }: VenueFacts) =>
+  Type.Intersect([
+    MarketSchema,
+    Type.Object({
+      [idFields.market]: Type.String(),
+      [idFields.event ?? 'event_slug']: nullable(Type.String()),
+    }),
+  ])
 
 /** What is thought of a pair. */
 const judgement = {
@@ -39,8 +40,8 @@ const entry = (fields: Record<string, TSchema>) =>
   Type.Object({ platform: Type.String(), ...fields })
 
 /** The answers about matches, in which both markets stand under the names of their venues. */
-export function matchSchemas({ a, b }: VenueNames) {
-  const match = Type.Object({ [a]: ListingOfA, [b]: ListingOfB, ...judgement })
+export function matchSchemas(names: VenueTable) {
+  const match = Type.Object({ ...pairFields(names, listingOf), ...judgement })
   const list = Type.Object({
     matches: Type.Array(match),
     total: Type.Integer({ minimum: 0 }),
@@ -51,7 +52,7 @@ export function matchSchemas({ a, b }: VenueNames) {
     entry({ event_ticker: Type.String(), market_tickers: Type.Array(Type.String()) }),
     entry({ market_slug: Type.String(), token_ids: Type.Array(Type.String()) }),
   ])
-  // A game's listings: venue b's events with their markets, venue a's markets with their tokens.
+  // A game's listings: events with their markets where ids are tickers, markets with their tokens where they are slugs.
   const games = Type.Object({
     markets: Type.Record(Type.String(), Type.Array(listings)),
     sport: Type.String(),
@@ -64,7 +65,7 @@ export function matchSchemas({ a, b }: VenueNames) {
 
 /** The record as JSON text. */
 export function matchText(
-  records: Pick<MarketRecords, 'text'>,
+  { records, names }: { readonly records: Pick<MarketRecords, 'text'>; readonly names: VenueTable },
   match: MatchView,
   nowMs: number,
 ): string {
@@ -80,12 +81,17 @@ export function matchText(
     price_gap: priceGapOf(match),
     matched_at: toSeconds(matchedAtMs),
   }
-  const keysOfA = { condition_id: a.ref.nativeId }
-  const keysOfB = { ticker: b.ref.nativeId, event_ticker: b.summary.event }
-  const first = withKeys(records.text(a, nowMs), keysOfA)
-  const second = withKeys(records.text(b, nowMs), keysOfB)
-  const [nameOfA, nameOfB] = [JSON.stringify(a.ref.platform), JSON.stringify(b.ref.platform)]
-  return `{${nameOfA}:${first},${nameOfB}:${second},${JSON.stringify(own).slice(1)}`
+  const sides = [a, b].map((market) => {
+    const record = withKeys(records.text(market, nowMs), ownIds(market, names))
+    return `${JSON.stringify(market.ref.platform)}:${record}`
+  })
+  return `{${sides.join()},${JSON.stringify(own).slice(1)}`
+}
+
+/** A market's and its event's id under the venue's own words for them. */
+function ownIds({ ref, summary }: MarketView, names: VenueTable) {
+  const { market, event } = names.of(ref.venue).idFields
+  return { [market]: ref.nativeId, ...(event === null ? {} : { [event]: summary.event }) }
 }
 
 /** Adds fields to an object that is text already. */
@@ -93,7 +99,7 @@ function withKeys(text: string, keys: Readonly<Record<string, string | null>>): 
   return `${text.slice(0, -1)},${JSON.stringify(keys).slice(1)}`
 }
 
-/** Venue a's labels to those of venue b that mean the same; null where that is not known. */
+/** The first market's labels to those of the second that mean the same; null where that is not known. */
 function outcomeMapOf({ a, b, judged }: MatchView): Record<string, string> | null {
   if (judged.outcomeMap === null) return null
   const map: Record<string, string> = {}
@@ -104,7 +110,7 @@ function outcomeMapOf({ a, b, judged }: MatchView): Record<string, string> | nul
   return map
 }
 
-/** Venue b's midpoint less venue a's, for what venue a's first outcome means; null where one is not known. */
+/** The second market's midpoint less the first's, for what the first's first outcome means; null where one is not known. */
 function priceGapOf({ a, b, judged }: MatchView): number | null {
   const [one, other] = [midpointOf(a), midpointOf(b)]
   if (one === null || other === null || judged.inverted === null) return null

@@ -29,7 +29,7 @@ export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const { catalog } = parts
   const cursors = new ListCursors()
   const list = Type.Object({
-    platform: Type.Optional(choice([catalog.names.a, catalog.names.b])),
+    platform: Type.Optional(choice(catalog.names.platforms)),
     status: parameters.status(),
     search: parameters.search(),
     min_volume: parameters.volume(),

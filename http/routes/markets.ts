@@ -32,7 +32,7 @@ export interface MarketRouteParts {
 export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
   const lists: Lists = { ...parts, cursors: new ListCursors() }
-  const { list, search } = listQueries([catalog.names.a, catalog.names.b])
+  const { list, search } = listQueries(catalog.names.platforms)
   const page = (query: ListQuery) => listMarkets(lists, query)
   return [
     route(

@@ -11,9 +11,10 @@ import type {
 import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
-import type { VenueNames } from '../../engine/ids.ts'
+import type { VenueKey } from '../../engine/ids.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
 import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
+import type { HandleForm, VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { cursorText } from '../pages/history.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
@@ -28,7 +29,7 @@ export interface MatchRouteParts {
   readonly clock: Clock
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
   readonly records: Pick<MarketRecords, 'text'>
-  readonly names: VenueNames
+  readonly names: VenueTable
 }
 
 /** `GET /v1/matching-markets` and `GET /v1/matching-markets/sports/{sport}`. */
@@ -39,8 +40,10 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   const list = Type.Object({
     min_score: Type.Number({ minimum: 0, maximum: 100, default: 0 }),
     search: parameters.search(),
-    market_slug: parameters.list(`${names.a}_slug`),
-    event_ticker: parameters.list(`${names.b}_event_ticker`),
+    market_slug: parameters.list(...namedBy(names, 'slug').map(({ name }) => `${name}_slug`)),
+    event_ticker: parameters.list(
+      ...namedBy(names, 'ticker').map(({ name }) => `${name}_event_ticker`),
+    ),
     confidence: Type.Optional(choice(CONFIDENCES)),
     relation: Type.Optional(choice(RELATIONS)),
     limit: parameters.limit(200, 20),
@@ -91,6 +94,11 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   ]
 }
 
+const namedBy = (names: VenueTable, form: HandleForm): readonly VenueFacts[] =>
+  names.all.filter(({ handles }) => handles === form)
+const keysOf = (names: VenueTable, form: HandleForm): readonly VenueKey[] =>
+  namedBy(names, form).map(({ key }) => key)
+
 interface Asked {
   readonly min_score: number
   readonly search?: string
@@ -112,12 +120,12 @@ function listMatches(
   const filter: MatchFilter = {
     scoreMin: asked.min_score,
     search: search === '' ? null : search,
-    slugsOfA: asked.market_slug ?? [],
-    eventsOfB: asked.event_ticker ?? [],
+    slugs: { venues: keysOf(parts.names, 'slug'), texts: asked.market_slug ?? [] },
+    events: { venues: keysOf(parts.names, 'ticker'), texts: asked.event_ticker ?? [] },
     confidence: asked.confidence ?? null,
     relation: asked.relation ?? null,
   }
-  const { clock, records } = parts
+  const { clock } = parts
   return answerPage<MatchPage>({
     cursors,
     asked,
@@ -130,7 +138,7 @@ function listMatches(
         `],"total":${total},${cursorText(cursor)}}`,
       ]
       const nowMs = clock.nowMs()
-      return partsAnswer(clock, texts, (match) => matchText(records, match, nowMs))
+      return partsAnswer(clock, texts, (match) => matchText(parts, match, nowMs))
     },
   })
 }
@@ -140,21 +148,23 @@ async function gamesOf(
   word: string,
   asked: string | undefined,
 ): Promise<Answer> {
-  const { engine, clock, records } = parts
+  const { engine, clock, names } = parts
   const sport = sportOf(word)
   const date = asked ?? engine.sports.today()
   if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
   const games = await engine.sports.games(sport, date)
   const shared = sharedGames(games)
   const matches = matchesIn(engine.matches, shared)
-  const listings = Object.fromEntries(shared.map(([key, markets]) => [key, entriesOf(markets)]))
+  const listings = Object.fromEntries(
+    shared.map(([key, markets]) => [key, entriesOf(markets, names)]),
+  )
   const nowMs = clock.nowMs()
   const texts = [
     `{"markets":${JSON.stringify(listings)},"sport":"${sport}","date":"${date}","matches":[`,
     ...separated(matches),
     `],"total":${matches.length}}`,
   ]
-  return partsAnswer(clock, texts, (match) => matchText(records, match, nowMs))
+  return partsAnswer(clock, texts, (match) => matchText(parts, match, nowMs))
 }
 
 type Game = readonly [key: string, markets: readonly MarketView[]]
@@ -162,7 +172,7 @@ type Game = readonly [key: string, markets: readonly MarketView[]]
 function sharedGames(games: GamesView): readonly Game[] {
   return [...games].filter(([, markets]) => {
     const venues = new Set(markets.map(({ ref }) => ref.venue))
-    return venues.size === 2
+    return venues.size >= 2
   })
 }
 
@@ -171,7 +181,7 @@ function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchV
   const found = new Set<MatchView>()
   for (const [, markets] of games) {
     for (const { ref } of markets) {
-      const match = ref.venue === 'a' ? view.matchOf(ref) : null
+      const match = view.matchOfFirst(ref.number)
       if (match !== null) found.add(match)
     }
   }
@@ -180,15 +190,15 @@ function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchV
   )
 }
 
-/** Venue b's events, then venue a's markets. */
-function entriesOf(markets: readonly MarketView[]): readonly object[] {
+/** Events of venues with tickers, then markets of venues with slugs. */
+function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly object[] {
   const events = new Map<
     string,
     { platform: string; event_ticker: string; market_tickers: string[] }
   >()
   const entries: object[] = []
   for (const { ref, summary } of markets) {
-    if (ref.venue === 'a') {
+    if (names.of(ref.venue).handles === 'slug') {
       const token_ids = summary.outcomes.map(({ id }) => id)
       entries.push({ platform: ref.platform, market_slug: summary.slug, token_ids })
       continue

@@ -48,7 +48,7 @@ export function nativeTradeRoutes(parts: RouteParts): readonly Route[] {
 
 function venueATrades(parts: RouteParts): Route {
   const { catalog } = parts
-  const name = catalog.names.a
+  const name = catalog.names.platform('a')
   return route(
     basics(name, {
       group: 'Venue A Native',
@@ -105,7 +105,7 @@ function venueATrades(parts: RouteParts): Route {
 
 function venueBTrades(parts: RouteParts): Route {
   const { catalog } = parts
-  const name = catalog.names.b
+  const name = catalog.names.platform('b')
   return route(
     basics(name, {
       group: 'Venue B Native',

@@ -35,7 +35,7 @@ const paging = {
 
 function venueARoutes(parts: RouteParts): readonly Route[] {
   const { catalog } = parts
-  const name = catalog.names.a
+  const name = catalog.names.platform('a')
   return venueRoutes(parts, {
     name,
     group: 'Venue A Native',
@@ -80,7 +80,7 @@ function venueARoutes(parts: RouteParts): readonly Route[] {
 
 function venueBRoutes(parts: RouteParts): readonly Route[] {
   const { catalog } = parts
-  const name = catalog.names.b
+  const name = catalog.names.platform('b')
   return venueRoutes(parts, {
     name,
     group: 'Venue B Native',

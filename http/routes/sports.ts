@@ -26,7 +26,7 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
   const query = Type.Object({
     date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
     search: parameters.search('team'),
-    platform: Type.Optional(choice([names.a, names.b])),
+    platform: Type.Optional(choice(names.platforms)),
   })
   return [
     route(

@@ -5,10 +5,11 @@ import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { MarketStatus } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import { json, plainText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { HealthSchema, nullable } from '../schemas.ts'
+import { byPlatform, HealthSchema, nullable } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -30,8 +31,7 @@ export function statsSchema(names: EngineView['catalog']['names']) {
   return Type.Object({
     markets: Type.Object({
       total: Count,
-      [names.a]: Count,
-      [names.b]: Count,
+      ...byPlatform(names, () => Count).properties,
       open: Count,
       closed: Count,
       resolved: Count,
@@ -41,7 +41,7 @@ export function statsSchema(names: EngineView['catalog']['names']) {
     orderbook_snapshots: Count,
     wallets: Count,
     matches: Type.Object({ total: Count, high_confidence: Count }),
-    coverage: Type.Object({ [names.a]: coverage, [names.b]: coverage }),
+    coverage: byPlatform(names, () => coverage),
     database_bytes: Count,
     timestamp_ms: Type.Integer(),
   })
@@ -109,18 +109,18 @@ export function statusRoutes(parts: {
 /** The statistics record. */
 function statsRecord(engine: EngineView, nowMs: number) {
   const { catalog, matches } = engine
-  const { a, b } = catalog.counts()
-  const ofA = a.open + a.closed + a.resolved
-  const ofB = b.open + b.closed + b.resolved
+  const counts = Object.values(catalog.counts())
+  const sum = (status: MarketStatus) => counts.reduce((total, of) => total + of[status], 0)
+  const ofVenues = counts.map((of) => of.open + of.closed + of.resolved)
+  const { keys, platforms } = catalog.names
   const { trades, snapshots, databaseBytes, coverage } = engine.stats()
   return {
     markets: {
-      total: ofA + ofB,
-      [catalog.names.a]: ofA,
-      [catalog.names.b]: ofB,
-      open: a.open + b.open,
-      closed: a.closed + b.closed,
-      resolved: a.resolved + b.resolved,
+      total: ofVenues.reduce((total, count) => total + count, 0),
+      ...Object.fromEntries(platforms.map((name, index) => [name, ofVenues[index]])),
+      open: sum('open'),
+      closed: sum('closed'),
+      resolved: sum('resolved'),
     },
     events: catalog.eventCount(),
     trades,
@@ -128,7 +128,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
     wallets: engine.wallets.count,
     matches: { total: matches.total, high_confidence: matches.highCount },
     coverage: Object.fromEntries(
-      (['a', 'b'] as const).map((venue) => {
+      keys.map((venue) => {
         const feed = engine.venues().find((view) => view.venue === venue)
         const record = {
           first_trade_ms: coverage[venue]?.oldestMs ?? null,

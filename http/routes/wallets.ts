@@ -1,11 +1,16 @@
-// Wallets of venue a: which paths there are, what they take and what they say of themselves.
+// Wallets of the venue that says who trades: which paths there are, what they take and what they say of themselves.
 // Not for: what figures mean (engine/wallets/), how a wallet is read from its venue (actors/wallets/wallets.ts), how
 // answers are made (http/wallets/answers.ts). Upholds WALLETREST1 to WALLETREST10.
 
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'
 import { WALLET_WINDOWS } from '../../actors/wallets/views.ts'
-import { nativeMarketId, type WalletAddress, walletAddress } from '../../engine/ids.ts'
+import {
+  nativeMarketId,
+  type VenueKey,
+  type WalletAddress,
+  walletAddress,
+} from '../../engine/ids.ts'
 import { historyParameters } from '../pages/history.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { type Answer, failure, json } from '../request/reply.ts'
@@ -171,7 +176,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   ]
 }
 
-/** A route of one wallet. The schema cannot say what only the catalogue knows: ids of venue b. */
+/** A route of one wallet. The schema cannot say what only the catalogue knows: ids of the other venues. */
 function ofWallet<Q extends TProperties>(
   { catalog }: WalletParts,
   path: string,
@@ -181,14 +186,16 @@ function ofWallet<Q extends TProperties>(
     readonly handle: (asked: Asked<Static<TObject<Q>>>) => Promise<Answer>
   },
 ): Route {
-  const { a, b } = catalog.names
+  const { names } = catalog
+  const others = names.all.filter(({ hasWallets }) => !hasWallets)
+  const foreign = `an id of ${others.map(({ name }) => name).join(' or ')}`
   const document: RouteDocument = {
     ...parts.document,
     group: 'Wallets',
     headers: DATA_COMPLETE,
     refusals: {
       ...parts.document.refusals,
-      400: [...listed(parts.document.refusals?.[400]), `an id of ${b} instead of an address`].join(
+      400: [...listed(parts.document.refusals?.[400]), `${foreign} instead of an address`].join(
         '; ',
       ),
     },
@@ -207,19 +214,22 @@ function ofWallet<Q extends TProperties>(
   return {
     ...inner,
     respond: (facts, raw, body) =>
-      isOfVenueB(catalog, facts.path('address'))
-        ? failure('BAD_REQUEST', `a wallet is an address of ${a}; this is an id of ${b}`)
+      others.some(({ key }) => isIdOf(key, catalog, facts.path('address')))
+        ? failure(
+            'BAD_REQUEST',
+            `a wallet is an address of ${names.ofWallets.name}; this is ${foreign}`,
+          )
         : inner.respond(facts, raw, body),
   }
 }
 
 const listed = (text: string | undefined): readonly string[] => (text === undefined ? [] : [text])
 
-/** With its prefix, or a ticker that the catalogue knows. */
-function isOfVenueB(catalog: CatalogView, text: string): boolean {
+/** With the venue's prefix, or a native id that the catalogue knows. */
+function isIdOf(venue: VenueKey, catalog: CatalogView, text: string): boolean {
   const { names } = catalog
-  if (names.split(text)?.venue === 'b') return true
-  return catalog.find(names.marketId('b', nativeMarketId(text))) !== null
+  if (names.split(text)?.venue === venue) return true
+  return catalog.find(names.marketId(venue, nativeMarketId(text))) !== null
 }
 
 function addressOf(text: string): WalletAddress {

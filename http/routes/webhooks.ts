@@ -7,7 +7,8 @@ import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
 import type { WebhooksView, WebhookView } from '../../actors/webhooks/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import type { AccountId, VenueNames } from '../../engine/ids.ts'
+import type { AccountId } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { type Answer, json, nothing } from '../request/reply.ts'
@@ -33,7 +34,7 @@ const DeliveriesQuery = Type.Object({
 
 interface WebhookParts {
   readonly webhooks: WebhooksView
-  readonly names: VenueNames
+  readonly names: VenueTable
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
 }
@@ -161,7 +162,7 @@ function deliveriesPage(
 }
 
 /** The path and the query of an URL are often what lets somebody post there: not for keys that only read. */
-function shownTo(caller: Caller | null, webhook: WebhookView, names: VenueNames) {
+function shownTo(caller: Caller | null, webhook: WebhookView, names: VenueTable) {
   const record = webhookRecord(webhook, names)
   if (caller?.scopes.includes('webhooks') === true) return record
   return { ...record, url: `${new URL(record.url).origin}/…` }

@@ -4,9 +4,10 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
-import type { MarketId, VenueNames } from '../../engine/ids.ts'
+import type { MarketId } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import { MICROS } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import {
   cursorText,
   DATA_START,
@@ -64,7 +65,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
   const { catalog } = parts
   const { names } = catalog
   const Query = Type.Object({
-    platform: Type.Optional(choice([names.a, names.b])),
+    platform: Type.Optional(choice(names.platforms)),
     market_id: parameters.text(),
     category: parameters.text(),
     ...filters,
@@ -170,6 +171,6 @@ async function whales(
   return withDataStart(jsonText(body), query.start_time, records)
 }
 
-function idOf({ venue, nativeMarket }: WhaleRowView, names: VenueNames): MarketId {
+function idOf({ venue, nativeMarket }: WhaleRowView, names: VenueTable): MarketId {
   return names.marketId(venue, nativeMarket)
 }

@@ -218,7 +218,7 @@ const NO_PROFITS = {
 function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId | null | 'none' {
   if (id === undefined) return null
   const parts = catalog.names.split(id)
-  if (parts?.venue !== 'a') return 'none'
+  if (parts === null || !catalog.names.of(parts.venue).hasWallets) return 'none'
   // The catalogue may have forgotten the market; its venue writes ids in lower case.
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }

@@ -5,8 +5,9 @@
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
 import type { WalletEventView } from '../../actors/wallets/views.ts'
-import type { OutcomeId, VenueNames, WalletAddress } from '../../engine/ids.ts'
+import type { OutcomeId, WalletAddress } from '../../engine/ids.ts'
 import { complement, MICROS } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { WalletEvent, WalletEventKind, WalletMarket } from '../../engine/wallet.ts'
 import { nullable, WalletActivitySchema, WalletTradeSchema } from '../schemas.ts'
 
@@ -42,7 +43,7 @@ export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
 /** A fill as its wallet made it. */
 export function walletTradeRecord(
   row: WalletEventView,
-  { names, proxy }: { readonly names: VenueNames; readonly proxy: WalletAddress },
+  { names, proxy }: { readonly names: VenueTable; readonly proxy: WalletAddress },
 ) {
   const { event, id, timeMs } = row
   const { price, role, token } = event
@@ -50,8 +51,8 @@ export function walletTradeRecord(
   const index = outcomeIndex(row, token)
   return {
     id,
-    market_id: names.marketId('a', event.market),
-    platform: names.a,
+    market_id: names.marketId(names.ofWallets.key, event.market),
+    platform: names.ofWallets.name,
     price: (isOfFirst(index) ? price : complement(price)) / MICROS,
     size: event.size / MICROS,
     side: sideOf(event, index),
@@ -69,13 +70,13 @@ export function walletTradeRecord(
 }
 
 /** Whatever else a wallet did with contracts. */
-export function walletActivityRecord(row: WalletEventView, names: VenueNames) {
+export function walletActivityRecord(row: WalletEventView, names: VenueTable) {
   const { event, id, timeMs } = row
   const { question, slug } = namesOf(row)
   return {
     id,
     type: event.kind.toUpperCase(),
-    market_id: names.marketId('a', event.market),
+    market_id: names.marketId(names.ofWallets.key, event.market),
     condition_id: event.market,
     ...{ question, slug },
     size: event.size / MICROS,

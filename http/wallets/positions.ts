@@ -7,8 +7,9 @@ import { Type } from '@sinclair/typebox'
 import { sortedPositions } from '../../actors/rows/sort.ts'
 import type { PositionView, WalletView } from '../../actors/wallets/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { NativeMarketId, OutcomeId, VenueNames } from '../../engine/ids.ts'
+import type { NativeMarketId, OutcomeId } from '../../engine/ids.ts'
 import { MICROS, toSeconds } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { PagePlace } from '../pages/lists.ts'
 import type { ListPosition } from '../request/cursor.ts'
 import { eachInSlices } from '../request/in-slices.ts'
@@ -244,13 +245,13 @@ function summaryRecord(
 }
 
 /** One position as our JSON has it. */
-export function positionRecord({ position, isMergeable }: PositionRow, names: VenueNames) {
+export function positionRecord({ position, isMergeable }: PositionRow, names: VenueTable) {
   const { view, facts, market, token, price, balance, amount, cost } = position
   const { realized, unrealized, bought, boughtUsd } = position
   const { question, slug, eventSlug } = namesOf(position)
   const isResolved = (facts?.payout ?? null) !== null || view?.summary.status === 'resolved'
   return {
-    market_id: names.marketId('a', market),
+    market_id: names.marketId(names.ofWallets.key, market),
     condition_id: market,
     token_id: token,
     ...{ question, slug, event_slug: eventSlug },

@@ -1,7 +1,7 @@
 // What the specification document says of the routes of webhooks, with bodies to copy. The venues'
 // names stand in them. Not for: what we post (http/documents/webhooks.ts). Upholds HOOKROUTE8.
 
-import type { VenueNames } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { RouteDocument } from '../request/route.ts'
 import { webhookShapes } from './schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
@@ -20,7 +20,7 @@ const TO_READERS =
 const UNKNOWN = 'the account has no such webhook'
 
 /** By what a route does. */
-export function webhookDocuments(names: VenueNames, types: readonly EventDescriptor[]) {
+export function webhookDocuments(names: VenueTable, types: readonly EventDescriptor[]) {
   const shapes = webhookShapes(types.map(({ name }) => name))
   return {
     create: {
@@ -106,7 +106,7 @@ const deliveryDocuments = (shapes: ReturnType<typeof webhookShapes>) =>
     },
   }) satisfies Record<string, RouteDocument>
 
-function createExamples(names: VenueNames) {
+function createExamples(names: VenueTable) {
   const url = 'https://example.com/hooks/markets'
   return {
     whales: {
@@ -119,14 +119,17 @@ function createExamples(names: VenueNames) {
       url,
       event_types: ['price.changed', 'market.resolved'],
       filters: {
-        market_ids: [`${names.b}_KXNFLGAME-25NOV02DENHOU-DEN`],
+        market_ids: [names.exampleId],
         min_change: 0.02,
       },
     },
     wallet: {
       url,
       event_types: ['trade.created'],
-      filters: { platform: names.a, wallets: [`0x${'a1'.repeat(20)}`] },
+      filters: {
+        platform: (names.walletVenue ?? names.first).name,
+        wallets: [`0x${'a1'.repeat(20)}`],
+      },
     },
   }
 }

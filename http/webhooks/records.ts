@@ -4,15 +4,15 @@
 
 import type { Static } from '@sinclair/typebox'
 import type { DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
-import type { VenueNames } from '../../engine/ids.ts'
 import { type TimeMs, toNumber, toSeconds } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { DeliverySchema, WebhookSchema } from './schemas.ts'
 
 type WebhookRecord = Static<typeof WebhookSchema>
 type DeliveryRecord = Static<typeof DeliverySchema>
 
 /** A webhook without its secret. */
-export function webhookRecord(webhook: WebhookView, names: VenueNames): WebhookRecord {
+export function webhookRecord(webhook: WebhookView, names: VenueTable): WebhookRecord {
   const { filters } = webhook
   return {
     id: webhook.id,

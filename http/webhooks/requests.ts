@@ -4,8 +4,8 @@
 
 import type { Static } from '@sinclair/typebox'
 import type { WebhookChange, WebhookRequest } from '../../actors/webhooks/views.ts'
-import type { VenueNames } from '../../engine/ids.ts'
 import { roundPrice, roundUsd } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { isSecret } from '../../engine/webhooks/signature.ts'
 import { readTargetUrl } from '../../engine/webhooks/target-url.ts'
@@ -25,7 +25,7 @@ type AnyBody = Partial<CreateBody>
 
 /** What the rules depend on. */
 export interface RequestFactors {
-  readonly names: VenueNames
+  readonly names: VenueTable
   /** Where events may be posted. */
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
@@ -89,7 +89,7 @@ function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): Web
   return known?.name ?? given
 }
 
-function filtersOf(body: FiltersBody, names: VenueNames): WebhookFilters {
+function filtersOf(body: FiltersBody, names: VenueTable): WebhookFilters {
   const { platform, min_usd: usd, min_change: change, side } = body
   return {
     marketIds: setOf(body.market_ids, (id) => id.toLowerCase()),
@@ -122,7 +122,8 @@ function problemsOf(body: AnyBody, { names, policy, types }: RequestFactors): re
   const filters = body.filters ?? {}
   for (const [index, id] of (filters.market_ids ?? []).entries()) {
     if (isMarketId(id, names)) continue
-    const reason = `a market id begins with ${names.a}_ or ${names.b}_`
+    const prefixes = names.platforms.map((name) => `${name}_`)
+    const reason = `a market id begins with ${prefixes.join(' or ')}`
     problems.push(valueProblem(['filters', 'market_ids', index], reason, echo(id)))
   }
   for (const name of ['market_ids', 'event_slugs', 'categories'] as const) {
@@ -138,7 +139,7 @@ function problemsOf(body: AnyBody, { names, policy, types }: RequestFactors): re
   return problems
 }
 
-function isMarketId(id: string, names: VenueNames): boolean {
+function isMarketId(id: string, names: VenueTable): boolean {
   const parts = names.split(id)
   return parts !== null && parts.native !== ''
 }

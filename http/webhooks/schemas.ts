@@ -3,7 +3,7 @@
 // Upholds HOOKROUTE1, HOOKROUTE3, HOOKBODY1.
 
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { VenueNames } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { choice, nullable } from '../schemas.ts'
 import { EVENT_TYPES, EVENTS } from './event-types.ts'
@@ -23,11 +23,11 @@ function list<S extends TSchema>(items: S, description: string) {
   return optional(Type.Array(items, { minItems: 1, maxItems: LIST_ENTRIES_MAX, description }))
 }
 
-const filtersBody = (names: VenueNames) =>
+const filtersBody = (names: VenueTable) =>
   Type.Object(
     {
       market_ids: list(text(), 'Unified market ids, known or not yet known.'),
-      platform: optional(choice([names.a, names.b])),
+      platform: optional(choice(names.platforms)),
       wallets: list(
         Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
         'Addresses; the maker or the taker is one of them.',
@@ -75,7 +75,7 @@ const secretField = () =>
   )
 
 /** What creates a webhook. */
-export const createBody = (names: VenueNames, types: readonly EventDescriptor[] = EVENTS) =>
+export const createBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
       url: urlField(),
@@ -88,7 +88,7 @@ export const createBody = (names: VenueNames, types: readonly EventDescriptor[] 
   )
 
 /** What changes one; what is left out stays, `filters` are replaced as a whole. */
-export const changeBody = (names: VenueNames, types: readonly EventDescriptor[] = EVENTS) =>
+export const changeBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
       url: Type.Optional(urlField()),
@@ -208,7 +208,7 @@ export const {
 } = webhookShapes(EVENT_TYPES)
 
 /** What is posted of a type. */
-export function eventSchema(type: EventDescriptor, names: VenueNames) {
+export function eventSchema(type: EventDescriptor, names: VenueTable) {
   return Type.Object({
     type: Type.Literal(type.name),
     timestamp: Type.String({ description: 'When it happened, ISO 8601.' }),

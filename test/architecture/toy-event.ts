@@ -27,7 +27,10 @@ export const marketClosed: EventDescriptor = {
   },
   shapes: { MarketClosedSchema },
   data: () => MarketClosedSchema,
-  example: ({ a }) => ({ market_id: `${a}_0x1b2c`, question: 'Will it rain in Denver?' }),
+  example: ({ first }) => ({
+    market_id: `${first.name}_0x1b2c`,
+    question: 'Will it rain in Denver?',
+  }),
   write(cause) {
     if (cause.kind !== 'lifecycle') return null
     const { market, facts, venueTimeMs } = cause

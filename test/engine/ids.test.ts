@@ -5,13 +5,15 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { EngineError, errorCatalogue } from '../../engine/errors.ts'
-import { nativeMarketId, VenueNames } from '../../engine/ids.ts'
+import { nativeMarketId } from '../../engine/ids.ts'
 import { MARKET_STATUSES, mayFollow } from '../../engine/market/market.ts'
 import { LogSampler, REDACTION } from '../../engine/process/log.ts'
 import { hash32, seededRandom } from '../../engine/random.ts'
+import { VenueTable } from '../../engine/venue-table.ts'
+import { VENUES, venueTable } from '../../engine/venues/venues.ts'
 
 test('[ID1] an id is the configured name, an underscore and the native id, and splits there again', () => {
-  const names = new VenueNames({ a: 'poly', b: 'poly_us' })
+  const names = venueTable({ a: 'poly', b: 'poly_us' })
   assert.equal(names.marketId('b', nativeMarketId('KX_A-1')), 'poly_us_KX_A-1')
   assert.deepEqual(names.split('POLY_US_KX_A-1'), { venue: 'b', native: 'KX_A-1' })
   assert.deepEqual(names.split('poly_0xAB'), { venue: 'a', native: '0xAB' })
@@ -19,11 +21,27 @@ test('[ID1] an id is the configured name, an underscore and the native id, and s
 })
 
 test('[ID2] a platform name is a venue or nothing', () => {
-  const names = new VenueNames({ a: 'venue_a', b: 'venue_b' })
+  const names = venueTable({ a: 'venue_a', b: 'venue_b' })
   assert.deepEqual(
     ['venue_a', 'venue_b', 'VENUE_A', ''].map((name) => names.venue(name)),
     ['a', 'b', null, null],
   )
+})
+
+test('[ID3] the table ascends by letter, shares no letter or name, and has wallets at one venue at most', () => {
+  const [first, second] = VENUES
+  assert.ok(first !== undefined && second !== undefined)
+  const third = { ...second, key: 't', name: 'third' } as const
+  assert.deepEqual(new VenueTable([first, second, third]).platforms, [
+    'venue_a',
+    'venue_b',
+    'third',
+  ])
+  assert.throws(() => new VenueTable([second, first]), /ascend/)
+  assert.throws(() => new VenueTable([first, second, { ...third, key: 'b' }]), /ascend/)
+  assert.throws(() => new VenueTable([first, { ...second, name: first.name }]), /one name/)
+  assert.throws(() => new VenueTable([first, second, { ...third, hasWallets: true }]), /wallets/)
+  assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })
 
 test('[ERR1] every refusal has a status of ours and a meaning, and an error carries both', () => {

@@ -19,7 +19,7 @@ export function marketOfGamma(row: Row, event: Row | null): MatchMarket {
   const parent = event ?? parentOf(row)
   const slug = textOf(row, 'slug')
   return {
-    venue: 'a',
+    ...{ venue: 'a', handles: 'slug' },
     key:
       textOf(row, 'conditionId', 'platform_id', 'gamma_id', 'id') ||
       slug ||
@@ -49,7 +49,7 @@ export function marketOfGamma(row: Row, event: Row | null): MatchMarket {
 export function eventOfGamma(row: Row): MatchEvent {
   const slug = textOf(row, 'slug', 'ticker')
   return {
-    venue: 'a',
+    ...{ venue: 'a', handles: 'slug' },
     key:
       slug ||
       textOf(row, 'platform_event_id', 'event_id', 'id') ||

@@ -21,7 +21,7 @@ export function marketOfKalshi(row: Row, event: Row | null): MatchMarket {
   const yes = textOf(row, 'yes_sub_title')
   const asked = textOf(row, 'title', 'question')
   return {
-    venue: 'b',
+    ...{ venue: 'b', handles: 'ticker' },
     key: ticker || asked,
     title: asked || (event === null ? '' : textOf(event, 'title')),
     subtitle: yes || textOf(row, 'subtitle'),
@@ -50,7 +50,7 @@ export function eventOfKalshi(row: Row): MatchEvent {
   const ticker =
     textOf(row, 'event_ticker') || textOf(row, 'platform_event_id').replace(/^kalshi:event:/, '')
   return {
-    venue: 'b',
+    ...{ venue: 'b', handles: 'ticker' },
     key: ticker || textOf(row, 'title'),
     title: textOf(row, 'title'),
     subtitle: textOf(row, 'sub_title', 'subtitle'),

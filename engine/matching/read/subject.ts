@@ -4,6 +4,7 @@
 
 import type { VenueKey } from '../../ids.ts'
 import type { EventListing, MarketListing } from '../../market/market.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import { marketOfGamma } from './gamma.ts'
 import { marketOfKalshi } from './kalshi.ts'
 
@@ -18,6 +19,7 @@ export interface Strike {
 /** One market; texts are as the venue sent them, '' where it sent none. */
 export interface MatchMarket {
   readonly venue: VenueKey
+  readonly handles: HandleForm
   /** The market's own id at its venue: condition id or ticker; in labelled pairs its slug or question. */
   readonly key: string
   /** The question. */
@@ -51,6 +53,7 @@ export interface MatchMarket {
 /** A group of markets; `markets` may be a sample, with titles only. */
 export interface MatchEvent {
   readonly venue: VenueKey
+  readonly handles: HandleForm
   readonly key: string
   readonly title: string
   readonly subtitle: string
@@ -79,7 +82,7 @@ export function marketOfListing(listing: MarketListing, event: EventListing | nu
     title: read.title === '' ? listing.question : read.title,
     outcomes: listing.outcomes.map(({ label }) => label),
     rules: read.rules === '' ? (listing.description ?? '') : read.rules,
-    handle: listing.venue === 'a' ? listing.slug : listing.nativeId,
+    handle: read.handles === 'slug' ? listing.slug : listing.nativeId,
     eventKey: listing.event,
     eventTitle: event?.title ?? read.eventTitle,
     series: event?.series ?? read.series,

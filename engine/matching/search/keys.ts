@@ -3,10 +3,10 @@
 // Not for: judging a pair (score.ts): two subjects may share keys and still ask different things.
 // Upholds CANDIDATE1, CANDIDATE2.
 
-import type { VenueKey } from '../../ids.ts'
 import { hash32 } from '../../random.ts'
 import { easternDate } from '../../sports/eastern-date.ts'
 import { leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import type { MatchEvent, MatchMarket } from '../read/subject.ts'
 import { countryOfCode } from '../understand/countries.ts'
 import { type Day, dateOfTicker, datesOf, dayOf, hourOf, windowOf } from '../understand/dates.ts'
@@ -139,7 +139,7 @@ function addWord(word: string, features: Features): void {
   if (features.words.size < WORDS_MAX) features.words.add(word)
 }
 
-/** Venue a says when a window begins and ends, a ticker of venue b when it ends. */
+/** Titles beside slugs say when a window begins and ends, a ticker when it ends. */
 function addHours(folded: string, features: Features): void {
   if (features.hours.size >= HOURS_MAX) return
   const hour = hourOf(folded)
@@ -181,16 +181,16 @@ function readSlug(slug: string, features: Features): void {
     .filter((part) => part !== 'vs')
     .map((part) => part.replace(/(.{2})\d+$/, '$1'))
   const [first = '', second = ''] = codes
-  for (const code of codes.slice(0, CODES_MAX)) addCode('a', code.slice(0, 3), features)
+  for (const code of codes.slice(0, CODES_MAX)) addCode('slug', code.slice(0, 3), features)
   if (codes.length !== 2) return
   features.codes.add(`${first}${second}`)
   features.codes.add(`${second}${first}`)
 }
 
 /** A country under any of its codes. */
-function addCode(venue: VenueKey, code: string, features: Features): void {
+function addCode(handles: HandleForm, code: string, features: Features): void {
   features.codes.add(code)
-  const country = countryOfCode(code, venue)
+  const country = countryOfCode(code, handles)
   if (country !== null) features.codes.add(`=${country}`)
 }
 
@@ -227,7 +227,7 @@ function readTickerTail(part: string, features: Features): void {
 function addBlock(block: string, features: Features): void {
   if (block.length < 4) return
   features.codes.add(block)
-  for (const code of [block.slice(0, 3), block.slice(-3)]) addCode('b', code, features)
+  for (const code of [block.slice(0, 3), block.slice(-3)]) addCode('ticker', code, features)
   for (const code of [block.slice(0, 2), block.slice(-2)]) features.codes.add(code)
   if (block.length > 6) features.codes.add(block.slice(-4, -1))
 }

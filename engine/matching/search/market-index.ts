@@ -1,9 +1,10 @@
-// The markets of both venues and their events, filed so that a market's likely partners are found in well under a
+// The markets of all venues and their events, filed so that a market's likely partners are found in well under a
 // millisecond: those that share its rare keys, and those of the events that its own event goes with.
 // Not for: judging or choosing pairs (judge.ts, pair-graph.ts). Bounded by the markets its owner puts.
 // Upholds CANDIDATE6, CORPUS5.
 
-import type { VenueKey } from '../../ids.ts'
+import { ByVenue } from '../../by-venue.ts'
+import { isBefore, type VenueKey } from '../../ids.ts'
 import type { Judge } from '../compare/judge.ts'
 import type { MatchEvent, MatchMarket } from '../read/subject.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
@@ -40,7 +41,7 @@ interface FiledEvent<Reading> {
   joinedAt: number
 }
 
-/** Two events that may be one, venue a's first. */
+/** Two events that may be one, in the order of the table of venues. */
 export interface EventPair {
   readonly a: MatchEvent
   readonly b: MatchEvent
@@ -49,24 +50,21 @@ export interface EventPair {
 
 export class MarketIndex<Reading> {
   #judge: Judge<Reading>
-  /** Venues whose subjects are looked for; a one-way match files one. */
-  readonly #looked: ReadonlySet<VenueKey>
+  /** Venues whose subjects are looked for: a one-way match files one; null: all. */
+  readonly #looked: ReadonlySet<VenueKey> | null
   readonly #markets = new Map<number, Filed<Reading>>()
-  readonly #marketKeys: Record<VenueKey, Candidates> = { a: new Candidates(), b: new Candidates() }
-  readonly #events: Record<VenueKey, Map<string, FiledEvent<Reading>>> = {
-    a: new Map(),
-    b: new Map(),
-  }
+  readonly #marketKeys = new ByVenue(() => new Candidates())
+  readonly #events = new ByVenue(() => new Map<string, FiledEvent<Reading>>())
   readonly #eventsByNumber = new Map<number, FiledEvent<Reading>>()
-  readonly #eventKeys: Record<VenueKey, Candidates> = { a: new Candidates(), b: new Candidates() }
+  readonly #eventKeys = new ByVenue(() => new Candidates())
   readonly #unfiled = new Set<FiledEvent<Reading>>()
   #eventCount = 0
   /** Counts the changes of events: what was found before a change may not be so after it. */
   #generation = 0
 
-  constructor(judge: Judge<Reading>, looked: readonly VenueKey[] = ['a', 'b']) {
+  constructor(judge: Judge<Reading>, looked: readonly VenueKey[] | null = null) {
     this.#judge = judge
-    this.#looked = new Set(looked)
+    this.#looked = looked === null ? null : new Set(looked)
   }
 
   get count(): number {
@@ -95,7 +93,7 @@ export class MarketIndex<Reading> {
     const { venue, eventKey } = market
     const event = eventKey === null ? null : this.#eventOf(venue, eventKey)
     this.#markets.set(number, { number, market, event, reading: null })
-    if (this.#looked.has(venue)) this.#marketKeys[venue].put(number, keysOfMarket(market))
+    if (this.#isLooked(venue)) this.#marketKeys.of(venue).put(number, keysOfMarket(market))
     if (event === null) return
     event.markets.add(number)
     this.#change(event)
@@ -113,29 +111,40 @@ export class MarketIndex<Reading> {
     const filed = this.#markets.get(number)
     if (filed === undefined) return
     this.#markets.delete(number)
-    this.#marketKeys[filed.market.venue].remove(number)
+    this.#marketKeys.of(filed.market.venue).remove(number)
     const { event } = filed
     if (event === null) return
     event.markets.delete(number)
     this.#change(event)
   }
 
-  /** Markets of the other venue that may ask the same, at most a hundred. */
+  /** Markets of other venues that may ask the same, at most a hundred of each. */
   partnersOf(number: number): ReadonlySet<number> {
     const filed = this.#markets.get(number)
     if (filed === undefined) return new Set()
-    const far: VenueKey = filed.market.venue === 'a' ? 'b' : 'a'
-    const joined = filed.event === null ? [] : this.#joinedOf(filed.event)
+    const { market, event } = filed
+    const joined = event === null ? [] : this.#joinedOf(event)
     const near: number[] = []
-    let isSure = false
-    for (const pair of joined) {
-      const markets = this.#events[far].get(pair[far].key)?.markets
+    const sure = new Set<VenueKey>()
+    for (const { a, b, judged } of joined) {
+      const partner = a.venue === market.venue ? b : a
+      const markets = this.#events.of(partner.venue).get(partner.key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
       near.push(...markets)
-      isSure ||= pair.judged.score >= EVENT_SCORE_SURE
+      if (judged.score >= EVENT_SCORE_SURE) sure.add(partner.venue)
     }
-    const limit = isSure ? STRANGERS_MAX : CANDIDATES_MAX
-    return new Set([...near, ...this.#marketKeys[far].find(keysOfMarket(filed.market), limit)])
+    const keys = keysOfMarket(market)
+    const found = new Set(near)
+    for (const [venue, candidates] of this.#marketKeys.entries()) {
+      if (venue === market.venue) continue
+      const limit = sure.has(venue) ? STRANGERS_MAX : CANDIDATES_MAX
+      for (const candidate of candidates.find(keys, limit)) found.add(candidate)
+    }
+    return found
+  }
+
+  #isLooked(venue: VenueKey): boolean {
+    return this.#looked === null || this.#looked.has(venue)
   }
 
   /** What the judge made of a market; null for an unknown one. */
@@ -148,26 +157,26 @@ export class MarketIndex<Reading> {
 
   /** Every event of a venue that has a key. */
   *events(venue: VenueKey): Iterable<{ readonly key: string }> {
-    yield* this.#events[venue].values()
+    yield* this.#events.of(venue).values()
   }
 
-  /** The events of the other venue that an event may go with, the best first. */
+  /** The events of other venues that an event may go with, the best first. */
   eventPairs(venue: VenueKey, key: string): readonly EventPair[] {
-    const event = this.#events[venue].get(key)
+    const event = this.#events.of(venue).get(key)
     return event === undefined ? [] : this.#joinedOf(event)
   }
 
   // Events
 
   #eventOf(venue: VenueKey, key: string): FiledEvent<Reading> {
-    const known = this.#events[venue].get(key)
+    const known = this.#events.of(venue).get(key)
     if (known !== undefined) return known
     this.#eventCount += 1
     const event: FiledEvent<Reading> = {
       ...{ number: this.#eventCount, venue, key, told: null, markets: new Set<number>() },
       ...{ reading: null, joined: [], joinedAt: -1 },
     }
-    this.#events[venue].set(key, event)
+    this.#events.of(venue).set(key, event)
     this.#eventsByNumber.set(event.number, event)
     return event
   }
@@ -180,16 +189,16 @@ export class MarketIndex<Reading> {
       return
     }
     this.#unfiled.delete(event)
-    this.#events[event.venue].delete(event.key)
+    this.#events.of(event.venue).delete(event.key)
     this.#eventsByNumber.delete(event.number)
-    this.#eventKeys[event.venue].remove(event.number)
+    this.#eventKeys.of(event.venue).remove(event.number)
   }
 
   /** Events are filed when somebody looks for one: all their markets are there by then. */
   #file(): void {
     for (const event of this.#unfiled) {
-      if (!this.#looked.has(event.venue)) continue
-      this.#eventKeys[event.venue].put(event.number, keysOfEvent(this.#subjectOf(event)))
+      if (!this.#isLooked(event.venue)) continue
+      this.#eventKeys.of(event.venue).put(event.number, keysOfEvent(this.#subjectOf(event)))
     }
     this.#unfiled.clear()
   }
@@ -199,26 +208,26 @@ export class MarketIndex<Reading> {
     this.#file()
     const subject = this.#subjectOf(event)
     const reading = this.#readingOfEvent(event)
-    const far: VenueKey = event.venue === 'a' ? 'b' : 'a'
     const joined: EventPair[] = []
-    for (const number of this.#eventKeys[far].find(keysOfEvent(subject), EVENTS_JUDGED_MAX)) {
-      const other = this.#eventsByNumber.get(number)
-      if (other === undefined) continue
-      const theirs = this.#readingOfEvent(other)
-      const judged =
-        event.venue === 'a'
+    for (const [venue, candidates] of this.#eventKeys.entries()) {
+      if (venue === event.venue) continue
+      const isFirst = isBefore(event.venue, venue)
+      const ofVenue: EventPair[] = []
+      for (const number of candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)) {
+        const other = this.#eventsByNumber.get(number)
+        if (other === undefined) continue
+        const theirs = this.#readingOfEvent(other)
+        const judged = isFirst
           ? this.#judge.scoreEvents(reading, theirs)
           : this.#judge.scoreEvents(theirs, reading)
-      if (judged.score < EVENT_SCORE_MIN) continue
-      const partner = this.#subjectOf(other)
-      joined.push(
-        event.venue === 'a'
-          ? { a: subject, b: partner, judged }
-          : { a: partner, b: subject, judged },
-      )
+        if (judged.score < EVENT_SCORE_MIN) continue
+        const partner = this.#subjectOf(other)
+        const [a, b] = isFirst ? [subject, partner] : [partner, subject]
+        ofVenue.push({ a, b, judged })
+      }
+      joined.push(...ofVenue.sort(byScore).slice(0, EVENTS_JOINED_MAX))
     }
-    joined.sort((one, other) => other.judged.score - one.judged.score)
-    joined.length = Math.min(joined.length, EVENTS_JOINED_MAX)
+    joined.sort(byScore)
     event.joined = joined
     event.joinedAt = this.#generation
     return joined
@@ -240,6 +249,8 @@ export class MarketIndex<Reading> {
   }
 }
 
+const byScore = (one: EventPair, other: EventPair): number => other.judged.score - one.judged.score
+
 /** An event of which only its markets are known. */
 export function eventOfMarkets(
   venue: VenueKey,
@@ -250,6 +261,7 @@ export function eventOfMarkets(
   const closes = markets.flatMap(({ closeMs }) => (closeMs === null ? [] : [closeMs]))
   return {
     venue,
+    handles: first?.handles ?? 'slug',
     key,
     title: first?.eventTitle || (first?.title ?? ''),
     subtitle: first?.eventSubtitle ?? '',

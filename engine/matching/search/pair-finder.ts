@@ -16,7 +16,7 @@ import type {
 } from '../task.ts'
 import { judgePartners } from './judge-partners.ts'
 import { MarketIndex } from './market-index.ts'
-import { PairGraph, type ScoredPair } from './pair-graph.ts'
+import { PairGraph, partnerIn, type ScoredPair } from './pair-graph.ts'
 
 const NOTHING: MatchChanges = { begun: [], ended: [] }
 
@@ -54,11 +54,6 @@ export class PairFinder<Reading> {
   }
 
   #change({ put, removed, words }: ChangeTask): MatchChanges {
-    const gone: Record<'a' | 'b', number[]> = { a: [], b: [] }
-    for (const number of [...removed, ...put.map((filed) => filed.number)]) {
-      const venue = this.#index.market(number)?.venue
-      if (venue !== undefined) gone[venue].push(number)
-    }
     for (const number of removed) this.#index.remove(number)
     for (const { number, market } of put) this.#index.put(number, market)
     for (const word of words) {
@@ -68,34 +63,29 @@ export class PairFinder<Reading> {
     // A market that is filed anew has its pairs until they are found again, or not: a doubt of a moment
     // would end them for whoever follows.
     const kept = new Set(put.map(({ number }) => number))
-    const lost = {
-      a: gone.a.filter((at) => !kept.has(at)),
-      b: gone.b.filter((at) => !kept.has(at)),
-    }
-    return lost.a.length + lost.b.length === 0 ? NOTHING : this.#graph.change(lost, [])
+    const lost = removed.filter((number) => !kept.has(number))
+    return lost.length === 0 ? NOTHING : this.#graph.change(lost, [])
   }
 
   #find({ numbers }: FindTask): MatchChanges {
-    const asked: Record<'a' | 'b', number[]> = { a: [], b: [] }
+    const asked: number[] = []
     const pairs: ScoredPair[] = []
     for (const number of numbers) {
-      const venue = this.#index.market(number)?.venue
-      if (venue === undefined) continue
-      asked[venue].push(number)
-      // Whom it was found by counts too: finding is not the same both ways.
-      const far = venue === 'a' ? 'b' : 'a'
-      const known = this.#graph.pairsOf(venue, number).map((pair) => pair[far])
+      if (this.#index.market(number) === null) continue
+      asked.push(number)
+      // The markets that found this one count too: finding is not the same both ways.
+      const known = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
       const found: ScoredPair[] = []
       judgePartners(this.#index, this.#judge, number, found, known)
       pairs.push(...found.filter((pair) => !this.#words.has(keyOf(pair))))
-      this.#addConfirmed(venue, number, pairs)
+      this.#addConfirmed(number, pairs)
     }
     return this.#graph.change(asked, pairs)
   }
 
-  #addConfirmed(venue: 'a' | 'b', number: number, into: ScoredPair[]): void {
+  #addConfirmed(number: number, into: ScoredPair[]): void {
     for (const { a, b, word } of this.#words.values()) {
-      if (word !== 'confirmed' || (venue === 'a' ? a : b) !== number) continue
+      if (word !== 'confirmed' || (a !== number && b !== number)) continue
       const [ours, theirs] = [this.#index.readingOf(a), this.#index.readingOf(b)]
       if (ours === null || theirs === null) continue
       const judged = confirmed(this.#judge.scoreMarkets(ours, theirs))

@@ -17,7 +17,7 @@ const PLAIN_RATIO = 2
 /** More than all that a confirmed pair's two markets, or any of those they hang together with, could weigh. */
 const CONFIRMED_WEIGHT = 1e6
 
-/** Two markets, one of each venue, under their owner's numbers. */
+/** Two markets of two venues under their owner's numbers, in the order of the table of venues. */
 export interface ScoredPair {
   readonly a: number
   readonly b: number
@@ -33,53 +33,50 @@ export interface PairChanges {
   readonly ended: readonly { readonly a: number; readonly b: number }[]
 }
 
-type Side = 'a' | 'b'
+/** The market of a pair that is not this one. */
+export function partnerIn({ a, b }: Pick<ScoredPair, 'a' | 'b'>, market: number): number {
+  return a === market ? b : a
+}
 
 export class PairGraph {
-  readonly #pairs: Record<Side, Map<number, ScoredPair[]>> = { a: new Map(), b: new Map() }
-  /** By venue a's market. */
+  readonly #pairs = new Map<number, ScoredPair[]>()
+  /** By both markets. */
   readonly #chosen = new Map<number, ScoredPair>()
-  readonly #chosenOfB = new Map<number, ScoredPair>()
 
-  /** Whom a market is thought to go with, best first, chosen or not. */
-  pairsOf(side: Side, market: number): readonly ScoredPair[] {
-    return this.#pairs[side].get(market) ?? []
+  /** The pairs of a market that are thought possible, best first, chosen or not. */
+  pairsOf(market: number): readonly ScoredPair[] {
+    return this.#pairs.get(market) ?? []
   }
 
   /** The choice as of now: each market at most once. */
-  chosen(): Iterable<ScoredPair> {
-    return this.#chosen.values()
+  *chosen(): Iterable<ScoredPair> {
+    for (const [market, pair] of this.#chosen) if (pair.a === market) yield pair
   }
 
   get chosenCount(): number {
-    return this.#chosen.size
+    return this.#chosen.size / 2
   }
 
   /** Takes away all that was thought of these markets, then adds the pairs, and chooses anew around them. */
-  change(
-    removed: { readonly a: Iterable<number>; readonly b: Iterable<number> },
-    pairs: readonly ScoredPair[],
-  ): PairChanges {
-    const touched: Record<Side, Set<number>> = { a: new Set(), b: new Set() }
-    for (const side of ['a', 'b'] as const) {
-      for (const market of removed[side]) this.#drop(side, market, touched)
-    }
+  change(removed: Iterable<number>, pairs: readonly ScoredPair[]): PairChanges {
+    const touched = new Set<number>()
+    for (const market of removed) this.#drop(market, touched)
     for (const pair of pairs) {
       if (pair.judged.score < KEPT_SCORE_MIN) continue
-      this.#add('a', pair.a, pair)
-      this.#add('b', pair.b, pair)
-      this.#trim('a', pair.a)
-      this.#trim('b', pair.b)
-      touched.a.add(pair.a)
-      touched.b.add(pair.b)
+      const { a, b } = pair
+      this.#add(a, pair)
+      this.#add(b, pair)
+      this.#trim(a)
+      this.#trim(b)
+      touched.add(a).add(b)
     }
     return this.#chooseAround(touched)
   }
 
-  #add(side: Side, market: number, pair: ScoredPair): void {
-    const known = this.#pairs[side].get(market)
+  #add(market: number, pair: ScoredPair): void {
+    const known = this.#pairs.get(market)
     if (known === undefined) {
-      this.#pairs[side].set(market, [pair])
+      this.#pairs.set(market, [pair])
       return
     }
     const same = known.findIndex(({ a, b }) => a === pair.a && b === pair.b)
@@ -89,136 +86,136 @@ export class PairGraph {
   }
 
   /** The worst pair of a market that has too many goes at both its ends. */
-  #trim(side: Side, market: number): void {
-    const known = this.#pairs[side].get(market) ?? []
+  #trim(market: number): void {
+    const known = this.#pairs.get(market) ?? []
     if (known.length <= PAIRS_OF_ONE_MAX) return
     const lost = known.pop()
-    if (lost !== undefined) this.#forget(side === 'a' ? 'b' : 'a', lost)
+    if (lost !== undefined) this.#forget(partnerIn(lost, market), lost)
   }
 
-  #forget(side: Side, pair: ScoredPair): void {
-    const left = (this.#pairs[side].get(pair[side]) ?? []).filter((known) => known !== pair)
-    if (left.length === 0) this.#pairs[side].delete(pair[side])
-    else this.#pairs[side].set(pair[side], left)
+  #forget(market: number, pair: ScoredPair): void {
+    const left = this.pairsOf(market).filter((known) => known !== pair)
+    if (left.length === 0) this.#pairs.delete(market)
+    else this.#pairs.set(market, left)
   }
 
-  #drop(side: Side, market: number, touched: Record<Side, Set<number>>): void {
-    const far: Side = side === 'a' ? 'b' : 'a'
-    touched[side].add(market)
-    for (const pair of this.#pairs[side].get(market) ?? []) {
-      this.#forget(far, pair)
-      touched[far].add(pair[far])
+  #drop(market: number, touched: Set<number>): void {
+    touched.add(market)
+    for (const pair of this.pairsOf(market)) {
+      const partner = partnerIn(pair, market)
+      this.#forget(partner, pair)
+      touched.add(partner)
     }
-    this.#pairs[side].delete(market)
+    this.#pairs.delete(market)
   }
 
-  #chooseAround(touched: Record<Side, Set<number>>): PairChanges {
+  #chooseAround(touched: Set<number>): PairChanges {
     const begun: ScoredPair[] = []
     const ended: { a: number; b: number }[] = []
-    const seen: Record<Side, Set<number>> = { a: new Set(), b: new Set() }
+    const seen = new Set<number>()
     // Whether a pair is plain hangs on its two markets, and whether another counts on that.
     this.#spread(this.#spread(touched))
-    for (const side of ['a', 'b'] as const) {
-      for (const market of touched[side]) {
-        if (seen[side].has(market)) continue
-        const { a, b } = this.#component(side, market, seen)
-        this.#choose(a, b, { begun, ended })
-      }
+    // First markets first, so that a component is always walked from the same side.
+    const firsts = [...touched].filter((market) => this.pairsOf(market)[0]?.a === market)
+    for (const market of new Set([...firsts, ...touched])) {
+      if (!seen.has(market)) this.#choose(this.#component(market, seen), { begun, ended })
     }
     return { begun, ended }
   }
 
   /** Adds the markets next to these. */
-  #spread(touched: Record<Side, Set<number>>): Record<Side, Set<number>> {
-    const [a, b] = [[...touched.a], [...touched.b]]
-    for (const market of a) for (const pair of this.pairsOf('a', market)) touched.b.add(pair.b)
-    for (const market of b) for (const pair of this.pairsOf('b', market)) touched.a.add(pair.a)
+  #spread(touched: Set<number>): Set<number> {
+    for (const market of [...touched]) {
+      for (const pair of this.pairsOf(market)) touched.add(partnerIn(pair, market))
+    }
     return touched
   }
 
-  /** The pair that one of its markets, and the other, plainly belong to; null when it must be weighed. */
-  #plainOf(side: Side, market: number): ScoredPair | null {
-    const [best, second] = this.pairsOf(side, market)
+  /** The pair to which both its markets plainly belong, if it is this market's best; null when it must be weighed. */
+  #plainOf(market: number): ScoredPair | null {
+    const [best, second] = this.pairsOf(market)
     if (best === undefined || !isFarAbove(best, second)) return null
-    const far: Side = side === 'a' ? 'b' : 'a'
-    const [theirs, next] = this.pairsOf(far, best[far])
+    const [theirs, next] = this.pairsOf(partnerIn(best, market))
     return theirs === best && isFarAbove(best, next) ? best : null
   }
 
   /** Pairs of a market that have to be weighed against each other. */
-  #openPairs(side: Side, market: number): readonly ScoredPair[] {
-    const plain = this.#plainOf(side, market)
+  #openPairs(market: number): readonly ScoredPair[] {
+    const plain = this.#plainOf(market)
     if (plain !== null) return [plain]
-    const far: Side = side === 'a' ? 'b' : 'a'
-    return this.pairsOf(side, market).filter((pair) => this.#plainOf(far, pair[far]) === null)
+    return this.pairsOf(market).filter((pair) => this.#plainOf(partnerIn(pair, market)) === null)
   }
 
   /** Markets that hang together with one, by pairs of today and by what was chosen before. */
-  #component(side: Side, market: number, seen: Record<Side, Set<number>>): Record<Side, number[]> {
-    const found: Record<Side, number[]> = { a: [], b: [] }
-    const open: (readonly [Side, number])[] = [[side, market]]
-    seen[side].add(market)
+  #component(market: number, seen: Set<number>): readonly number[] {
+    const found: number[] = []
+    const open = [market]
+    seen.add(market)
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const [at, number] = next
-      found[at].push(number)
-      if (found.a.length + found.b.length + open.length > COMPONENT_MAX) continue
-      const far: Side = at === 'a' ? 'b' : 'a'
-      const before = at === 'a' ? this.#chosen.get(number) : this.#chosenOfB.get(number)
-      const pairs = this.#openPairs(at, number)
+      found.push(next)
+      if (found.length + open.length > COMPONENT_MAX) continue
+      const before = this.#chosen.get(next)
+      const pairs = this.#openPairs(next)
       for (const pair of before === undefined ? pairs : [...pairs, before]) {
-        if (seen[far].has(pair[far])) continue
-        seen[far].add(pair[far])
-        open.push([far, pair[far]])
+        const partner = partnerIn(pair, next)
+        if (seen.has(partner)) continue
+        seen.add(partner)
+        open.push(partner)
       }
     }
     return found
   }
 
   #choose(
-    a: readonly number[],
-    b: readonly number[],
+    markets: readonly number[],
     changes: { begun: ScoredPair[]; ended: { a: number; b: number }[] },
   ): void {
-    const among = new Set(b)
+    const among = new Set(markets)
     const edges: (Edge & { readonly pair: ScoredPair })[] = []
-    for (const market of a) {
-      for (const pair of this.#openPairs('a', market)) {
-        if (!among.has(pair.b)) continue
+    for (const market of markets) {
+      for (const pair of this.#openPairs(market)) {
+        if (pair.a !== market || !among.has(pair.b)) continue
         edges.push({ row: pair.a, column: pair.b, weight: weightOf(pair), pair })
       }
     }
-    const chosen = new Map<number, ScoredPair>()
     const taken = new Set<Edge>(assign(edges))
-    for (const edge of edges) if (taken.has(edge)) chosen.set(edge.pair.a, edge.pair)
-    for (const before of this.#chosenAmong(a, b)) {
-      const now = chosen.get(before.a)
-      if (now?.b === before.b) continue
+    const chosen = oneEach(edges.filter((edge) => taken.has(edge)).map(({ pair }) => pair))
+    for (const before of this.#chosenAmong(markets)) {
+      if (chosen.get(before.a)?.b === before.b) continue
       changes.ended.push({ a: before.a, b: before.b })
       this.#chosen.delete(before.a)
-      this.#chosenOfB.delete(before.b)
+      this.#chosen.delete(before.b)
     }
     for (const pair of chosen.values()) {
       const before = this.#chosen.get(pair.a)
       this.#chosen.set(pair.a, pair)
-      this.#chosenOfB.set(pair.b, pair)
+      this.#chosen.set(pair.b, pair)
       if (before === undefined || !isSameJudgement(before.judged, pair.judged)) {
         changes.begun.push(pair)
       }
     }
   }
 
-  #chosenAmong(a: readonly number[], b: readonly number[]): ReadonlySet<ScoredPair> {
-    const found = new Set<ScoredPair>()
-    for (const market of a) {
-      const pair = this.#chosen.get(market)
-      if (pair !== undefined) found.add(pair)
-    }
-    for (const market of b) {
-      const pair = this.#chosenOfB.get(market)
-      if (pair !== undefined) found.add(pair)
-    }
-    return found
+  #chosenAmong(markets: readonly number[]): ReadonlySet<ScoredPair> {
+    return new Set(markets.flatMap((market) => this.#chosen.get(market) ?? []))
   }
+}
+
+/**
+ * The pairs by their first market. Among more than two venues one pair's first market may be another's second: of such
+ * pairs the heavier stays.
+ */
+function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> {
+  const firsts = new Map(pairs.map((pair) => [pair.a, pair]))
+  if (!pairs.some(({ b }) => firsts.has(b))) return firsts
+  const kept = new Map<number, ScoredPair>()
+  const taken = new Set<number>()
+  for (const pair of [...pairs].sort(byWeight)) {
+    if (taken.has(pair.a) || taken.has(pair.b)) continue
+    taken.add(pair.a).add(pair.b)
+    kept.set(pair.a, pair)
+  }
+  return kept
 }
 
 /** Two doubtful pairs are no better than a sure one, and no score is better than a person's word. */

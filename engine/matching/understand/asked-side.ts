@@ -2,14 +2,14 @@
 // slug or ticker, and the words of its question. Null where nothing tells: no side is guessed.
 // Upholds PROP10, PROP11.
 
-import type { VenueKey } from '../../ids.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import type { Arena } from './arenas.ts'
 import type { Bet } from './bets.ts'
 import { type Asked, plainName } from './fixture.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 
 export interface AskedFacts {
-  readonly venue: VenueKey
+  readonly handles: HandleForm
   readonly arena: Arena
   readonly sides: readonly [Side, Side]
   /** Of a slug, with spaces. */
@@ -69,8 +69,8 @@ function firstOutcome({ facts }: AskedFacts): string {
 }
 
 function sideOf(facts: AskedFacts): Asked | null {
-  const { venue, title, suffix, subtitle, tail } = facts
-  if (venue === 'b') {
+  const { handles, title, suffix, subtitle, tail } = facts
+  if (handles === 'ticker') {
     if (subtitle !== '' && subtitle !== title) {
       const side = sideNamed(facts, plainName(subtitle))
       if (side !== null) return side
@@ -94,7 +94,7 @@ function sideOf(facts: AskedFacts): Asked | null {
     if (side !== null) return side
   }
   if (tail.endsWith('home') || tail.endsWith('away')) return placeOf(facts, tail.endsWith('away'))
-  // The first-named side is venue a's first outcome.
+  // Beside a slug the first-named side is the first outcome.
   return 'first'
 }
 
@@ -123,15 +123,15 @@ function sideOfCode({ sides }: AskedFacts, code: string): Asked | null {
 function placeOf({ arena, sides }: AskedFacts, isAway: boolean): Asked {
   const isHomeFirst =
     arena.table === null
-      ? sides[0].venue === 'a'
+      ? sides[0].handles === 'slug'
       : arena.table.kind === 'club' || arena.table.kind === 'player'
   return isAway === isHomeFirst ? 'second' : 'first'
 }
 
 function spreadOf(facts: AskedFacts): Answer {
-  const { title, tail, suffix, subtitle, venue } = facts
+  const { title, tail, suffix, subtitle, handles } = facts
   const bracket = /([^:()|]+?) \(([-+]\d+(?:\.\d+)?)\)/.exec(title)
-  if (venue === 'a' && bracket !== null) {
+  if (handles === 'slug' && bracket !== null) {
     const name = plainName((bracket[1] ?? '').replace(/^.*(?:spread|handicap)/, ''))
     return { asked: sideNamed(facts, name) ?? 'first', line: -Number(bracket[2]), detail: '' }
   }

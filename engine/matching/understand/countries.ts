@@ -1,7 +1,7 @@
 // Countries under their codes and names: FIFA, IOC and ISO letters differ, and venues use them freely, with
 // adjectives ("Norwegian election"). Not for: clubs and teams (sides.ts). Upholds MATCHTEXT2.
 
-import type { VenueKey } from '../../ids.ts'
+import type { HandleForm } from '../../venue-table.ts'
 
 /** `codes name/other name/adjective`; the first code is the identity. */
 const ROWS =
@@ -47,15 +47,12 @@ for (const row of ROWS.split(',')) {
   for (const name of row.slice(space + 1).split('/')) byName.set(name.toLowerCase(), identity)
 }
 
-/** Codes that one venue uses for another country than everybody else. */
-const VENUE_CODES: Readonly<Record<VenueKey, Readonly<Record<string, string>>>> = {
-  a: { kor: 'cuw', kr: 'kor' },
-  b: {},
-}
+/** Codes that slugs use for another country than everybody else. */
+const SLUG_CODES: Readonly<Record<string, string>> = { kor: 'cuw', kr: 'kor' }
 
-/** A country's identity by any of its codes, in lower case, as a venue writes it; null: no country's. */
-export function countryOfCode(code: string, venue: VenueKey | null = null): string | null {
-  const own = venue === null ? undefined : VENUE_CODES[venue][code]
+/** A country's identity by any of its codes, in lower case, as slugs or tickers write it; null: no country's. */
+export function countryOfCode(code: string, handles: HandleForm | null = null): string | null {
+  const own = handles === 'slug' ? SLUG_CODES[code] : undefined
   return own ?? byCode.get(code) ?? null
 }
 

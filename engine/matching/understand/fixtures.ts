@@ -1,9 +1,10 @@
-// Games out of listings: venue a's slugs ("epl-ars-tot-2025-11-23-draw") and venue b's tickers
+// Games out of listings: slugs ("epl-ars-tot-2025-11-23-draw") and tickers
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
 // Upholds PROP5 to PROP11, PROP18, MATCHDATE4.
 
 import { easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import { arenaOfSeries, arenaOfSlug } from './arenas.ts'
 import { type AskedFacts, askedOf } from './asked-side.ts'
 import { betOf } from './bets.ts'
@@ -35,7 +36,7 @@ const VERSUS = / vs?\.? | versus |^exact score/
 const SCOPE =
   /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
 
-/** The game of a listing of venue a; null: it is of none. */
+/** The game of a listing with a slug; null: it is of none. */
 export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
   const slug = readSlug(facts.handle) ?? readSlug(facts.eventKey ?? '')
   const title = fold(facts.title)
@@ -50,13 +51,13 @@ export function fixtureOfSlug(facts: FixtureFacts): Fixture | null {
     if (codes === null || slug?.[6] === undefined || !/^(?:draw|btts|spread|total)/.test(slug[6]))
       return null
   }
-  const sides = sidesOf('a', named, codes)
+  const sides = sidesOf('slug', named, codes)
   const { day, isDaySure } = dayOfSlug(slug, facts)
   const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
   const rest = ownPair === null ? title : restOf(ownPair, title)
   const bet = betOf(codes !== null && named === null ? '' : rest, tail, '', '')
   const asking: AskedFacts = {
-    venue: 'a',
+    handles: 'slug',
     arena,
     sides,
     tail,
@@ -85,7 +86,7 @@ function restOf(named: NamedPair, title: string): string {
   return `${named.rest} ${bracket}`
 }
 
-/** The game of a listing of venue b; null: it is of none. */
+/** The game of a listing with a ticker; null: it is of none. */
 export function fixtureOfTicker(facts: FixtureFacts): Fixture | null {
   const parts = facts.handle.toUpperCase().split('-')
   const [series = '', datePart = ''] = parts
@@ -105,7 +106,7 @@ export function fixtureOfTicker(facts: FixtureFacts): Fixture | null {
   const run = date.rest.toLowerCase().replace(/(?<=[a-z]{4})g?\d$/, '')
   const rest = restOfTicker(parts, facts, scope)
   const codes = codesOfRun(run, named, rest.suffix, facts.eventSubtitle)
-  const sides = sidesOf('b', named, codes)
+  const sides = sidesOf('ticker', named, codes)
   const cut =
     named === null
       ? ''
@@ -113,7 +114,7 @@ export function fixtureOfTicker(facts: FixtureFacts): Fixture | null {
   const bet = betOf(cut, '', scope, rest.number, named?.after ?? '')
   const subtitle = fold(facts.subtitle)
   const asking: AskedFacts = {
-    venue: 'b',
+    handles: 'ticker',
     arena,
     sides,
     tail: '',
@@ -172,13 +173,13 @@ function restOfTicker(
 }
 
 function sidesOf(
-  venue: 'a' | 'b',
+  handles: HandleForm,
   named: NamedPair | null,
   codes: readonly [string, string] | null,
 ): readonly [Side, Side] {
   return [
-    { venue, name: named?.first ?? '', code: codes?.[0] ?? '' },
-    { venue, name: named?.second ?? '', code: codes?.[1] ?? '' },
+    { handles, name: named?.first ?? '', code: codes?.[0] ?? '' },
+    { handles, name: named?.second ?? '', code: codes?.[1] ?? '' },
   ]
 }
 

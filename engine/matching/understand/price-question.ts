@@ -2,7 +2,7 @@
 // many minutes. A coin without a name of ours is known by its code, which titles, rules and series agree on.
 // Not for: levels and ranges (quantity.ts), days (dates.ts). Upholds PROP14, PROP15.
 
-import type { VenueKey } from '../../ids.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import { type DateMention, hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
 import type { Marks } from './marks.ts'
@@ -28,7 +28,7 @@ const LASTING = /\b(\d{1,3})[ -]?(?:minutes?|mins?)\b/
 
 /** The texts that tell, folded but for the rules, and the title as sent. */
 export interface PriceTexts {
-  readonly venue: VenueKey
+  readonly handles: HandleForm
   readonly titleAsSent: string
   readonly rules: string
   readonly title: string
@@ -36,7 +36,7 @@ export interface PriceTexts {
   readonly context: string
   /** Days said, with their role. */
   readonly dates: readonly DateMention[]
-  /** Hour in venue b's ticker; null: none. */
+  /** Hour in the ticker; null: none. */
   readonly tickerHour: number | null
 }
 
@@ -52,7 +52,7 @@ export function assetOf(marks: Marks, texts: PriceTexts): string | null {
   const [asset, other] = marks.get('asset') ?? []
   if (other !== undefined) return null
   const isPriced = PRICED.test(texts.title) || /\bprice\b/.test(texts.context)
-  if (asset !== undefined) return isPriced || texts.venue === 'b' ? asset : null
+  if (asset !== undefined) return isPriced || texts.handles === 'ticker' ? asset : null
   return isPriced ? coinOfCode(texts.titleAsSent, texts.rules) : null
 }
 
@@ -76,11 +76,11 @@ export function minutesOf({ title, context }: PriceTexts): number | null {
   return said === null ? null : Number(said[1])
 }
 
-/** Said, else in the ticker; coins' questions of venue a at the hour of their rules, noon where those say none. */
+/** Said, else in the ticker; coins' questions beside a slug at the hour of their rules, noon where those say none. */
 export function hourFor(asset: string, minutes: number | null, texts: PriceTexts): number | null {
   const said = hourOf(texts.title) ?? hourOf(texts.context)
   if (said !== null) return said
-  if (texts.venue === 'b') {
+  if (texts.handles === 'ticker') {
     // A ticker tells when the window ends, titles when it begins.
     return texts.tickerHour === null ? null : texts.tickerHour - (minutes ?? 0) / 60
   }

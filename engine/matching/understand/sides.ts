@@ -1,16 +1,16 @@
 // Whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
 // A grade from 0 (they differ) to 1 (they agree); codes alone only hint. Upholds PROP6 to PROP8.
 
-import type { VenueKey } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'
 import { schoolOf } from '../../sports/colleges.ts'
 import { TeamTable } from '../../sports/team-table.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import type { Arena } from './arenas.ts'
 import { countryOfCode, countryOfName } from './countries.ts'
 
 /** A side as one venue has it; texts folded, '' where unknown. */
 export interface Side {
-  readonly venue: VenueKey
+  readonly handles: HandleForm
   readonly name: string
   readonly code: string
 }
@@ -39,7 +39,7 @@ const SCHOOL_KINDS = new Set(
 export function gradeSides(a: Side, b: Side, arena: Arena): number {
   const { table } = arena
   if (table !== null && table.kind === 'pro') {
-    const [one, other] = [TEAMS.team(table, a), TEAMS.team(table, b)]
+    const [one, other] = [TEAMS.proTeam(table, a), TEAMS.proTeam(table, b)]
     if (one !== null && other !== null) return one === other ? 1 : 0
   }
   const countries = gradeCountries(a, b)
@@ -62,9 +62,9 @@ function gradeCountries(a: Side, b: Side): number | null {
   return one === other ? 1 : 0
 }
 
-function countryOf({ name, code, venue }: Side): string | null {
+function countryOf({ name, code, handles }: Side): string | null {
   if (name !== '') return countryOfName(name)
-  return code.length === 3 || code.length === 2 ? countryOfCode(code, venue) : null
+  return code.length === 3 || code.length === 2 ? countryOfCode(code, handles) : null
 }
 
 function gradeSchools(a: Side, b: Side): number {

@@ -2,7 +2,9 @@
 // is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
 // Upholds PROP1 to PROP18, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
+import type { VenueKey } from '../../ids.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
+import type { HandleForm } from '../../venue-table.ts'
 import type { MatchEvent, MatchMarket } from '../read/subject.ts'
 import {
   type DateMention,
@@ -75,7 +77,8 @@ export function understandEvent(
 
 /** The fields that a market and an event share. */
 interface Listed {
-  readonly venue: 'a' | 'b'
+  readonly venue: VenueKey
+  readonly handles: HandleForm
   readonly key: string
   readonly title: string
   readonly subtitle: string
@@ -95,7 +98,7 @@ function understand(
   read: (market: MatchMarket) => Proposition,
 ): Proposition {
   const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
-  const fixture = listed.venue === 'a' ? fixtureOfSlug(facts) : fixtureOfTicker(facts)
+  const fixture = listed.handles === 'slug' ? fixtureOfSlug(facts) : fixtureOfTicker(facts)
   const anchor = anchorOf(listed)
   const title = readText(listed.title, anchor)
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
@@ -179,7 +182,7 @@ function readText(text: string, anchor: Day | null): ReadText {
   return { folded, rest, words: meanings(rest), dates, quantity }
 }
 
-/** Kalshi's short title, unless it only says Yes; Gamma's group title. */
+/** The short title, unless it only says Yes. */
 function answerText({ subtitle, title }: Listed): string {
   const short = subtitle.trim()
   return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
@@ -188,17 +191,17 @@ function answerText({ subtitle, title }: Listed): string {
 function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'event'): string {
   const said = grain === 'event' ? listed.subtitle : `${facts.eventTitle} ${facts.eventSubtitle}`
   // A slug repeats the title; it helps where the title is short.
-  const isShort = listed.venue === 'a' && listed.title.length < SHORT_TITLE
+  const isShort = listed.handles === 'slug' && listed.title.length < SHORT_TITLE
   const slug = isShort ? (facts.eventKey ?? listed.handle).replaceAll('-', ' ') : ''
   const series = listed.handle.split('-')[0] ?? ''
-  const league = listed.venue === 'b' ? (leagueOfSeries(series)?.league.name ?? '') : ''
+  const league = listed.handles === 'ticker' ? (leagueOfSeries(series)?.league.name ?? '') : ''
   const parts = [said.trim(), slug, league].filter((part) => part !== '')
   return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
 }
 
 /** The day nearest to which dates without a year lie. */
-function anchorOf({ venue, handle, startMs, closeMs }: Listed): Day | null {
-  if (venue === 'b') {
+function anchorOf({ handles, handle, startMs, closeMs }: Listed): Day | null {
+  if (handles === 'ticker') {
     const date = tickerDateOf(handle)
     if (date !== null && date.grain !== 'year') return date.first
   }
@@ -208,7 +211,7 @@ function anchorOf({ venue, handle, startMs, closeMs }: Listed): Day | null {
   const isoMs = Date.parse(iso ?? '')
   if (Number.isFinite(isoMs)) return dayOf(isoMs)
   if (atMs !== null) return dayOf(atMs)
-  if (venue === 'a' && inSlug !== undefined) return dayOf(Date.UTC(Number(inSlug), 6, 1))
+  if (handles === 'slug' && inSlug !== undefined) return dayOf(Date.UTC(Number(inSlug), 6, 1))
   return null
 }
 
@@ -236,7 +239,7 @@ function whensOf(
   add(title.dates, 'title')
   add(answer.dates, 'title')
   add(context.dates, 'subtitle')
-  if (listed.venue === 'b') {
+  if (listed.handles === 'ticker') {
     const date = tickerDateOf(listed.handle)
     if (date !== null) whens.push({ ...handleWhen(date), source: 'handle' })
   } else {
@@ -266,14 +269,14 @@ function priceTextsOf(
   context: ReadText,
 ): PriceTexts {
   return {
-    venue: listed.venue,
+    handles: listed.handles,
     titleAsSent: listed.title,
     rules: listed.rules,
     title: title.folded,
     answer: answer.folded,
     context: context.folded,
     dates: [...title.dates, ...context.dates],
-    tickerHour: listed.venue === 'b' ? (tickerDateOf(listed.handle)?.hour ?? null) : null,
+    tickerHour: listed.handles === 'ticker' ? (tickerDateOf(listed.handle)?.hour ?? null) : null,
   }
 }
 
@@ -286,7 +289,7 @@ function quantityFor(
 ): Quantity | null {
   const said = answer.quantity ?? boundOf(title.quantity, bareQuantity(answer)) ?? title.quantity
   if (said !== null) return said
-  if (grain === 'event' || listed.venue === 'a') return null
+  if (grain === 'event' || listed.handles === 'slug') return null
   return (
     quantityOfStrike(listed.strike ?? null) ??
     quantityOfTicker(listed.handle.split('-').at(-1) ?? '')

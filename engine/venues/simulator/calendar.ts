@@ -2,9 +2,8 @@
 // the number of markets and the wall clock, so that a second start goes on with the same world.
 // Not for: motion (world.ts) nor wire forms (the servers). Upholds SIMCAL1, SIMCAL7 and SIMCAL8.
 
-import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import { MINUTE_MS, type TimeMs } from '../../units.ts'
-import type { SimTeam } from './model.ts'
+import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'
 import {
   inCreationOrder,
   type Numbering,
@@ -24,7 +23,7 @@ const HORIZON_MS = 10 * MINUTE_MS
 interface Announcement {
   readonly createdMs: number
   readonly slot: Slot
-  readonly venue: VenueKey
+  readonly venue: SimVenue
   readonly cycle: number
 }
 
@@ -57,7 +56,7 @@ export class Calendar {
       const from = Math.min(...slot.venues.map((venue) => first[venue]))
       const to = Math.max(...slot.venues.map((venue) => first[venue])) + copies
       for (let cycle = from; cycle < to; cycle += 1) {
-        const isPresent = (venue: VenueKey): boolean =>
+        const isPresent = (venue: SimVenue): boolean =>
           cycle >= first[venue] && cycle < first[venue] + copies
         planCycle(this.#numbering, slot, cycle, isPresent, events)
       }
@@ -78,7 +77,7 @@ export class Calendar {
   }
 
   /** The event of a number, past, present or coming; null when the venue has none of that number. */
-  eventNumbered(venue: VenueKey, number: number): PlannedEvent | null {
+  eventNumbered(venue: SimVenue, number: number): PlannedEvent | null {
     const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
     const slot = this.#slots[ordinal]
     if (slot === undefined) return null
@@ -96,7 +95,7 @@ export class Calendar {
     const endMs = Math.max(toMs, fromMs + HORIZON_MS)
     const found: Announcement[] = []
     for (const slot of this.#slots) {
-      for (const venue of VENUE_KEYS) {
+      for (const venue of SIM_VENUES) {
         if (!slot.venues.includes(venue)) continue
         // The first to be announced after a moment is the one after the last that exists at it.
         let cycle = presentFrom(slot, venue, fromMs) + slot.variant.copies

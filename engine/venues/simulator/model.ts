@@ -4,8 +4,11 @@
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
 import type { FaultName } from '../../fault-names.ts'
-import type { VenueKey } from '../../ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../../units.ts'
+
+/** The invented venues: `a` speaks Polymarket's protocols, `b` Kalshi's. */
+export type SimVenue = 'a' | 'b'
+export const SIM_VENUES: readonly SimVenue[] = ['a', 'b']
 
 export type SimTopic = 'politics' | 'economics' | 'crypto' | 'weather' | 'culture' | 'sports'
 export type SimSport = 'nfl' | 'nba' | 'mlb' | 'nhl' | 'cfb' | 'cbb' | 'pga' | 'tennis'
@@ -46,7 +49,7 @@ export interface SimTeam {
 
 /** A group of markets at one venue. */
 export interface SimEvent {
-  readonly venue: VenueKey
+  readonly venue: SimVenue
   /** Integer id (Gamma's `id`). */
   readonly number: number
   /** Slug at venue a, event ticker at venue b. */
@@ -76,7 +79,7 @@ export type SimStatus = 'unopened' | 'open' | 'closed' | 'determined' | 'resolve
 
 /** What a listing says: fixed for its life. */
 export interface SimListing {
-  readonly venue: VenueKey
+  readonly venue: SimVenue
   /** Dense, from 0, per venue. */
   readonly index: number
   /** Integer id (Gamma's `id`), unique per venue and run. */
@@ -304,16 +307,16 @@ export interface World {
   readonly startedMs: TimeMs
   nowMs(): TimeMs
   /** Everything not resolved for more than two days, in creation order. */
-  events(venue: VenueKey): readonly SimEvent[]
-  markets(venue: VenueKey): readonly SimMarket[]
-  market(venue: VenueKey, nativeId: string): SimMarket | null
+  events(venue: SimVenue): readonly SimEvent[]
+  markets(venue: SimVenue): readonly SimMarket[]
+  market(venue: SimVenue, nativeId: string): SimMarket | null
   /** Venue a only: the market of a token id and which outcome it is. */
   marketOfToken(token: string): { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 } | null
-  event(venue: VenueKey, nativeId: string): SimEvent | null
+  event(venue: SimVenue, nativeId: string): SimEvent | null
   /** All kept trades of a venue, oldest first. */
-  trades(venue: VenueKey): readonly SimTrade[]
+  trades(venue: SimVenue): readonly SimTrade[]
   /** All trades of the venue since then are kept; before it, figures come from the fair price. */
-  tradesFromMs(venue: VenueKey): TimeMs
+  tradesFromMs(venue: SimVenue): TimeMs
   /** Every league's teams, for venue a's /teams. */
   teams(): readonly { readonly league: string; readonly team: SimTeam }[]
   /** Calls `listener` for each change from now on; returns how to stop. */

@@ -10,8 +10,14 @@
 //   ?action=pause | resume               stops and restarts the flow; answers the summary
 
 import type { Level } from '../../events.ts'
-import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
-import type { SimTrade, SimWalletEvent, SimWalletLedger, SimWallets } from './model.ts'
+import {
+  SIM_VENUES,
+  type SimTrade,
+  type SimVenue,
+  type SimWalletEvent,
+  type SimWalletLedger,
+  type SimWallets,
+} from './model.ts'
 import { participation, shownPrice } from './world/fill-money.ts'
 import type { SimulatedWorld } from './world.ts'
 
@@ -36,7 +42,7 @@ export function worldState(
     if (ledger === null) return { error: 'address accepts one of view=wallets' }
     return wallet(ledger, Number(query.get('from_index') ?? 0))
   }
-  const venue = VENUE_KEYS.find((key) => key === query.get('venue'))
+  const venue = SIM_VENUES.find((key) => key === query.get('venue'))
   if (venue === undefined) return { error: 'venue accepts a, b' }
   if (view === 'books') return books(world, venue)
   if (view === 'trades') return trades(world, venue, Number(query.get('from_index') ?? 0))
@@ -60,7 +66,7 @@ function summary(world: SimulatedWorld): unknown {
   }
 }
 
-function venueSummary(world: SimulatedWorld, venue: VenueKey): unknown {
+function venueSummary(world: SimulatedWorld, venue: SimVenue): unknown {
   const statuses: Record<string, number> = {}
   for (const { status } of world.markets(venue)) statuses[status] = (statuses[status] ?? 0) + 1
   return {
@@ -71,7 +77,7 @@ function venueSummary(world: SimulatedWorld, venue: VenueKey): unknown {
   }
 }
 
-function books(world: SimulatedWorld, venue: VenueKey): unknown {
+function books(world: SimulatedWorld, venue: SimVenue): unknown {
   const books: Record<string, unknown> = {}
   for (const market of world.touchedMarkets(venue)) {
     const { bids, asks } = market.book
@@ -88,7 +94,7 @@ function levelRow({ price, size }: Level): readonly [number, number] {
   return [price, size]
 }
 
-function trades(world: SimulatedWorld, venue: VenueKey, fromIndex: number): unknown {
+function trades(world: SimulatedWorld, venue: SimVenue, fromIndex: number): unknown {
   const forgotten = world.forgottenTradeCount(venue)
   const kept = world.trades(venue)
   if (!Number.isInteger(fromIndex) || fromIndex < 0) {

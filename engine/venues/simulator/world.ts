@@ -5,12 +5,19 @@
 // Upholds SIMWORLD5 to SIMWORLD9, SIMWORLD11 and SIMKEEP3.
 
 import type { Clock } from '../../clock.ts'
-import type { VenueKey } from '../../ids.ts'
 import type { Random } from '../../random.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type { Calendar, PlannedEvent } from './calendar.ts'
 import type { Faults } from './faults.ts'
-import type { SimEvent, SimMarket, SimTrade, SimWallet, World, WorldChange } from './model.ts'
+import type {
+  SimEvent,
+  SimMarket,
+  SimTrade,
+  SimVenue,
+  SimWallet,
+  World,
+  WorldChange,
+} from './model.ts'
 import { ActivityTree } from './world/activity-tree.ts'
 import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './world/book-faults.ts'
 import { DueList } from './world/due-list.ts'
@@ -172,20 +179,20 @@ export class SimulatedWorld implements World {
     return this.#isPaused
   }
 
-  events(venue: VenueKey): readonly SimEvent[] {
+  events(venue: SimVenue): readonly SimEvent[] {
     return this.#lists(venue).events
   }
 
-  markets(venue: VenueKey): readonly SimMarket[] {
+  markets(venue: SimVenue): readonly SimMarket[] {
     return this.#lists(venue).markets
   }
 
-  market(venue: VenueKey, nativeId: string): SimMarket | null {
+  market(venue: SimVenue, nativeId: string): SimMarket | null {
     return this.#markets[venue].get(nativeId) ?? null
   }
 
   /** The venue's markets whose books somebody has looked at, or something has happened to. */
-  *touchedMarkets(venue: VenueKey): IterableIterator<SimMarket> {
+  *touchedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
     for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
   }
 
@@ -195,27 +202,27 @@ export class SimulatedWorld implements World {
     return { market, outcomeIndex: market.listing.tokens[0] === token ? 0 : 1 }
   }
 
-  event(venue: VenueKey, nativeId: string): SimEvent | null {
+  event(venue: SimVenue, nativeId: string): SimEvent | null {
     return this.#events[venue].get(nativeId) ?? null
   }
 
-  trades(venue: VenueKey): readonly SimTrade[] {
+  trades(venue: SimVenue): readonly SimTrade[] {
     return this.#tapes[venue].trades
   }
 
   /** How many of the venue's oldest trades of this run are no longer kept. */
-  forgottenTradeCount(venue: VenueKey): number {
+  forgottenTradeCount(venue: SimVenue): number {
     return this.#tapes[venue].forgottenCount
   }
 
   /** All trades of the venue since then are kept. */
-  tradesFromMs(venue: VenueKey): TimeMs {
+  tradesFromMs(venue: SimVenue): TimeMs {
     const oldest = this.forgottenTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
     return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
   }
 
   /** A market of the world, also one that is no longer listed: its event is then planned again. Null: never was. */
-  marketOf(at: { venue: VenueKey; nativeId: string; eventNumber: number }): LiveMarket | null {
+  marketOf(at: { venue: SimVenue; nativeId: string; eventNumber: number }): LiveMarket | null {
     const listed = this.#markets[at.venue].get(at.nativeId) ?? this.#unlisted.get(at.nativeId)
     if (listed !== undefined) return listed
     const planned = this.#plan.eventNumbered(at.venue, at.eventNumber)
@@ -237,12 +244,12 @@ export class SimulatedWorld implements World {
   }
 
   /** Lets the oldest `count` trades of a venue go. */
-  forgetTrades(venue: VenueKey, count: number): void {
+  forgetTrades(venue: SimVenue, count: number): void {
     this.#tapes[venue].drop(count)
   }
 
   /** Counts trades of earlier runs that are no longer kept. */
-  skipTrades(venue: VenueKey, count: number): void {
+  skipTrades(venue: SimVenue, count: number): void {
     this.#tapes[venue].skip(count)
   }
 
@@ -258,7 +265,7 @@ export class SimulatedWorld implements World {
     }
   }
 
-  #lists(venue: VenueKey): { markets: readonly SimMarket[]; events: readonly SimEvent[] } {
+  #lists(venue: SimVenue): { markets: readonly SimMarket[]; events: readonly SimEvent[] } {
     this.#listed[venue] ??= {
       markets: [...this.#markets[venue].values()],
       events: [...this.#events[venue].values()],

@@ -5,9 +5,9 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'
-import type { VenueNames } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../../../engine/units.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { EventCause, EventType } from '../../../engine/webhooks/event-type.ts'
 import type { MarketTexts } from '../../records/render.ts'
 
@@ -56,9 +56,9 @@ export interface EventDescriptor extends EventType {
   /** Parts of its bodies that have a name in the documents: the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
   /** The shape of `data`. */
-  data(names: VenueNames): TSchema
+  data(names: VenueTable): TSchema
   /** A `data` that the shape allows. */
-  example(names: VenueNames): unknown
+  example(names: VenueTable): unknown
   /** Null: the cause is none of this type. `base`: the price last posted to the webhook. */
   write(cause: EventCause, parts: PayloadParts, base: PriceMicros | null): Payload | null
 }

@@ -27,7 +27,11 @@ export const marketResolved: EventDescriptor = {
   },
   shapes: { MarketResolvedSchema },
   data: () => MarketResolvedSchema,
-  example: ({ a }) => ({ market_id: `${a}_0x1b2c`, ...EXAMPLE_LIFECYCLE, platform: a }),
+  example: ({ first }) => ({
+    market_id: `${first.name}_0x1b2c`,
+    ...EXAMPLE_LIFECYCLE,
+    platform: first.name,
+  }),
   write(cause) {
     if (cause.kind !== 'lifecycle') return null
     const id = JSON.stringify(cause.market.id)

@@ -1,16 +1,14 @@
 // The event type `match.created`: two markets were found to ask the same. Upholds HOOKEVENT7, HOOKBODY3.
 
 import { Type } from '@sinclair/typebox'
-import type { VenueNames } from '../../../engine/ids.ts'
-import { MarketSchema, nullable } from '../../schemas.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
+import { MarketSchema, nullable, pairFields } from '../../schemas.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
 /** The pair of a match, by venue; null for a market that is gone by now. */
-export const matchCreatedSchema = (names: VenueNames) =>
-  Type.Object({
-    [names.a]: nullable(MarketSchema),
-    [names.b]: nullable(MarketSchema),
-  })
+export const matchCreatedSchema = (names: VenueTable) =>
+  Type.Object(pairFields(names, () => nullable(MarketSchema)))
 
 /** New matches. */
 export const matchCreated: EventDescriptor = {
@@ -31,12 +29,16 @@ export const matchCreated: EventDescriptor = {
     })
   },
   data: matchCreatedSchema,
-  example: ({ a, b }) => ({ [a]: null, [b]: null }),
+  example: ({ platforms }) =>
+    Object.fromEntries(platforms.slice(0, 2).map((platform) => [platform, null])),
   write(cause, { catalog, recordOf }) {
     if (cause.kind !== 'lifecycle') return null
     const { market, twin, venueTimeMs } = cause
     const { names } = catalog
-    const fields = (['a', 'b'] as const).map((venue) => {
+    // A field for each venue of the pair.
+    const isOfPair = (venue: VenueKey) => venue === market.venue || venue === twin?.venue
+    const shown = twin === null ? names.keys : names.keys.filter(isOfPair)
+    const fields = shown.map((venue) => {
       const side = market.venue === venue ? market : twin
       const record = side?.venue === venue ? recordOf(side) : 'null'
       return `${JSON.stringify(names.platform(venue))}:${record}`

@@ -46,9 +46,9 @@ export const priceChanged: EventDescriptor = {
   },
   shapes: { PriceChangedSchema },
   data: () => PriceChangedSchema,
-  example: ({ a }) => ({
-    market_id: `${a}_0x1b2c`,
-    platform: a,
+  example: ({ first }) => ({
+    market_id: `${first.name}_0x1b2c`,
+    platform: first.name,
     question: 'Will it rain in Denver on Sunday?',
     slug: 'rain-denver-sunday',
     event_slug: 'denver-weather',

@@ -34,7 +34,11 @@ export const tradeCreated: EventDescriptor = {
     ]
   },
   data: () => TradeSchema,
-  example: ({ a }) => ({ ...EXAMPLE_TRADE, market_id: `${a}_0x1b2c`, platform: a }),
+  example: ({ first }) => ({
+    ...EXAMPLE_TRADE,
+    market_id: `${first.name}_0x1b2c`,
+    platform: first.name,
+  }),
   write(cause, { textsOf }) {
     if (cause.kind !== 'trade') return null
     const { market, trade } = cause

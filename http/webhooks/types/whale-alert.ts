@@ -38,7 +38,11 @@ export const whaleAlert: EventDescriptor = {
     ]
   },
   data: () => WhaleSchema,
-  example: ({ a }) => ({ ...EXAMPLE_WHALE, market_id: `${a}_0x1b2c`, platform: a }),
+  example: ({ first }) => ({
+    ...EXAMPLE_WHALE,
+    market_id: `${first.name}_0x1b2c`,
+    platform: first.name,
+  }),
   write(cause, { textsOf }) {
     if (cause.kind !== 'whale') return null
     const { market, whale } = cause

@@ -33,9 +33,7 @@ export function tellLost(
   const { channel, audience, range } = lost
   const { names } = desk.engine.catalog
   const keys = audience.wide.includes('*') ? ['*' as const] : audience.wide
-  const platforms = keys.flatMap((key) =>
-    key === '*' ? [names.a, names.b] : [names.platform(key)],
-  )
+  const platforms = keys.flatMap((key) => (key === '*' ? names.platforms : [names.platform(key)]))
   for (const platform of platforms) {
     connection.send(connection.encoder.gap({ channel, where: { platform }, ...range }))
   }

@@ -2,7 +2,6 @@
 // or everything. Upholds SUB4.
 
 import type { CatalogView } from '../../../actors/views.ts'
-import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { Target } from '../command.ts'
 import type { WideKey } from '../fan-out/lanes.ts'
@@ -23,9 +22,8 @@ export function resolve(
   if (target.kind === 'all') return { kind: 'wide', key: '*' }
   if (target.kind === 'venue') {
     const key = catalog.names.venue(target.platform)
-    const { a, b } = catalog.names
     return key === null
-      ? { kind: 'refused', message: `platform is ${a} or ${b}` }
+      ? { kind: 'refused', message: `platform is ${catalog.names.platforms.join(' or ')}` }
       : { kind: 'wide', key }
   }
   const refs = new Map<number, MarketRef>()
@@ -43,7 +41,8 @@ export function resolve(
   return { kind: 'markets', refs: [...refs.values()], rejected }
 }
 
-/** Of both venues when both have an event of this name: on each, a slug is the event's own id. */
+/** Of every venue that has an event of this name: on each, a slug is the event's own id. */
 function marketsOfEvent(catalog: CatalogView, slug: string): readonly MarketRef[] {
-  return VENUE_KEYS.flatMap((venue) => catalog.marketsOfEvent(venue, slug)).map(({ ref }) => ref)
+  const { keys } = catalog.names
+  return keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug)).map(({ ref }) => ref)
 }

@@ -5,10 +5,11 @@ import { test } from 'node:test'
 import type { Catalog } from '../../../actors/catalog/catalog.ts'
 import { EventRoutes } from '../../../actors/venue/event-routes.ts'
 import type { CatalogWatcher, MarketFilter, MarketPage } from '../../../actors/views.ts'
-import { nativeMarketId, outcomeId, VenueNames } from '../../../engine/ids.ts'
+import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { venueTable } from '../../../engine/venues/venues.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { eventListing, listing, NAMES, NOON, trade } from '../../support/worlds/builders.ts'
 import { ANY_MARKET as ANY, emptyCatalog } from '../../support/worlds/random-catalog.ts'
@@ -40,7 +41,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
 test('[CAT1] a market is found by its id in any case, split at the configured name, and by its slug', () => {
-  const names = new VenueNames({ a: 'venue', b: 'venue_b' })
+  const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
     undefined,

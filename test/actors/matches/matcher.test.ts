@@ -369,7 +369,7 @@ test('[MATCHER4] in a thread of its own it answers as in place', async () => {
     const put = texts.map(([venue, question], index) => {
       const { ref } = bench.add(venue, `${venue}${index}`, question)
       const market = {
-        venue,
+        ...{ venue, handles: venue === 'a' ? ('slug' as const) : ('ticker' as const) },
         key: ref.nativeId,
         title: question,
         subtitle: '',

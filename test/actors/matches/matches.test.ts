@@ -106,7 +106,7 @@ test('[MATCHES4] only what is surely the same makes twins; all pairs are counted
     matches.put(one, other, judged)
     assert.equal(matches.twinOf(other.ref), index === 0 ? one : null)
     assert.equal(matches.matchOf(other.ref)?.judged, judged)
-    assert.equal(matches.matchOfA(other.ref.number), null)
+    assert.equal(matches.matchOfFirst(other.ref.number), null)
   }
   assert.deepEqual([matches.count, matches.total, matches.highCount], [1, 5, 4])
   for (const market of a) matches.remove(market.ref)

@@ -24,7 +24,7 @@ import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.
 import { SimulatedWorld } from '../../../engine/venues/simulator/world.ts'
 import { FakeEngine } from '../../support/fakes/fake-engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { listing } from '../../support/worlds/builders.ts'
+import { listing, NAMES } from '../../support/worlds/builders.ts'
 import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
 
 /** A catalogue of events, and the owner under test. */
@@ -39,7 +39,7 @@ class Bench {
     this.#engine = new FakeEngine(clock)
     this.sports = new Sports({
       clock,
-      catalog: { event: (venue, id) => this.events.get(`${venue}/${id}`) ?? null },
+      catalog: { names: NAMES, event: (venue, id) => this.events.get(`${venue}/${id}`) ?? null },
     })
   }
 
@@ -123,7 +123,7 @@ describe('games of the simulated world', () => {
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
       /** Truth to the markets of each venue. */
-      const truths = new Map<string, Record<VenueKey, MarketView[]>>()
+      const truths = new Map<string, Record<'a' | 'b', MarketView[]>>()
       for (const venue of ['b', 'a'] as const) {
         for (const event of world.events(venue)) {
           const views = bench.listSimulated(venue, event)

@@ -43,7 +43,10 @@ test('[PROP6] one side is known under its long, short and initial name', () => {
 })
 
 test('[PROP7] countries are known under the codes of both venues; one code of one venue means another', () => {
-  const side = (venue: 'a' | 'b', code: string) => ({ venue, code, name: '' })
+  const side = (venue: 'a' | 'b', code: string) => ({
+    ...{ code, name: '' },
+    handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
+  })
   assert.equal(gradeSides(side('a', 'ury'), side('b', 'uru'), NO_ARENA), 1)
   assert.equal(gradeSides(side('a', 'kor'), side('b', 'cuw'), NO_ARENA), 1)
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_ARENA), 0)

@@ -21,13 +21,13 @@ const NOTHING = { series: null, subtitle: '', suffixes: [], startMs: null, endMs
 const table = new TeamTable()
 
 function slug(nativeId: string, title: string, startMs: number | null = null): GameClue {
-  const clue = clueOfSlug({ ...NOTHING, nativeId, title, startMs })
+  const clue = clueOfSlug('a', { ...NOTHING, nativeId, title, startMs })
   assert.ok(clue !== null, nativeId)
   return clue
 }
 
 function ticker(nativeId: string, title: string, more: object = {}): GameClue {
-  const clue = clueOfTicker({ ...NOTHING, nativeId, title, ...more }, table)
+  const clue = clueOfTicker('b', { ...NOTHING, nativeId, title, ...more }, table)
   assert.ok(clue !== null, nativeId)
   return clue
 }
@@ -35,7 +35,9 @@ function ticker(nativeId: string, title: string, more: object = {}): GameClue {
 const codes = ({ sides }: GameClue) => sides.map(({ code }) => code)
 
 function keys(...clues: readonly GameClue[]) {
-  return pairGames(clues, table).map(({ key, a, b }) => `${key} ${a ? 'a' : ''}${b ? 'b' : ''}`)
+  return pairGames(clues, table).map(
+    ({ key, sides }) => `${key} ${sides.map(({ clue }) => clue.venue).join('')}`,
+  )
 }
 
 describe('leagues', () => {
@@ -67,7 +69,7 @@ describe('clues', () => {
       'nfl-dal-phi-2025-13-04',
       'nfl-mvp-2025-09-04',
     ]) {
-      assert.equal(clueOfSlug({ ...NOTHING, nativeId: id, title: 'Who?' }), null, id)
+      assert.equal(clueOfSlug('a', { ...NOTHING, nativeId: id, title: 'Who?' }), null, id)
     }
   })
 
@@ -123,7 +125,7 @@ describe('clues', () => {
       'KXNBADRAFT-26JUN25PICK',
       'KXMVESPORTS-25NOV02DENHOU',
     ]) {
-      assert.equal(clueOfTicker({ ...NOTHING, nativeId: id, title: 'Who?' }, table), null, id)
+      assert.equal(clueOfTicker('b', { ...NOTHING, nativeId: id, title: 'Who?' }, table), null, id)
     }
   })
 
@@ -191,6 +193,7 @@ describe('teams', () => {
     const b = () =>
       [
         clueOfTicker(
+          'b',
           {
             ...NOTHING,
             nativeId: 'KXNCAAFGAME-25OCT18CINOKST',
@@ -203,14 +206,17 @@ describe('teams', () => {
       pairGames(b(), taught).map(({ key }) => key),
       ['cfb-cin-okst-2025-10-18'],
     )
-    taught.learn({
-      venue: 'a',
-      league: 'cfb',
-      code: 'okstcow',
-      name: 'Oklahoma State Cowboys',
-      place: '',
-      nickname: 'Cowboys',
-    })
+    taught.learn(
+      {
+        venue: 'a',
+        league: 'cfb',
+        code: 'okstcow',
+        name: 'Oklahoma State Cowboys',
+        place: '',
+        nickname: 'Cowboys',
+      },
+      'slug',
+    )
     assert.deepEqual(
       pairGames(b(), taught).map(({ key }) => key),
       ['cfb-cin-okstcow-2025-10-18'],
@@ -227,21 +233,21 @@ describe('lists of teams', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let day = 0; day < 8; day += 1) {
-      for (let index = 0; index < 5_000; index += 1) taught.learn(row(`x${index}`))
+      for (let index = 0; index < 5_000; index += 1) taught.learn(row(`x${index}`), 'slug')
     }
-    taught.learn(row('newu', 'New University'))
+    taught.learn(row('newu', 'New University'), 'slug')
     assert.ok(taught.hasCode(league, 'a', 'newu'))
   })
 
   test('[SPORT11] a list without end is cut, and what is known can still change', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
-    for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`))
+    for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`), 'slug')
     assert.ok(taught.hasCode(league, 'a', 'x100'))
     assert.ok(!taught.hasCode(league, 'a', 'x49999'))
     const team = () => taught.team(league, { venue: 'a', code: 'x100', name: '' })
     const before = team()
-    taught.learn(row('x100', 'Quite Another Academy'))
+    taught.learn(row('x100', 'Quite Another Academy'), 'slug')
     assert.notEqual(team(), before)
   })
 })
@@ -325,12 +331,15 @@ describe('games', () => {
     assert.equal(tournamentOf('3M Open Champion?'), '3m open')
     assert.equal(tournamentOf('2025 Ryder Cup Winner'), null)
     assert.equal(tournamentOf('Will the Players be great?'), null)
-    const clue = clueOfGolf('b', {
-      ...NOTHING,
-      nativeId: 'KXPGATOP10-FAIO26',
-      title: 'Farmers Insurance Open Top 10 Finisher',
-      endMs: Date.parse('2026-02-01T23:00:00Z'),
-    })
+    const clue = clueOfGolf(
+      { venue: 'b', handles: 'ticker' },
+      {
+        ...NOTHING,
+        nativeId: 'KXPGATOP10-FAIO26',
+        title: 'Farmers Insurance Open Top 10 Finisher',
+        endMs: Date.parse('2026-02-01T23:00:00Z'),
+      },
+    )
     assert.equal(clue?.date, '2026-01-29')
   })
 

@@ -48,7 +48,7 @@ const table = new TeamTable()
 function clueOfA(row: PolymarketRow, isTimed: boolean): GameClue | null {
   const start = row.markets[0]?.gameStartTime ?? ''
   const startMs = isTimed ? Date.parse(`${start.replace(' ', 'T')}:00`) : Number.NaN
-  return clueOfSlug({
+  return clueOfSlug('a', {
     ...NOTHING,
     nativeId: row.event_slug,
     title: row.title,
@@ -59,7 +59,7 @@ function clueOfA(row: PolymarketRow, isTimed: boolean): GameClue | null {
 function clueOfB(row: KalshiRow, hasSubtitle: boolean): GameClue | null {
   const { event_ticker: nativeId, series_ticker: series, title, sub_title } = row
   const subtitle = hasSubtitle ? sub_title : ''
-  return clueOfTicker({ ...NOTHING, nativeId, series, title, subtitle }, table)
+  return clueOfTicker('b', { ...NOTHING, nativeId, series, title, subtitle }, table)
 }
 
 /** Keys of every clue, and the clues of every key. */
@@ -72,9 +72,12 @@ function keysOf(clues: readonly GameClue[]) {
   const keyOf = new Map<string, string>()
   const anchorsOf = new Map<string, readonly string[]>()
   for (const ofArena of arenas.values()) {
-    for (const { key, a, b } of pairGames(ofArena, table)) {
+    for (const { key, sides } of pairGames(ofArena, table)) {
       assert.ok(!anchorsOf.has(key), `two games are called ${key}`)
-      anchorsOf.set(key, [...(a?.anchors ?? []), ...(b?.anchors ?? [])])
+      anchorsOf.set(
+        key,
+        sides.flatMap(({ anchors }) => anchors),
+      )
       for (const anchor of anchorsOf.get(key) ?? []) keyOf.set(anchor, key)
     }
   }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import { systemClock } from '../../../engine/clock.ts'
-import { VenueNames } from '../../../engine/ids.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
+import { venueTable } from '../../../engine/venues/venues.ts'
 import { api } from '../../../http/api.ts'
 import { documentedAnswers } from '../../../http/documents/answers.ts'
 import { operationId } from '../../../http/documents/names.ts'
@@ -70,7 +70,7 @@ describe('the document', () => {
   })
 
   test('[OPENAPI3] operations have one name each, whatever the venues are called', () => {
-    const named = new VenueNames({ a: 'polymarket', b: 'kalshi' })
+    const named = venueTable({ a: 'polymarket', b: 'kalshi' })
     const ids = face.routes.map((route) => operationId(route, NAMES))
     assert.equal(new Set(ids).size, ids.length)
     for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/)

@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { EngineError } from '../../../engine/errors.ts'
-import { VenueNames } from '../../../engine/ids.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
+import { venueTable } from '../../../engine/venues/venues.ts'
 import { DetailSchema, MarketSchema, MarketsSchema, ProblemsSchema } from '../../../http/schemas.ts'
 import { gotFrom } from '../../support/clients/checked-answer.ts'
 import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
@@ -203,7 +203,7 @@ describe('GET /v1/markets/{market_id}', () => {
 })
 
 test('[MARKETS9] configured venue names are the only ones accepted and shown', async () => {
-  const names = new VenueNames({ a: 'polymarket', b: 'kalshi' })
+  const names = venueTable({ a: 'polymarket', b: 'kalshi' })
   const renamed = await openFace({ names })
   renamed.engine.add('Rain')
   const market = await renamed.get('/v1/markets/polymarket_rain')

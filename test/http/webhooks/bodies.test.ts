@@ -5,10 +5,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { LifecycleUpdate, Update, WhaleUpdate } from '../../../engine/events.ts'
-import { VenueNames, webhookId } from '../../../engine/ids.ts'
+import { webhookId } from '../../../engine/ids.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
+import { venueTable } from '../../../engine/venues/venues.ts'
 import type { WebhookEventType } from '../../../engine/webhooks/webhook.ts'
 import { api } from '../../../http/api.ts'
 import { openapi } from '../../../http/documents/openapi.ts'
@@ -34,7 +36,7 @@ interface Told {
 }
 
 /** A world with two markets, and everything that was told in it. */
-function world(names: VenueNames = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
+function world(names: VenueTable = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock, names)
   const updates: Update[] = []
@@ -158,7 +160,7 @@ describe('bodies', () => {
   })
 
   test('[HOOKBODY3] a match is told with both markets, under the names of their venues, whichever of them told it', () => {
-    const names = new VenueNames({ a: 'polymarket', b: 'kalshi' })
+    const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)
     const { data } = read(

@@ -12,9 +12,11 @@ import type {
   SearchQuery,
   SliceQuery,
 } from '../../../actors/views.ts'
-import { VENUE_KEYS, type VenueKey, type VenueNames } from '../../../engine/ids.ts'
+import { ByVenue } from '../../../engine/by-venue.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
 import type { EventListing, MarketNumber, MarketStatus } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
 import { NOON } from '../worlds/builders.ts'
 import { FakeEvent, hasTag, hasWords, isSame, isWantedEvent } from './fake-events.ts'
 import { type FakeMarket, slice } from './fake-market.ts'
@@ -24,7 +26,7 @@ type VenueTrade = ReturnType<CatalogView['venueTrades']>[number]
 type EventQuery = Parameters<CatalogView['listEvents']>[0]
 
 export class FakeCatalog implements CatalogView {
-  readonly names: VenueNames
+  readonly names: VenueTable
   isLoaded = true
   /** By unified id in lower case. */
   readonly byId = new Map<string, FakeMarket>()
@@ -34,10 +36,10 @@ export class FakeCatalog implements CatalogView {
   readonly eventPins = new Map<number, readonly FakeEvent[]>()
   /** How many trades each venue had in each millisecond. */
   readonly #tradesAt = new Map<string, number>()
-  readonly #trades: Record<VenueKey, VenueTrade[]> = { a: [], b: [] }
+  readonly #trades = new ByVenue((): VenueTrade[] => [])
   #pinCount = 0
 
-  constructor(names: VenueNames) {
+  constructor(names: VenueTable) {
     this.names = names
   }
 
@@ -51,7 +53,7 @@ export class FakeCatalog implements CatalogView {
 
   /** Notes a trade among its venue's. */
   noteTrade({ ref }: MarketView, trade: VenueTrade['trade']): void {
-    const rows = this.#trades[ref.venue]
+    const rows = this.#trades.of(ref.venue)
     const moment = `${ref.venue} ${trade.timeMs}`
     const venueOrdinal = this.#tradesAt.get(moment) ?? 0
     this.#tradesAt.set(moment, venueOrdinal + 1)
@@ -110,13 +112,13 @@ export class FakeCatalog implements CatalogView {
   }
 
   venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[] {
-    const rows = this.#trades[venue].map((row) => ({ ...row, timeMs: row.trade.timeMs }))
+    const rows = this.#trades.of(venue).map((row) => ({ ...row, timeMs: row.trade.timeMs }))
     const found = slice(rows, query, (row) => row.venueOrdinal)
     return found.map(({ market, venueOrdinal, trade }) => ({ market, venueOrdinal, trade }))
   }
 
   oldestVenueTradeMs(venue: VenueKey): TimeMs | null {
-    const times = this.#trades[venue].map(({ trade }) => trade.timeMs)
+    const times = this.#trades.of(venue).map(({ trade }) => trade.timeMs)
     return times.sort((one, two) => one - two)[0] ?? null
   }
 
@@ -150,12 +152,11 @@ export class FakeCatalog implements CatalogView {
   }
 
   counts() {
-    const counts = {
-      a: { open: 0, closed: 0, resolved: 0 } satisfies Record<MarketStatus, number>,
-      b: { open: 0, closed: 0, resolved: 0 } satisfies Record<MarketStatus, number>,
-    }
-    for (const venue of VENUE_KEYS) {
-      for (const { summary } of this.markets(venue)) counts[venue][summary.status] += 1
+    const counts: Partial<Record<VenueKey, Record<MarketStatus, number>>> = {}
+    for (const venue of this.names.keys) {
+      const ofVenue = { open: 0, closed: 0, resolved: 0 }
+      for (const { summary } of this.markets(venue)) ofVenue[summary.status] += 1
+      counts[venue] = ofVenue
     }
     return counts
   }

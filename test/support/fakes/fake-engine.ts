@@ -12,11 +12,12 @@ import type {
 } from '../../../actors/views.ts'
 import { WhaleLog } from '../../../actors/whales/log.ts'
 import type { Clock } from '../../../engine/clock.ts'
-import type { VenueKey, VenueNames } from '../../../engine/ids.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
 import type { EventListing, MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { Server } from '../../../http/server.ts'
 import type { WhaleTable } from '../../../storage/contract/whales.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
@@ -82,7 +83,7 @@ export class FakeEngine implements EngineView {
   isHealthy = true
   databaseBytes = 4_096
 
-  constructor(clock: Clock, names: VenueNames = NAMES) {
+  constructor(clock: Clock, names: VenueTable = NAMES) {
     this.clock = clock
     this.catalog = new FakeCatalog(names)
     this.venueViews = (['a', 'b'] as const).map((venue) => ({

@@ -11,11 +11,11 @@ import type {
   MarketPrice,
   Trade,
 } from '../../../engine/events.ts'
-import type { VenueNames } from '../../../engine/ids.ts'
 import { type Bar, barOf, joined } from '../../../engine/market/candle.ts'
 import type { MarketListing, MarketRef } from '../../../engine/market/market.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import { notionalMicros, priceMicros, sizeMicros, type TimeMs } from '../../../engine/units.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
 import { NaiveBook } from '../twins/naive-book.ts'
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
@@ -28,7 +28,7 @@ export const presentRun = 9
 export interface FakeWorld {
   readonly clock: Clock
   readonly publisher: Publisher
-  readonly catalog: { readonly names: VenueNames }
+  readonly catalog: { readonly names: VenueTable }
 }
 
 /** One market, moved by the test. */

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { type Clock, systemClock } from '../../../engine/clock.ts'
-import type { VenueNames } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { CallPolicy } from '../../../engine/webhooks/post.ts'
 import { createServer, type Server } from '../../../http/server.ts'
 import type { Channel } from '../../../http/ws/channels/channel.ts'
@@ -37,7 +37,7 @@ export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false
 export async function openFace(
   set: {
     clock?: Clock
-    names?: VenueNames
+    names?: VenueTable
     isMetricsPublic?: boolean
     webhookPolicy?: CallPolicy
     corsOrigins?: readonly string[]

@@ -41,6 +41,7 @@ function wordsOf(text: string): Words {
 /** A market as little as a test says of it. */
 export function subject(set: Partial<MatchMarket> & Pick<MatchMarket, 'venue'>): MatchMarket {
   return {
+    handles: set.venue === 'b' ? 'ticker' : 'slug',
     ...{ key: set.title ?? '', title: '', subtitle: '', outcomes: [], rules: '', handle: '' },
     ...{ eventKey: null, eventTitle: '', eventSubtitle: '', series: null, category: null },
     ...{ tags: [], startMs: null, closeMs: null, strike: null, betType: '', line: null },

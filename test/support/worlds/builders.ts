@@ -9,14 +9,15 @@ import type {
   TradeEvent,
   Update,
 } from '../../../engine/events.ts'
-import { nativeEventId, nativeMarketId, outcomeId, VenueNames } from '../../../engine/ids.ts'
+import { nativeEventId, nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketRef } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
 import { priceMicros, sizeMicros, timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'
+import { venueTable } from '../../../engine/venues/venues.ts'
 
-export const NAMES = new VenueNames({ a: 'venue_a', b: 'venue_b' })
+export const NAMES = venueTable({ a: 'venue_a', b: 'venue_b' })
 export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
 
 export const level = (price: number, size: number): Level => ({

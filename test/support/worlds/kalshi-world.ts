@@ -2,7 +2,6 @@
 // Not for the moving world (world.ts) or for clients (kalshi-client.ts).
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../../engine/events.ts'
-import type { VenueKey } from '../../../engine/ids.ts'
 import {
   type PriceMicros,
   priceMicros,
@@ -19,6 +18,7 @@ import type {
   SimMarket,
   SimStatus,
   SimTrade,
+  SimVenue,
   World,
   WorldChange,
 } from '../../../engine/venues/simulator/model.ts'
@@ -105,19 +105,19 @@ export class StubWorld implements World {
   nowMs(): TimeMs {
     return this.#clock.nowMs()
   }
-  events(venue: VenueKey): readonly SimEvent[] {
+  events(venue: SimVenue): readonly SimEvent[] {
     return venue === 'b' ? this.#events : []
   }
-  markets(venue: VenueKey): readonly SimMarket[] {
+  markets(venue: SimVenue): readonly SimMarket[] {
     return venue === 'b' ? this.#markets : []
   }
-  market(_venue: VenueKey, nativeId: string): StubMarket | null {
+  market(_venue: SimVenue, nativeId: string): StubMarket | null {
     return this.#markets.find((market) => market.listing.nativeId === nativeId) ?? null
   }
   marketOfToken(): null {
     return null
   }
-  event(_venue: VenueKey, nativeId: string): SimEvent | null {
+  event(_venue: SimVenue, nativeId: string): SimEvent | null {
     return this.#events.find((event) => event.nativeId === nativeId) ?? null
   }
   trades(): readonly SimTrade[] {

@@ -1,17 +1,16 @@
 // Invented listings for tests of the world's motion, with plain defaults: what a test sets is what
 // matters to it. Not for tests of the calendar's words, which use the real one.
 
-import type { VenueKey } from '../../../engine/ids.ts'
 import { PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
-import type { SimListing } from '../../../engine/venues/simulator/model.ts'
+import type { SimListing, SimVenue } from '../../../engine/venues/simulator/model.ts'
 import type { Plan } from '../../../engine/venues/simulator/world.ts'
 
 export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
 const DAY_MS = 86_400_000
 
 export interface MarketSketch {
-  readonly venue?: VenueKey
+  readonly venue?: SimVenue
   readonly prior?: number
   readonly moverKey?: string
   readonly isInverted?: boolean
@@ -83,7 +82,7 @@ export function planMany(count: number): PlannedMarket[] {
   return markets
 }
 
-function listingOf(venue: VenueKey, index: number, nativeId: string): SimListing {
+function listingOf(venue: SimVenue, index: number, nativeId: string): SimListing {
   const at = (days: number): TimeMs => timeMs(NOON + days * DAY_MS)
   return {
     venue,

@@ -3,7 +3,6 @@
 
 import { createHash } from 'node:crypto'
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
-import type { VenueKey } from '../../../engine/ids.ts'
 import {
   PRICE_ONE,
   type PriceMicros,
@@ -23,6 +22,7 @@ import type {
   SimStatus,
   SimTeam,
   SimTrade,
+  SimVenue,
   World,
   WorldChange,
 } from '../../../engine/venues/simulator/model.ts'
@@ -98,15 +98,15 @@ export class StubWorld implements World {
     return this.#clock.nowMs()
   }
 
-  events(venue: VenueKey): readonly SimEvent[] {
+  events(venue: SimVenue): readonly SimEvent[] {
     return venue === 'a' ? this.#events : []
   }
 
-  markets(venue: VenueKey): readonly StubMarket[] {
+  markets(venue: SimVenue): readonly StubMarket[] {
     return venue === 'a' ? this.#markets : []
   }
 
-  market(venue: VenueKey, nativeId: string): StubMarket | null {
+  market(venue: SimVenue, nativeId: string): StubMarket | null {
     return this.markets(venue).find((each) => each.listing.nativeId === nativeId) ?? null
   }
 
@@ -118,7 +118,7 @@ export class StubWorld implements World {
     return null
   }
 
-  event(venue: VenueKey, nativeId: string): SimEvent | null {
+  event(venue: SimVenue, nativeId: string): SimEvent | null {
     return this.events(venue).find((each) => each.nativeId === nativeId) ?? null
   }
 
@@ -126,7 +126,7 @@ export class StubWorld implements World {
     return this.startedMs
   }
 
-  trades(venue: VenueKey): readonly SimTrade[] {
+  trades(venue: SimVenue): readonly SimTrade[] {
     return venue === 'a' ? this.#trades : []
   }
 

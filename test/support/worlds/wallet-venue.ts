@@ -192,7 +192,7 @@ export class WalletWorld {
   #open(): Wallets {
     const wallets = new Wallets({
       ...{ storage: this.storage, port: walletsInPlace(), clock: this.clock, log: silentLog },
-      metrics: new Metrics(),
+      ...{ metrics: new Metrics(), venue: 'a' },
       view: (id) => this.markets.get(id) ?? null,
       market: (number) =>
         [...this.markets.values()].find(({ ref }) => ref.number === number) ?? null,

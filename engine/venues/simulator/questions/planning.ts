@@ -1,9 +1,14 @@
 // One cycle of a slot as planned events: words from the styles, ids, times, pairs. A pure function.
 // Not for: which cycles exist (calendar.ts). Upholds SIMCAL1, SIMCAL3, SIMCAL5 and SIMCAL7.
 
-import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
 import { timeMs } from '../../../units.ts'
-import type { SimEvent, SimListing, SimPairKind } from '../model.ts'
+import {
+  SIM_VENUES,
+  type SimEvent,
+  type SimListing,
+  type SimPairKind,
+  type SimVenue,
+} from '../model.ts'
 import { chainIds, conditionIdOf, uuidOf } from './identity.ts'
 import { chanceOf } from './path.ts'
 import type { EventDraft, MarketDraft, View } from './question.ts'
@@ -38,7 +43,7 @@ export interface PlannedEvent {
 export interface Numbering {
   readonly seed: number
   readonly slotCount: number
-  readonly marketCounts: Readonly<Record<VenueKey, number>>
+  readonly marketCounts: Readonly<Record<SimVenue, number>>
 }
 
 /** No variant drafts more events a cycle at one venue. */
@@ -54,7 +59,7 @@ export function planCycle(
   numbering: Numbering,
   slot: Slot,
   cycle: number,
-  isWanted: (venue: VenueKey) => boolean,
+  isWanted: (venue: SimVenue) => boolean,
   into: PlannedEvent[],
 ): void {
   const wanted = slot.venues.filter(isWanted)
@@ -69,12 +74,12 @@ export function planCycle(
     planEvents({ numbering, slot, venue, cycle, others }, drafts[venue], into)
   }
 
-  function drafted(venue: VenueKey): readonly EventDraft[] {
+  function drafted(venue: SimVenue): readonly EventDraft[] {
     if (!slot.venues.includes(venue)) return []
     return slot.variant.ask(viewOf(numbering.seed, slot, venue, cycle))
   }
 
-  function nativesOf(venue: VenueKey): ReadonlyMap<string, string> {
+  function nativesOf(venue: SimVenue): ReadonlyMap<string, string> {
     const found = new Map<string, string>()
     for (const draft of drafts[venue]) {
       for (const market of draft.markets) {
@@ -102,7 +107,7 @@ export function slotOfNumber(
 interface Placed {
   readonly numbering: Numbering
   readonly slot: Slot
-  readonly venue: VenueKey
+  readonly venue: SimVenue
   readonly cycle: number
   /** The other venue's native ids by question, if the slot is paired. */
   readonly others: ReadonlyMap<string, string> | null
@@ -180,7 +185,7 @@ function planMarket(
   }
 }
 
-function viewOf(seed: number, slot: Slot, venue: VenueKey, cycle: number): View {
+function viewOf(seed: number, slot: Slot, venue: SimVenue, cycle: number): View {
   const trap: SimPairKind = venue === 'b' ? slot.trap : 'same'
   const key = `${slot.variant.key}:${cycle}`
   return {
@@ -212,7 +217,7 @@ export function inCreationOrder(events: PlannedEvent[]): PlannedEvent[] {
   return events.sort(
     (left, right) =>
       left.event.createdMs - right.event.createdMs ||
-      VENUE_KEYS.indexOf(left.event.venue) - VENUE_KEYS.indexOf(right.event.venue) ||
+      SIM_VENUES.indexOf(left.event.venue) - SIM_VENUES.indexOf(right.event.venue) ||
       left.event.number - right.event.number,
   )
 }

@@ -3,9 +3,8 @@
 // each cycle. Not for: which variants exist at a size (slots.ts) or wording (the style files).
 // Upholds SIMCAL4 and SIMCAL5.
 
-import type { VenueKey } from '../../../ids.ts'
 import type { PriceMicros, TimeMs } from '../../../units.ts'
-import type { SimGame, SimListing, SimPairKind, SimTopic } from '../model.ts'
+import type { SimGame, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
 import type { Schedule } from './schedule.ts'
 
 /** A kind of question: "price of a coin above a strike at an hour". */
@@ -48,7 +47,7 @@ export interface Variant {
 /** Which cycle is asked, and for whom. */
 export interface View {
   readonly seed: number
-  readonly venue: VenueKey
+  readonly venue: SimVenue
   /** How this venue's listing differs from the other's; always `same` at venue a. */
   readonly trap: SimPairKind
   readonly cycle: number

@@ -2,9 +2,8 @@
 // out, two days after that one was resolved: so exactly `copies` exist at any time, and a start an
 // hour later finds the same. Not for: what is asked. Upholds SIMCAL1, SIMCAL2 and SIMCAL8.
 
-import type { VenueKey } from '../../../ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, timeMs } from '../../../units.ts'
-import type { SimListing } from '../model.ts'
+import type { SimListing, SimVenue } from '../model.ts'
 import { chanceOf } from './path.ts'
 import type { Slot } from './slots.ts'
 
@@ -17,7 +16,7 @@ export type SlotTimes = Pick<
 >
 
 /** All five times of a cycle at a venue, in order. */
-export function timesOf(slot: Slot, venue: VenueKey, cycle: number): SlotTimes {
+export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   const createdMs = createdOf(slot, venue, cycle)
   const closeMs = closeOf(slot, venue, cycle)
   const lifeMs = closeMs - createdMs
@@ -33,18 +32,18 @@ export function timesOf(slot: Slot, venue: VenueKey, cycle: number): SlotTimes {
 }
 
 /** The close; venue b's is another under the trap other_date. */
-export function closeOf(slot: Slot, venue: VenueKey, cycle: number): number {
+export function closeOf(slot: Slot, venue: SimVenue, cycle: number): number {
   const isShifted = venue === 'b' && slot.trap === 'other_date'
   return slot.variant.schedule.closeMs(cycle) + (isShifted ? slot.variant.otherDateMs : 0)
 }
 
 /** When the cycle is announced. */
-export function createdOf(slot: Slot, venue: VenueKey, cycle: number): number {
+export function createdOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return endOf(slot, venue, cycle - slot.variant.copies) + 1
 }
 
 /** The earliest cycle that has not dropped out; it and the next copies − 1 are those that exist. */
-export function presentFrom(slot: Slot, venue: VenueKey, atMs: number): number {
+export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   let cycle = slot.variant.schedule.cycleNear(atMs - RETENTION_MS)
   while (endOf(slot, venue, cycle) >= atMs) cycle -= 1
   while (endOf(slot, venue, cycle) < atMs) cycle += 1
@@ -52,14 +51,14 @@ export function presentFrom(slot: Slot, venue: VenueKey, atMs: number): number {
 }
 
 /** When the cycle drops out of the world. */
-function endOf(slot: Slot, venue: VenueKey, cycle: number): number {
+function endOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return Math.floor(resultTimes(slot, venue, cycle).resolveMs) + RETENTION_MS
 }
 
 /** Minutes to the result, minutes to an hour more to the end; cycles of a slot keep their order. */
 function resultTimes(
   slot: Slot,
-  venue: VenueKey,
+  venue: SimVenue,
   cycle: number,
 ): { determineMs: number; resolveMs: number } {
   const jitterMs = Math.min(slot.variant.schedule.periodMs / 8, 20 * MINUTE_MS)

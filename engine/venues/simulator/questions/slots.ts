@@ -2,9 +2,8 @@
 // share, a third of the questions at both venues, a quarter of those with a trap.
 // Not for: time (calendar.ts) nor wording. Upholds SIMCAL4 and SIMCAL7.
 
-import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
 import { MINUTE_MS } from '../../../units.ts'
-import type { SimPairKind } from '../model.ts'
+import { SIM_VENUES, type SimPairKind, type SimVenue } from '../model.ts'
 import { FAMILIES } from './families.ts'
 import { chanceOf } from './path.ts'
 import type { Family, Variant, WorldSize } from './question.ts'
@@ -14,15 +13,15 @@ export interface Slot {
   readonly ordinal: number
   readonly family: Family
   readonly variant: Variant
-  readonly venues: readonly VenueKey[]
+  readonly venues: readonly SimVenue[]
   /** `same` unless it is listed at both venues and deceives. */
   readonly trap: SimPairKind
   /** The market indices of its copies at each venue: from start up to, not with, end. */
-  readonly marketsStart: Readonly<Record<VenueKey, number>>
-  readonly marketsEnd: Readonly<Record<VenueKey, number>>
+  readonly marketsStart: Readonly<Record<SimVenue, number>>
+  readonly marketsEnd: Readonly<Record<SimVenue, number>>
   /** Least time from close to result, and from result to the end. */
-  readonly determineMs: Readonly<Record<VenueKey, number>>
-  readonly resolveMs: Readonly<Record<VenueKey, number>>
+  readonly determineMs: Readonly<Record<SimVenue, number>>
+  readonly resolveMs: Readonly<Record<SimVenue, number>>
 }
 
 const PAIRED_SHARE = 1 / 3
@@ -34,7 +33,7 @@ export function planSlots(size: WorldSize): readonly Slot[] {
   const carry = { a: 0, b: 0 }
   FAMILIES.forEach((family, index) => {
     const isLast = index === FAMILIES.length - 1
-    for (const venue of VENUE_KEYS) {
+    for (const venue of SIM_VENUES) {
       carry[venue] = isLast
         ? size.marketsPerVenue - plan.used(venue)
         : carry[venue] + family.share * size.marketsPerVenue
@@ -47,7 +46,7 @@ export function planSlots(size: WorldSize): readonly Slot[] {
 class SlotPlan {
   readonly slots: Slot[] = []
   readonly #size: WorldSize
-  readonly #used: Record<VenueKey, number> = { a: 0, b: 0 }
+  readonly #used: Record<SimVenue, number> = { a: 0, b: 0 }
   #questionCount = 0
   #pairedCount = 0
   #trapCount = 0
@@ -57,12 +56,12 @@ class SlotPlan {
     this.#size = size
   }
 
-  used(venue: VenueKey): number {
+  used(venue: SimVenue): number {
     return this.#used[venue]
   }
 
   /** Adds variants of the family until the budget holds no more; takes them off the budget. */
-  fill(family: Family, budget: Record<VenueKey, number>): void {
+  fill(family: Family, budget: Record<SimVenue, number>): void {
     let refusals = 0
     for (let ordinal = 0; refusals < 4; ordinal += 1) {
       const variant = family.variant(ordinal, this.#size)
@@ -78,8 +77,8 @@ class SlotPlan {
   }
 
   /** Both when pairs are wanting and both have room; else the one with more room, if enough. */
-  #venuesOf(variant: Variant, budget: Record<VenueKey, number>): readonly VenueKey[] {
-    const fits = VENUE_KEYS.filter(
+  #venuesOf(variant: Variant, budget: Record<SimVenue, number>): readonly SimVenue[] {
+    const fits = SIM_VENUES.filter(
       (venue) =>
         variant.counts[venue] > 0 && variant.counts[venue] * variant.copies <= budget[venue] + 1e-6,
     )
@@ -91,7 +90,7 @@ class SlotPlan {
     return budget.a >= budget.b ? ['a'] : ['b']
   }
 
-  #add(family: Family, variant: Variant, venues: readonly VenueKey[]): void {
+  #add(family: Family, variant: Variant, venues: readonly SimVenue[]): void {
     const isPaired = venues.length === 2
     const shared = isPaired ? variant.questions.shared * variant.copies : 0
     const trap = isPaired ? this.#trapOf(variant, shared) : 'same'
@@ -104,7 +103,7 @@ class SlotPlan {
     }
     const marketsStart = { ...this.#used }
     for (const venue of venues) this.#used[venue] += variant.counts[venue] * variant.copies
-    const delay = (venue: VenueKey, word: string): number => chanceOf(variant.key, venue, word)
+    const delay = (venue: SimVenue, word: string): number => chanceOf(variant.key, venue, word)
     this.slots.push({
       ordinal: this.slots.length,
       family,

@@ -2,10 +2,9 @@
 // results as they came, told in order of time to whoever keeps a history. It follows from the seed and the start.
 // Not for: what wallets make of it (wallet-ledgers.ts), nor prices of the past (fair-price.ts). Upholds SIMPAST1 and SIMPAST2.
 
-import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
 import type { Random } from '../../../random.ts'
 import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
-import type { SimStatus, WorldChange } from '../model.ts'
+import { SIM_VENUES, type SimStatus, type SimVenue, type WorldChange } from '../model.ts'
 import { ActivityTree } from './activity-tree.ts'
 import { type LiveMarket, statusAt } from './live-market.ts'
 import type { Trading } from './trading.ts'
@@ -23,7 +22,7 @@ interface Moment {
 
 /** Tells the past; statuses are those of the time told meanwhile, and those of now at the end. */
 export function inventPast(parts: {
-  readonly markets: Readonly<Record<VenueKey, readonly LiveMarket[]>>
+  readonly markets: Readonly<Record<SimVenue, readonly LiveMarket[]>>
   readonly trading: Trading
   readonly random: Random
   readonly nowMs: TimeMs
@@ -43,7 +42,7 @@ export function inventPast(parts: {
       slots.delete(market)
     }
   }
-  const all = VENUE_KEYS.flatMap((venue) => markets[venue])
+  const all = SIM_VENUES.flatMap((venue) => markets[venue])
   const moments: Moment[] = []
   for (const market of all) {
     enter(market, statusAt(market.listing, fromMs))
@@ -86,9 +85,9 @@ function tradeTimes(
   random: Random,
   fromMs: TimeMs,
   toMs: TimeMs,
-): readonly { readonly atMs: TimeMs; readonly venue: VenueKey }[] {
-  const times: { atMs: TimeMs; venue: VenueKey }[] = []
-  for (const venue of VENUE_KEYS) {
+): readonly { readonly atMs: TimeMs; readonly venue: SimVenue }[] {
+  const times: { atMs: TimeMs; venue: SimVenue }[] = []
+  for (const venue of SIM_VENUES) {
     for (let count = 0; count < TRADES_PER_VENUE; count += 1) {
       times.push({ atMs: timeMs(fromMs + random.below(toMs - fromMs)), venue })
     }

@@ -2,9 +2,8 @@
 // the chapter gives them, wallets by their place in the world's list. Not for: when a row is written or read
 // (world-record.ts), nor files (journal.ts). Upholds SIMKEEP1.
 
-import { VENUE_KEYS } from '../../../ids.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../../units.ts'
-import type { SimMarket, SimTrade, SimWallet } from '../model.ts'
+import { SIM_VENUES, type SimMarket, type SimTrade, type SimWallet } from '../model.ts'
 import type { SimulatedWorld } from '../world.ts'
 import type { Row } from './journal.ts'
 import type { LiveMarket } from './live-market.ts'
@@ -152,7 +151,7 @@ export class RowReader {
     else if (kind === ROW.holdingState) this.#holdingState(row)
     else if (kind === ROW.marketState) this.#marketState(row)
     else if (kind === ROW.countState) {
-      VENUE_KEYS.forEach((venue, index) => {
+      SIM_VENUES.forEach((venue, index) => {
         this.#world.skipTrades(venue, numberOf(row[index + 1]))
       })
     } else throw new Error(`no row is of kind ${String(kind)}`)
@@ -248,7 +247,7 @@ export class RowReader {
 
   /** Planned again only when something names it: what only a skipped state mentions need not exist. */
   #addMarket(row: Row): void {
-    const venue = VENUE_KEYS.find((key) => key === row[1])
+    const venue = SIM_VENUES.find((key) => key === row[1])
     const nativeId = String(row[2])
     const eventNumber = numberOf(row[3])
     this.#markets.push(() => {

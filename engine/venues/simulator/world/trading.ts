@@ -3,7 +3,6 @@
 // Not for: quotes (order-flow.ts). Upholds SIMFLOW3 and SIMFLOW4.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
-import type { VenueKey } from '../../../ids.ts'
 import type { Random } from '../../../random.ts'
 import {
   complement,
@@ -13,7 +12,7 @@ import {
   sizeMicros,
   type TimeMs,
 } from '../../../units.ts'
-import type { SimTrade, SimWallet, WorldChange } from '../model.ts'
+import type { SimTrade, SimVenue, SimWallet, WorldChange } from '../model.ts'
 import { BookChanges } from './book-changes.ts'
 import type { LiveMarket } from './live-market.ts'
 import { isQuotable, orderSize, sizeWorth, wantedAsk, wantedBid } from './quotes.ts'
@@ -126,7 +125,7 @@ export class Trading {
   }
 
   /** Taking an ask is buying the first outcome or selling the second; Kalshi knows only buyers. */
-  #words(venue: VenueKey, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
+  #words(venue: SimVenue, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
     const isSeller = venue === 'a' && this.#random.next() < (taken === 'ask' ? 0.2 : 0.45)
     if (taken === 'ask') {
       return isSeller ? { outcomeIndex: 1, side: 'sell' } : { outcomeIndex: 0, side: 'buy' }

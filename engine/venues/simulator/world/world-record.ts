@@ -3,10 +3,9 @@
 // and what wallets had in mind but for redemptions, begin anew. Not for: the form of rows (record-rows.ts) and of
 // files (journal.ts). Upholds SIMKEEP1 to SIMKEEP6.
 
-import { VENUE_KEYS, type VenueKey } from '../../../ids.ts'
 import type { Log } from '../../../process/log.ts'
 import { DAY_MS, TIME_ZERO, type TimeMs, timeMs } from '../../../units.ts'
-import type { WorldChange } from '../model.ts'
+import { SIM_VENUES, type SimVenue, type WorldChange } from '../model.ts'
 import type { EarlierRuns, SimulatedWorld } from '../world.ts'
 import { type Chapter, Journal, type Row } from './journal.ts'
 import { LiveMarket } from './live-market.ts'
@@ -37,7 +36,7 @@ const STATE: ReadonlySet<number> = new Set([
 interface Part {
   chapterCount: number
   rowCount: number
-  readonly tradeCounts: Record<VenueKey, number>
+  readonly tradeCounts: Record<SimVenue, number>
   eventCount: number
   lastMs: TimeMs
 }
@@ -148,7 +147,7 @@ export class WorldRecord implements LedgerRecorder {
     const { world, ledgers } = this.#know()
     const part = this.#partOf(chapter.head.hasState)
     part.chapterCount += 1
-    const countTrades = (venue: VenueKey): number => world.trades(venue).length
+    const countTrades = (venue: SimVenue): number => world.trades(venue).length
     const tradesBefore = { a: countTrades('a'), b: countTrades('b') }
     const eventsBefore = ledgers.eventCount
     const isWanted = (kind: number): boolean => isFirst || !STATE.has(kind)
@@ -156,7 +155,7 @@ export class WorldRecord implements LedgerRecorder {
       reader.read(row)
       if (HISTORY.has(row[0])) part.rowCount += 1
     }
-    for (const venue of VENUE_KEYS) {
+    for (const venue of SIM_VENUES) {
       part.tradeCounts[venue] += countTrades(venue) - tradesBefore[venue]
       part.lastMs = timeMs(Math.max(part.lastMs, world.trades(venue).at(-1)?.atMs ?? 0))
     }
@@ -211,7 +210,7 @@ export class WorldRecord implements LedgerRecorder {
       oldest !== undefined &&
       (this.#parts.length >= this.#partsMax || atMs - oldest.lastMs > PART_AGE_MS_MAX)
     ) {
-      for (const venue of VENUE_KEYS) world.forgetTrades(venue, oldest.tradeCounts[venue])
+      for (const venue of SIM_VENUES) world.forgetTrades(venue, oldest.tradeCounts[venue])
       ledgers.forget(oldest.eventCount, atMs)
       this.#journal.forget(oldest.chapterCount)
       this.#parts.shift()
@@ -254,12 +253,12 @@ export class WorldRecord implements LedgerRecorder {
 
 /** All that earlier rows amount to. */
 function* stateRows(world: SimulatedWorld, ledgers: WalletLedgers): Generator<MakeRow> {
-  const counts = VENUE_KEYS.map(
+  const counts = SIM_VENUES.map(
     (venue) => world.forgottenTradeCount(venue) + world.trades(venue).length,
   )
   yield () => [ROW.countState, ...counts]
   const markets = new Set<LiveMarket>()
-  for (const venue of VENUE_KEYS) {
+  for (const venue of SIM_VENUES) {
     for (const market of world.markets(venue)) if (market instanceof LiveMarket) markets.add(market)
   }
   for (const account of ledgers.all()) {

@@ -205,22 +205,5 @@ describe('corpora', () => {
 })
 
 function eventOf(venue: 'a' | 'b', key: string): MatchEvent {
-  const { title, subtitle, rules, handle, series, category, tags, startMs, closeMs } = subject({
-    venue,
-  })
-  return {
-    venue,
-    key,
-    title,
-    subtitle,
-    rules,
-    handle,
-    series,
-    category,
-    tags,
-    startMs,
-    closeMs,
-    isExclusive: null,
-    markets: [],
-  }
+  return { ...subject({ venue, key }), isExclusive: null, markets: [] }
 }

@@ -40,8 +40,8 @@ test('[MATCHTEXT2] synonyms, abbreviations and adjectives of countries are one w
     assert.deepEqual([...read(one)].sort(), [...read(other)].sort(), one)
   }
   assert.equal(countryOfCode('sui'), countryOfCode('che'))
-  assert.equal(countryOfCode('kor', 'a'), countryOfCode('cuw', 'b'))
-  assert.equal(countryOfCode('kr', 'a'), countryOfCode('kor', 'b'))
+  assert.equal(countryOfCode('kor', 'slug'), countryOfCode('cuw', 'ticker'))
+  assert.equal(countryOfCode('kr', 'slug'), countryOfCode('kor', 'ticker'))
 })
 
 test('[MATCHTEXT3] a district is its state and number; at large is the state', () => {

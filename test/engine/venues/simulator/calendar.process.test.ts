@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { VenueKey } from '../../../../engine/ids.ts'
 import { PRICE_HALF, PRICE_ONE, type TimeMs, timeMs } from '../../../../engine/units.ts'
 import {
   Calendar,
   type PlannedEvent,
   type PlannedMarket,
 } from '../../../../engine/venues/simulator/calendar.ts'
+import type { SimVenue } from '../../../../engine/venues/simulator/model.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -23,7 +23,7 @@ const MOMENTS = [
   '2027-12-31T23:59:59Z',
   '2023-11-14T22:13:20Z',
 ].map(at)
-const VENUES: readonly VenueKey[] = ['a', 'b']
+const VENUES: readonly SimVenue[] = ['a', 'b']
 
 test('[SIMCAL1] a second calendar at a later time plans the same events, deeply equal', () => {
   const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
@@ -279,7 +279,7 @@ test('[SIMCAL7] each venue has the markets asked for, at every size and time', (
 test('[SIMCAL7] a third of the questions is at both venues, a quarter of those deceives', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
-    const venuesOf = new Map<string, Set<VenueKey>>()
+    const venuesOf = new Map<string, Set<SimVenue>>()
     const kindOf = new Map<string, string>()
     for (const { listing } of markets) {
       const venues = venuesOf.get(listing.questionKey) ?? new Set()
@@ -381,7 +381,7 @@ function byNumber(events: readonly PlannedEvent[]): ReadonlyMap<string, PlannedE
   )
 }
 
-function nativeIds(events: readonly PlannedEvent[], venue: VenueKey): ReadonlySet<string> {
+function nativeIds(events: readonly PlannedEvent[], venue: SimVenue): ReadonlySet<string> {
   return new Set(
     marketsOf(events)
       .filter(({ listing }) => listing.venue === venue)

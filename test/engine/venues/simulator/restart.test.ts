@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { VENUE_KEYS } from '../../../../engine/ids.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Calendar } from '../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
+import { SIM_VENUES } from '../../../../engine/venues/simulator/model.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
@@ -31,7 +31,7 @@ test('[SIMWORLD11] after three days a fresh start has the same markets, statuses
   }
   assert.ok(created > 10, `${created} created`)
   const fresh = start()
-  for (const venue of VENUE_KEYS) {
+  for (const venue of SIM_VENUES) {
     const facts = (world: SimulatedWorld) =>
       world
         .markets(venue)

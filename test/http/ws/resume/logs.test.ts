@@ -227,7 +227,7 @@ describe('trades', () => {
     const [fromMs, toMs] = [timeMs(1_000), timeMs(2_000)]
     tradeLog.addLoss(old.number, 6, { venue: 'a', market: null, fromMs, toMs, count: 4 })
     const position = { epoch: 'k3f9c2', offset: publisher.offset('trades') }
-    const platform = catalog.names.b
+    const platform = catalog.names.platform('b')
     publisher.publish({
       ...{ kind: 'gap', channel: 'trades', venue: 'b', platform },
       ...{ market: market(3).ref, fromMs: timeMs(3_000), toMs: timeMs(4_000), count: null },

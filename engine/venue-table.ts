@@ -1,0 +1,121 @@
+// What a venue is to everything outside its folder, and the table of venues with the names that users see. A difference
+// between venues is a fact here, asked for by what it is. Not for: the venues themselves (engine/venues/venues.ts lists
+// them), nor what an opened venue does (engine/venues/venue.ts). Upholds ID1, ID2, ID3.
+
+import { type MarketId, marketId, type NativeMarketId, type VenueKey } from './ids.ts'
+
+/**
+ * How a venue's addresses say what a market asks. `slug`: words with hyphens and a day
+ * ("nfl-dal-phi-2025-09-04"), with a listed start. `ticker`: a series and packed codes
+ * ("KXNFLGAME-25NOV02DENHOU-DEN"), whose listed times are those of the end.
+ */
+export type HandleForm = 'slug' | 'ticker'
+
+/** What differs between venues, as far as anything outside a venue's folder asks for it. */
+export interface VenueFacts {
+  readonly key: VenueKey
+  /** The wire protocol: its folder under engine/venues/, and the word of `npm run record`. */
+  readonly protocol: string
+  /** What users see in ids, paths and `platform`, unless the configuration names the venue otherwise. */
+  readonly name: string
+  readonly handles: HandleForm
+  /** The venue's own words for the id of a market, and of its event where that is not the slug. */
+  readonly idFields: { readonly market: string; readonly event: string | null }
+  /** An id of a market that documents give as an example; null: they take another venue's. */
+  readonly exampleMarket: string | null
+  /** Whether the venue says who trades: the wallets of the service are those of this venue. */
+  readonly hasWallets: boolean
+}
+
+/** The venues in the order of their letters; names are `[a-z][a-z0-9_-]{0,31}`. */
+export class VenueTable {
+  readonly all: readonly VenueFacts[]
+  /** The venue that documents take for their examples. */
+  readonly first: VenueFacts
+  readonly keys: readonly VenueKey[]
+  /** The names of all venues, in the order of the table. */
+  readonly platforms: readonly string[]
+  readonly #byKey: ReadonlyMap<VenueKey, VenueFacts>
+  readonly #byName: ReadonlyMap<string, VenueKey>
+
+  /** Throws an Error when there is no venue, when letters do not ascend, when names repeat, or when two venues have wallets. */
+  constructor(venues: readonly VenueFacts[]) {
+    const [first] = venues
+    if (first === undefined) throw new Error('there is a venue at least')
+    this.all = venues
+    this.first = first
+    this.keys = venues.map(({ key }) => key)
+    this.platforms = venues.map(({ name }) => name)
+    this.#byKey = new Map(venues.map((facts) => [facts.key, facts]))
+    this.#byName = new Map(venues.map(({ key, name }) => [name, key]))
+    if (this.keys.join() !== [...this.#byKey.keys()].sort().join()) {
+      throw new Error('the letters of venues ascend, each taken once')
+    }
+    if (this.#byName.size < venues.length) throw new Error('no two venues have one name')
+    if (venues.filter(({ hasWallets }) => hasWallets).length > 1) {
+      throw new Error('wallets are those of one venue')
+    }
+  }
+
+  /** Throws an Error for a letter that is not in the table. */
+  of(venue: VenueKey): VenueFacts {
+    const facts = this.#byKey.get(venue)
+    if (facts === undefined) throw new Error(`no venue has the letter ${venue}`)
+    return facts
+  }
+
+  /** The venue whose traders are known; null: there is none. */
+  get walletVenue(): VenueFacts | null {
+    return this.all.find(({ hasWallets }) => hasWallets) ?? null
+  }
+
+  /** The same for who has a wallet in hand. Throws an Error where no venue says who trades. */
+  get ofWallets(): VenueFacts {
+    const venue = this.walletVenue
+    if (venue === null) throw new Error('no venue says who trades')
+    return venue
+  }
+
+  /** A market id that documents give as an example. */
+  get exampleId(): string {
+    const venue = this.all.find(({ exampleMarket }) => exampleMarket !== null)
+    return `${venue?.name ?? ''}_${venue?.exampleMarket ?? ''}`
+  }
+
+  has(venue: VenueKey): boolean {
+    return this.#byKey.has(venue)
+  }
+
+  /** The `platform` value of a venue; of one that has left the table, a name made of its letter. */
+  platform(venue: VenueKey): string {
+    return this.#byKey.get(venue)?.name ?? `venue_${venue}`
+  }
+
+  /** The venue of a `platform` value; null for an unknown one. */
+  venue(platform: string): VenueKey | null {
+    return this.#byName.get(platform) ?? null
+  }
+
+  /** The unified id of a market. */
+  marketId(venue: VenueKey, native: NativeMarketId): MarketId {
+    return marketId(this.platform(venue), native)
+  }
+
+  /**
+   * Splits a unified id at the configured prefix, never at the first underscore; case-insensitive.
+   * Null when it begins with no prefix. When one name begins with another, the longer wins.
+   */
+  split(id: string): { venue: VenueKey; native: string } | null {
+    const lower = id.toLowerCase()
+    let best: { venue: VenueKey; native: string } | null = null
+    let bestLength = -1
+    for (const { key: venue, name } of this.all) {
+      const prefix = `${name}_`
+      if (prefix.length > bestLength && lower.startsWith(prefix)) {
+        best = { venue, native: id.slice(prefix.length) }
+        bestLength = prefix.length
+      }
+    }
+    return best
+  }
+}

@@ -1,0 +1,14 @@
+// What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
+
+import type { VenueFacts } from '../../venue-table.ts'
+
+/** The key is the letter in every stored record of this venue. */
+export const KALSHI: VenueFacts = {
+  key: 'b',
+  protocol: 'kalshi',
+  name: 'venue_b',
+  handles: 'ticker',
+  idFields: { market: 'ticker', event: 'event_ticker' },
+  exampleMarket: 'KXNFLGAME-25NOV02DENHOU-DEN',
+  hasWallets: false,
+}

@@ -1,0 +1,14 @@
+// What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
+
+import type { VenueFacts } from '../../venue-table.ts'
+
+/** The key is the letter in every stored record of this venue. */
+export const POLYMARKET: VenueFacts = {
+  key: 'a',
+  protocol: 'polymarket',
+  name: 'venue_a',
+  handles: 'slug',
+  idFields: { market: 'condition_id', event: null },
+  exampleMarket: null,
+  hasWallets: true,
+}
