@@ -10,12 +10,12 @@ import { systemClock } from '../engine/clock.ts'
 import { type Judge, openJudge } from '../engine/matching/compare/judge.ts'
 import { MATCH_SCORE } from '../engine/matching/compare/score.ts'
 import { type CorpusMatches, matchCorpus } from '../engine/matching/offline/match-corpus.ts'
-import type { MatchMarket } from '../engine/matching/read/subject.ts'
 import { PairFinder } from '../engine/matching/search/pair-finder.ts'
 import type { ScoredPair } from '../engine/matching/search/pair-graph.ts'
 import { understandMarket } from '../engine/matching/understand/understand.ts'
 import { seededRandom } from '../engine/random.ts'
 import { finish } from '../engine/steps.ts'
+import type { MatchMarket } from '../engine/subject.ts'
 import { type MatchingWorld, matchingWorld } from '../test/support/worlds/matching-world.ts'
 import {
   type Bench,

@@ -14,7 +14,7 @@ import {
   matchCorpus,
   type VenueSubjects,
 } from '../matching/offline/match-corpus.ts'
-import type { MatchEvent, MatchMarket } from '../matching/read/subject.ts'
+import type { MatchEvent, MatchMarket } from '../subject.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import type { Steps } from '../steps.ts'
 import { runCommand } from './asking.ts'

@@ -1,6 +1,6 @@
 // What crosses the thread of the matcher, both ways. Not for: who asks, and when (actors/matches/matcher.ts).
 
-import type { MatchMarket } from './read/subject.ts'
+import type { MatchMarket } from '../subject.ts'
 import type { ScoredPair } from './search/pair-graph.ts'
 
 /**

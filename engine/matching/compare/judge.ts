@@ -3,7 +3,7 @@
 // Not for: how a pair is judged (score.ts).
 // Upholds CORPUS8.
 
-import type { MatchEvent, MatchMarket } from '../read/subject.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import { everything, type Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
 import { Corpus } from './corpus.ts'

@@ -2,11 +2,11 @@
 // markets. What is neither reads as nothing. Not for: reading files (commands/dump-lines.ts). Upholds CORPUS7.
 
 import type { VenueKey } from '../../ids.ts'
+import { type Row, rowsOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
-import { eventOfGamma, marketOfGamma } from '../read/gamma.ts'
-import { eventOfKalshi, marketOfKalshi } from '../read/kalshi.ts'
-import { type Row, rowsOf } from '../read/row-fields.ts'
-import type { MatchEvent, MatchMarket } from '../read/subject.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
+import { eventOfKalshi, marketOfKalshi } from '../../venues/kalshi/subjects.ts'
+import { eventOfGamma, marketOfGamma } from '../../venues/polymarket/subjects.ts'
 
 /** Adds what a row tells; false when it tells nothing. */
 export function addDumpRow(

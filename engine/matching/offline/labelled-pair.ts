@@ -1,11 +1,11 @@
 // Pairs of the two venues with somebody's label, one JSON object a line, as the evaluation reads them.
 // Not for: pairs that matching finds (score.ts).
 
+import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
-import { eventOfGamma, marketOfGamma } from '../read/gamma.ts'
-import { eventOfKalshi, marketOfKalshi } from '../read/kalshi.ts'
-import { type Row, textOf } from '../read/row-fields.ts'
-import type { MatchEvent, MatchMarket } from '../read/subject.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
+import { eventOfKalshi, marketOfKalshi } from '../../venues/kalshi/subjects.ts'
+import { eventOfGamma, marketOfGamma } from '../../venues/polymarket/subjects.ts'
 
 interface Labelled {
   /** Whether Yes means Yes and both settle alike, by the label. */

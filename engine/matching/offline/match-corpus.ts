@@ -4,8 +4,8 @@
 
 import type { VenueKey } from '../../ids.ts'
 import type { Steps } from '../../steps.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { Judge, PairScore } from '../compare/judge.ts'
-import type { MatchEvent, MatchMarket } from '../read/subject.ts'
 import { assign } from '../search/assignment.ts'
 import { judgePartners } from '../search/judge-partners.ts'
 import { MarketIndex } from '../search/market-index.ts'

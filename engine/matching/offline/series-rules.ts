@@ -2,10 +2,10 @@
 // …", "Both: …"): the two halves of a note go through the same comparison as rule texts do. A note that says
 // nothing of one venue leaves nothing to recognise. Not for: single pairs (score.ts). Upholds SCORE9.
 
+import { textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import { type RuleDifference, ruleDifferences } from '../compare/rule-differences.ts'
 import { lonelyTerms } from '../compare/rule-terms.ts'
-import { textOf } from '../read/row-fields.ts'
 
 /** A line a family that differs, and a summary. */
 export function seriesReport(rows: readonly unknown[]): readonly string[] {

@@ -5,8 +5,8 @@
 
 import { ByVenue } from '../../by-venue.ts'
 import { isBefore, type VenueKey } from '../../ids.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { Judge } from '../compare/judge.ts'
-import type { MatchEvent, MatchMarket } from '../read/subject.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 import { keysOfEvent, keysOfMarket } from './keys.ts'
 

@@ -3,9 +3,9 @@
 // a confirmed one is chosen; other pairs of its markets stand until they are looked for again. Not for: whole dumps
 // (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13.
 
+import type { MatchMarket } from '../../subject.ts'
 import { confirmed } from '../compare/confirmation.ts'
 import { type Judge, openJudge } from '../compare/judge.ts'
-import type { MatchMarket } from '../read/subject.ts'
 import type {
   ChangeTask,
   FindTask,

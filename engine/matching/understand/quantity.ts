@@ -2,7 +2,7 @@
 // and how two ranges stand to each other. Not for: ordinals such as "top 10" or "season 24" (marks.ts).
 // Upholds PROP1 to PROP3, PROP17.
 
-import type { Strike } from '../read/subject.ts'
+import type { Strike } from '../../subject.ts'
 
 /** All x with low ≤ x ≤ high, ends excluded where open. */
 export interface Quantity {

@@ -4,8 +4,8 @@
 
 import type { VenueKey } from '../../ids.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { HandleForm } from '../../venue-table.ts'
-import type { MatchEvent, MatchMarket } from '../read/subject.ts'
 import {
   type DateMention,
   type Day,

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareFixtures, gameVerdict } from '../../../engine/matching/compare/fixtures.ts'
-import type { MatchMarket } from '../../../engine/matching/read/subject.ts'
 import {
   arenaOfSeries,
   arenaOfSlug,
@@ -14,6 +13,7 @@ import { betOf } from '../../../engine/matching/understand/bets.ts'
 import type { Fixture } from '../../../engine/matching/understand/fixture.ts'
 import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/understand/sides.ts'
 import { understandMarket } from '../../../engine/matching/understand/understand.ts'
+import type { MatchMarket } from '../../../engine/subject.ts'
 import { marketA, marketB } from './subjects.ts'
 
 function gameOf(market: MatchMarket): Fixture {

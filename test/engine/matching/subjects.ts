@@ -1,8 +1,8 @@
 // Made-up markets and events for the tests of matching, as short as a test wants them.
 
-import { eventOfGamma, marketOfGamma } from '../../../engine/matching/read/gamma.ts'
-import { eventOfKalshi, marketOfKalshi } from '../../../engine/matching/read/kalshi.ts'
-import type { MatchEvent, MatchMarket } from '../../../engine/matching/read/subject.ts'
+import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
+import { eventOfKalshi, marketOfKalshi } from '../../../engine/venues/kalshi/subjects.ts'
+import { eventOfGamma, marketOfGamma } from '../../../engine/venues/polymarket/subjects.ts'
 
 /** A market of venue a by question, slug and closing day. */
 export function marketA(question: string, slug = '', endDate = '', more = {}): MatchMarket {

@@ -2,7 +2,7 @@
 // tests of whoever looks for pairs, whatever the real judge thinks.
 
 import type { Judge, PairScore } from '../../../engine/matching/compare/judge.ts'
-import type { MatchMarket } from '../../../engine/matching/read/subject.ts'
+import type { MatchMarket } from '../../../engine/subject.ts'
 
 type Words = ReadonlySet<string>
 

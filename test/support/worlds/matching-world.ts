@@ -3,8 +3,8 @@
 
 import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
 import type { VenueSubjects } from '../../../engine/matching/offline/match-corpus.ts'
-import type { MatchEvent, MatchMarket } from '../../../engine/matching/read/subject.ts'
 import { seededRandom } from '../../../engine/random.ts'
+import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { Calendar } from '../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../engine/venues/simulator/faults.ts'

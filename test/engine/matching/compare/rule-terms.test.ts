@@ -5,10 +5,10 @@ import { describe, test } from 'node:test'
 import { Corpus } from '../../../../engine/matching/compare/corpus.ts'
 import { otherTerms } from '../../../../engine/matching/compare/rule-terms.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
-import type { MatchMarket } from '../../../../engine/matching/read/subject.ts'
 import { isNegative } from '../../../../engine/matching/understand/polarity.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
 import { understandMarket } from '../../../../engine/matching/understand/understand.ts'
+import type { MatchMarket } from '../../../../engine/subject.ts'
 import { marketA, marketB } from '../subjects.ts'
 
 const corpus = new Corpus([])

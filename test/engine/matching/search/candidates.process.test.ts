@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { MatchMarket } from '../../../../engine/matching/read/subject.ts'
 import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/candidates.ts'
 import {
   type BlockingKeys,
@@ -11,6 +10,7 @@ import {
 } from '../../../../engine/matching/search/keys.ts'
 import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
+import type { MatchMarket } from '../../../../engine/subject.ts'
 import { subject } from '../../../support/twins/word-judge.ts'
 import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { confirmed } from '../../../../engine/matching/compare/confirmation.ts'
-import type { MatchMarket } from '../../../../engine/matching/read/subject.ts'
 import { openPairFinder, PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchChanges, MatchTask, PairWord } from '../../../../engine/matching/task.ts'
+import type { MatchMarket } from '../../../../engine/subject.ts'
 import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
 import { marketA, marketB } from '../subjects.ts'
 

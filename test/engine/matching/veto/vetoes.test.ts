@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { Corpus } from '../../../../engine/matching/compare/corpus.ts'
 import { ruleDifferences } from '../../../../engine/matching/compare/rule-differences.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
-import type { MatchEvent, MatchMarket } from '../../../../engine/matching/read/subject.ts'
 import {
   understandEvent,
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
 import { capOf, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
+import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
 const corpus = new Corpus([])

@@ -1,7 +1,7 @@
 // Fields of JSON rows whose shape nobody promises: what is missing or of another type reads as nothing.
 // Not for: rows the engine trades on, which have schemas at their venue's border.
 
-import { isRecord } from '../../json-record.ts'
+import { isRecord } from './json-record.ts'
 
 export type Row = { readonly [key: string]: unknown }
 

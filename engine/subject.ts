@@ -2,11 +2,11 @@
 // Not for: what the texts mean (proposition.ts). Readers from the catalogue's listings stand here; from the
 // venues' JSON in engine/matching/read/gamma.ts and engine/matching/read/kalshi.ts, from labelled pairs in labelled-pair.ts.
 
-import type { VenueKey } from '../../ids.ts'
-import type { EventListing, MarketListing } from '../../market/market.ts'
-import type { HandleForm } from '../../venue-table.ts'
-import { marketOfGamma } from './gamma.ts'
-import { marketOfKalshi } from './kalshi.ts'
+import type { VenueKey } from './ids.ts'
+import type { EventListing, MarketListing } from './market/market.ts'
+import type { HandleForm } from './venue-table.ts'
+import { marketOfKalshi } from './venues/kalshi/subjects.ts'
+import { marketOfGamma } from './venues/polymarket/subjects.ts'
 
 /** The bound of a numeric question as the venue states it beside its text. */
 export interface Strike {

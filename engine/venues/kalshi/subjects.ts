@@ -10,8 +10,8 @@ import {
   textOf,
   textsOf,
   timeOf,
-} from './row-fields.ts'
-import type { MatchEvent, MatchMarket, Strike } from './subject.ts'
+} from '../../json-fields.ts'
+import type { MatchEvent, MatchMarket, Strike } from '../../subject.ts'
 
 /** A Kalshi market; its event adds title, sub-title and series. */
 export function marketOfKalshi(row: Row, event: Row | null): MatchMarket {

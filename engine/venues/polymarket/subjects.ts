@@ -1,7 +1,6 @@
 // Venue a's rows, whole or reduced, as subjects of matching: Gamma markets and events as its REST and
 // recorded dumps have them. Not for: the catalogue (engine/venues/polymarket/catalog/listing.ts).
 
-import { isRecord } from '../../json-record.ts'
 import {
   flagOf,
   maybeText,
@@ -11,8 +10,9 @@ import {
   textOf,
   textsOf,
   timeOf,
-} from './row-fields.ts'
-import type { MatchEvent, MatchMarket } from './subject.ts'
+} from '../../json-fields.ts'
+import { isRecord } from '../../json-record.ts'
+import type { MatchEvent, MatchMarket } from '../../subject.ts'
 
 /** A Gamma market; its event is taken from the row where it is not given. */
 export function marketOfGamma(row: Row, event: Row | null): MatchMarket {
