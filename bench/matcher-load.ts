@@ -10,6 +10,7 @@ import { systemClock } from '../engine/clock.ts'
 import type { MatchTask } from '../engine/matching/task.ts'
 import { type MatchPort, openMatchThread } from '../engine/matching/thread.ts'
 import { silentLog } from '../engine/process/log.ts'
+import { NAMES } from '../test/support/worlds/builders.ts'
 import type { MatchingWorld } from '../test/support/worlds/matching-world.ts'
 import { type BenchSetting, check, figureRow, type Row, timesRow, withLmdb } from './harness.ts'
 import { listedWorld } from './listed-world.ts'
@@ -40,6 +41,7 @@ export async function timeMatcher(
       table: storage.matches,
       market: (number) => markets.get(number) ?? null,
       markets: () => markets.values(),
+      readerOf: ({ ref }) => NAMES.of(ref.venue).subjects,
     })
     try {
       setting.say(`the matcher files ${markets.size} markets`)

@@ -340,6 +340,7 @@ function openMatching(
     port: openMatchThread(),
     market: (number) => catalog.byNumber(number),
     markets: () => catalog.markets(null),
+    readerOf: ({ ref }) => catalog.names.of(ref.venue).subjects,
     eventOf(market) {
       const summary = summaryOf(market)
       if (summary === null) return null

@@ -30,6 +30,13 @@ export const VENUE_KEYS: readonly VenueKey[] = [
   ...(['n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'] as const),
 ]
 
+/**
+ * How a venue's addresses say what a market asks. `slug`: words with hyphens and a day
+ * ("nfl-dal-phi-2025-09-04"), with a listed start. `ticker`: a series and packed codes
+ * ("KXNFLGAME-25NOV02DENHOU-DEN"), whose listed times are those of the end.
+ */
+export type HandleForm = 'slug' | 'ticker'
+
 /** Whether the first of two venues comes before the other in the table: the order of a pair's sides. */
 export function isBefore(one: VenueKey, other: VenueKey): boolean {
   return one < other

@@ -1,16 +1,13 @@
-// What matching looks at: a market or an event of either venue reduced to texts, codes and times.
-// Not for: what the texts mean (proposition.ts). Readers from the catalogue's listings stand here; from the
-// venues' JSON in engine/matching/read/gamma.ts and engine/matching/read/kalshi.ts, from labelled pairs in labelled-pair.ts.
+// What matching looks at: a market or an event of any venue reduced to texts, codes and times, and how a venue's rows
+// become that. Not for: what the texts mean (engine/matching/understand/), nor the reading (engine/venues/<venue>/).
 
-import type { VenueKey } from './ids.ts'
+import type { HandleForm, VenueKey } from './ids.ts'
+import type { Row } from './json-fields.ts'
 import type { EventListing, MarketListing } from './market/market.ts'
-import type { HandleForm } from './venue-table.ts'
-import { marketOfKalshi } from './venues/kalshi/subjects.ts'
-import { marketOfGamma } from './venues/polymarket/subjects.ts'
 
 /** The bound of a numeric question as the venue states it beside its text. */
 export interface Strike {
-  /** Kalshi's `strike_type`: greater, greater_or_equal, less, less_or_equal, between, …; '' unknown. */
+  /** greater, greater_or_equal, less, less_or_equal, between, …; '' unknown. */
   readonly kind: string
   readonly floor: number | null
   readonly cap: number | null
@@ -20,23 +17,23 @@ export interface Strike {
 export interface MatchMarket {
   readonly venue: VenueKey
   readonly handles: HandleForm
-  /** The market's own id at its venue: condition id or ticker; in labelled pairs its slug or question. */
+  /** The market's own id at its venue; in labelled pairs its slug or question. */
   readonly key: string
   /** The question. */
   readonly title: string
-  /** What Yes stands for: Kalshi's `yes_sub_title`, Gamma's `groupItemTitle`. */
+  /** What Yes stands for, in a few words. */
   readonly subtitle: string
   /** Labels in the venue's order, empty where unknown; the first is what Yes means. */
   readonly outcomes: readonly string[]
   readonly rules: string
-  /** Venue a's slug, venue b's ticker; '' where unknown. */
+  /** The slug or ticker; '' where unknown. */
   readonly handle: string
-  /** Venue a's event slug, venue b's event ticker; null where unknown. */
+  /** The event's slug or ticker; null where unknown. */
   readonly eventKey: string | null
   readonly eventTitle: string
-  /** Kalshi's event `sub_title` ("On May 10, 2026", "CIN at PHI (Aug 7)"). */
+  /** The event's short title ("On May 10, 2026", "CIN at PHI (Aug 7)"). */
   readonly eventSubtitle: string
-  /** Kalshi's series ticker, Gamma's series slug. */
+  /** The series' ticker or slug. */
   readonly series: string | null
   readonly category: string | null
   readonly tags: readonly string[]
@@ -45,7 +42,7 @@ export interface MatchMarket {
   /** When trading closes or the venue expects to settle. */
   readonly closeMs: number | null
   readonly strike: Strike | null
-  /** Gamma's `sportsMarketType` and `line`. */
+  /** The kind of bet and its line, as the venue states them beside its text. */
   readonly betType: string
   readonly line: number | null
 }
@@ -58,7 +55,7 @@ export interface MatchEvent {
   readonly title: string
   readonly subtitle: string
   readonly rules: string
-  /** Venue a's event slug, venue b's event ticker; '' where unknown. */
+  /** The event's slug or ticker; '' where unknown. */
   readonly handle: string
   readonly series: string | null
   readonly category: string | null
@@ -70,12 +67,23 @@ export interface MatchEvent {
   readonly markets: readonly MatchMarket[]
 }
 
+/** How the rows of a venue, whole or reduced, become subjects; what they lack reads as nothing. */
+export interface SubjectReader {
+  /** The event's row adds what it knows; null: it is taken from the market's row as far as it stands there. */
+  readonly market: (row: Row, event: Row | null) => MatchMarket
+  /** With its markets, or with titles of some. */
+  readonly event: (row: Row) => MatchEvent
+  /** Whether a row that lists no markets is of an event all the same. */
+  readonly isEvent: (row: Row) => boolean
+}
+
 /** The market of a catalogue entry; its event's entry adds title, series and tags where it is known. */
-export function marketOfListing(listing: MarketListing, event: EventListing | null): MatchMarket {
-  const read =
-    listing.venue === 'a'
-      ? marketOfGamma(listing.native, event?.native ?? null)
-      : marketOfKalshi(listing.native, event?.native ?? null)
+export function marketOfListing(
+  { market }: Pick<SubjectReader, 'market'>,
+  listing: MarketListing,
+  event: EventListing | null,
+): MatchMarket {
+  const read = market(listing.native, event?.native ?? null)
   return {
     ...read,
     key: listing.nativeId,

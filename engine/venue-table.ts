@@ -2,14 +2,14 @@
 // between venues is a fact here, asked for by what it is. Not for: the venues themselves (engine/venues/venues.ts lists
 // them), nor what an opened venue does (engine/venues/venue.ts). Upholds ID1, ID2, ID3.
 
-import { type MarketId, marketId, type NativeMarketId, type VenueKey } from './ids.ts'
-
-/**
- * How a venue's addresses say what a market asks. `slug`: words with hyphens and a day
- * ("nfl-dal-phi-2025-09-04"), with a listed start. `ticker`: a series and packed codes
- * ("KXNFLGAME-25NOV02DENHOU-DEN"), whose listed times are those of the end.
- */
-export type HandleForm = 'slug' | 'ticker'
+import {
+  type HandleForm,
+  type MarketId,
+  marketId,
+  type NativeMarketId,
+  type VenueKey,
+} from './ids.ts'
+import type { SubjectReader } from './subject.ts'
 
 /** What differs between venues, as far as anything outside a venue's folder asks for it. */
 export interface VenueFacts {
@@ -23,6 +23,8 @@ export interface VenueFacts {
   readonly idFields: { readonly market: string; readonly event: string | null }
   /** An id of a market that documents give as an example; null: they take another venue's. */
   readonly exampleMarket: string | null
+  /** How the venue's rows become subjects of matching. */
+  readonly subjects: SubjectReader
   /** Whether the venue says who trades: the wallets of the service are those of this venue. */
   readonly hasWallets: boolean
 }

@@ -10,7 +10,7 @@ import type { EventListing, MarketNumber } from '../../engine/market/market.ts'
 import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../../engine/matching/task.ts'
 import type { MatchPort } from '../../engine/matching/thread.ts'
 import type { Log } from '../../engine/process/log.ts'
-import { type MatchMarket, marketOfListing } from '../../engine/subject.ts'
+import { type MatchMarket, marketOfListing, type SubjectReader } from '../../engine/subject.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
 import { type WordAnswer, WordAnswers } from './answers.ts'
 import { isMatchable } from './matches.ts'
@@ -36,6 +36,8 @@ export interface MatcherParts extends ResultParts {
   readonly verdicts: MatchVerdicts
   /** Every known market. */
   readonly markets: () => Iterable<MarketView>
+  /** How the rows of a market's venue are read. */
+  readonly readerOf: (market: MarketView) => SubjectReader
   /** The listing of a market's event; null when it is unknown. */
   readonly eventOf: (market: MarketView) => EventListing | null
 }
@@ -214,7 +216,7 @@ export class Matcher implements CatalogWatcher {
 
   #subjectOf(market: MarketView): MatchMarket {
     const listing = { ...market.summary, ...market.details() }
-    return marketOfListing(listing, this.#parts.eventOf(market))
+    return marketOfListing(this.#parts.readerOf(market), listing, this.#parts.eventOf(market))
   }
 
   async #give(task: MatchTask): Promise<void> {

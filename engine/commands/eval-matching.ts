@@ -1,6 +1,6 @@
 // `npm run eval:matching -- --pairs FILE [--out FILE] [--folds 5]`: scores labelled pairs (JSON lines, gzip
 // too) through the same code as the service and prints how often it is right; with --folds the model is
-// trained anew for each fold on the others, by venue b's event. `--series FILE` says instead which classes
+// trained anew for each fold on the others, by the second venue's event. `--series FILE` says instead which classes
 // of rule differences between families of markets are recognised.
 
 import { writeFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-
 import { pairReport } from '../matching/offline/report.ts'
 import { seriesReport } from '../matching/offline/series-rules.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
+import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
 import { rowsOf } from './dump-lines.ts'
 
@@ -36,7 +37,7 @@ type Option = keyof typeof COMMAND.options
 async function main(given: Arguments<Option>): Promise<void> {
   const [series, file, out] = [given.text('series'), given.text('pairs'), given.text('out')]
   if (series !== null) {
-    process.stdout.write(`${seriesReport(await rowsOf(series)).join('\n')}\n`)
+    process.stdout.write(`${seriesReport(await rowsOf(series), PAIRED_VENUES).join('\n')}\n`)
     return
   }
   if (file === null) throw new UsageError('--pairs FILE or --series FILE is missing')
@@ -61,7 +62,7 @@ function score(pairs: readonly LabelledPair[], folds: number | null): readonly S
 /** The labelled pairs of a file; rows that are none are counted on standard error and left out. */
 async function readPairs(file: string): Promise<readonly LabelledPair[]> {
   const rows = await rowsOf(file)
-  const pairs = rows.flatMap((row) => labelledPairOf(row) ?? [])
+  const pairs = rows.flatMap((row) => labelledPairOf(row, PAIRED_VENUES) ?? [])
   if (pairs.length < rows.length) {
     process.stderr.write(`${rows.length - pairs.length} lines are no labelled pairs\n`)
   }

@@ -14,9 +14,10 @@ import {
   matchCorpus,
   type VenueSubjects,
 } from '../matching/offline/match-corpus.ts'
-import type { MatchEvent, MatchMarket } from '../subject.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import type { Steps } from '../steps.ts'
+import type { MatchEvent, MatchMarket, SubjectReader } from '../subject.ts'
+import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
 import { dumpRows } from './dump-lines.ts'
 
@@ -46,6 +47,7 @@ const COMMAND = {
 
 type Given = Arguments<keyof typeof COMMAND.options>
 
+const [FIRST, SECOND] = PAIRED_VENUES
 /** The two corpora, of the first and the second venue. */
 type Side = 'a' | 'b'
 
@@ -58,8 +60,8 @@ async function main(given: Given): Promise<void> {
   }
   const take = given.number('take', { above: 0, max: Number.POSITIVE_INFINITY }) ?? Infinity
   const startMs = systemClock.monotonicMs()
-  const a = await readSide('a', given.texts('venue-a'), take)
-  const b = await readSide('b', given.texts('venue-b'), take)
+  const a = await readSide(FIRST.subjects, given.texts('venue-a'), take)
+  const b = await readSide(SECOND.subjects, given.texts('venue-b'), take)
   const readMs = systemClock.monotonicMs()
   progress.show('learning the words', true)
   const judge = openJudge({
@@ -90,7 +92,7 @@ async function main(given: Given): Promise<void> {
 }
 
 async function readSide(
-  venue: Side,
+  reader: SubjectReader,
   files: readonly string[],
   take: number,
 ): Promise<VenueSubjects> {
@@ -99,8 +101,8 @@ async function readSide(
   for (const file of files) {
     for await (const row of dumpRows(file)) {
       if (count >= take) break
-      if (addDumpRow(venue, row, subjects)) count += 1
-      progress.show(`${file}: ${count} rows of venue ${venue}`)
+      if (addDumpRow(reader, row, subjects)) count += 1
+      progress.show(`${file}: ${count} rows`)
     }
   }
   return subjects
@@ -151,7 +153,7 @@ async function sayKnown(
   const found = { market: foundIn(matches.markets), event: foundIn(matches.events) }
   const counts = { market: [0, 0, 0, 0, 0], event: [0, 0, 0, 0, 0] }
   for await (const row of dumpRows(file)) {
-    const pair = labelledPairOf(row)
+    const pair = labelledPairOf(row, PAIRED_VENUES)
     if (pair === null) continue
     const [one, other] = [nameOf(pair.a), nameOf(pair.b)]
     if (!present[pair.grain].a.has(one) || !present[pair.grain].b.has(other)) continue

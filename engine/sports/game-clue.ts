@@ -2,8 +2,7 @@
 // game of the day. One clue an event; all listings of a game at one venue share its anchor.
 // Upholds SPORT2.
 
-import type { VenueKey } from '../ids.ts'
-import type { HandleForm } from '../venue-table.ts'
+import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'
 
 /** One side as listed. */

@@ -3,9 +3,8 @@
 // Not for: players, who are told by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
 
 import { ByVenue } from '../by-venue.ts'
-import type { VenueKey } from '../ids.ts'
+import type { HandleForm, VenueKey } from '../ids.ts'
 import type { TeamListing } from '../team-listing.ts'
-import type { HandleForm } from '../venue-table.ts'
 import { clubOf } from './clubs.ts'
 import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'

@@ -14,6 +14,9 @@ import type { Venue, VenueParts } from './venue.ts'
 /** In the order of their letters, which is the order of the sides of a pair of markets. */
 export const VENUES: readonly VenueFacts[] = [POLYMARKET, KALSHI]
 
+/** The venues of labelled pairs and of recorded dumps. */
+export const PAIRED_VENUES = [POLYMARKET, KALSHI] as const
+
 /** The table with configured names; venues without one keep their own. */
 export function venueTable(
   names: Readonly<Partial<Record<VenueKey, string>>> = {},

@@ -1,11 +1,11 @@
-// Pairs of the two venues with somebody's label, one JSON object a line, as the evaluation reads them.
+// Labelled pairs of two venues, one JSON object a line, as the evaluation reads them: each side stands under its venue's
+// protocol.
 // Not for: pairs that matching finds (score.ts).
 
 import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import { eventOfKalshi, marketOfKalshi } from '../../venues/kalshi/subjects.ts'
-import { eventOfGamma, marketOfGamma } from '../../venues/polymarket/subjects.ts'
+import type { VenueFacts } from '../../venue-table.ts'
 
 interface Labelled {
   /** Whether Yes means Yes and both settle alike, by the label. */
@@ -17,9 +17,9 @@ interface Labelled {
   /** Who or what gave the label. */
   readonly origin: string
   readonly topic: string
-  /** Venue b's event: pairs of one event are never parted between training and judging. */
+  /** The second venue's event: pairs of one event are never parted between training and judging. */
   readonly group: string
-  /** Venue b's series. */
+  /** The second venue's series. */
   readonly series: string
 }
 
@@ -37,23 +37,26 @@ export interface LabelledEvents extends Labelled {
 
 export type LabelledPair = LabelledMarkets | LabelledEvents
 
+/** The venues of a pair, the one that the table lists first before the other. */
+type Venues = readonly [VenueFacts, VenueFacts]
+
 /** Reads one line's object; null where it is no labelled pair. */
-export function labelledPairOf(row: unknown): LabelledPair | null {
-  if (!isRecord(row) || !isRecord(row.polymarket) || !isRecord(row.kalshi)) return null
+export function labelledPairOf(row: unknown, [first, second]: Venues): LabelledPair | null {
+  if (!isRecord(row)) return null
+  const [ofFirst, ofSecond] = [row[first.protocol], row[second.protocol]]
   const label = textOf(row, 'label')
-  if (label === '') return null
-  const labelled = labelOf(row, row.kalshi, label)
+  if (!isRecord(ofFirst) || !isRecord(ofSecond) || label === '') return null
   if (textOf(row, 'grain') === 'event') {
-    const [a, b] = [eventOfGamma(row.polymarket), eventOfKalshi(row.kalshi)]
-    return { ...labelled, grain: 'event', a, b }
+    const [a, b] = [first.subjects.event(ofFirst), second.subjects.event(ofSecond)]
+    return { ...labelOf(row, b.handle, label), grain: 'event', a, b }
   }
-  const { event } = row.kalshi
-  const b = marketOfKalshi(row.kalshi, isRecord(event) ? event : null)
-  const a = marketOfGamma(row.polymarket, null)
+  const { event } = ofSecond
+  const b = second.subjects.market(ofSecond, isRecord(event) ? event : null)
+  const a = first.subjects.market(ofFirst, null)
   return {
-    ...labelled,
+    ...labelOf(row, b.eventKey ?? b.handle, label),
     grain: 'market',
-    a: { ...a, outcomes: outcomesOf(row.polymarket, b, a) },
+    a: { ...a, outcomes: outcomesOf(ofFirst, b, a) },
     b,
   }
 }
@@ -66,8 +69,7 @@ function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[]
   return sides.includes(asked) ? [asked, ...sides.filter((side) => side !== asked)] : sides
 }
 
-function labelOf(row: Row, kalshi: Row, label: string): Labelled {
-  const group = textOf(kalshi, 'event_ticker', 'ticker')
+function labelOf(row: Row, group: string, label: string): Labelled {
   return {
     isSame: label === 'same',
     label,

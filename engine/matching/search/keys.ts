@@ -3,11 +3,11 @@
 // Not for: judging a pair (score.ts): two subjects may share keys and still ask different things.
 // Upholds CANDIDATE1, CANDIDATE2.
 
+import type { HandleForm } from '../../ids.ts'
 import { hash32 } from '../../random.ts'
 import { easternDate } from '../../sports/eastern-date.ts'
 import { leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import type { HandleForm } from '../../venue-table.ts'
 import { countryOfCode } from '../understand/countries.ts'
 import { type Day, dateOfTicker, datesOf, dayOf, hourOf, windowOf } from '../understand/dates.ts'
 import { coinOfCode } from '../understand/price-question.ts'

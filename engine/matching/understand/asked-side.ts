@@ -2,7 +2,7 @@
 // slug or ticker, and the words of its question. Null where nothing tells: no side is guessed.
 // Upholds PROP10, PROP11.
 
-import type { HandleForm } from '../../venue-table.ts'
+import type { HandleForm } from '../../ids.ts'
 import type { Arena } from './arenas.ts'
 import type { Bet } from './bets.ts'
 import { type Asked, plainName } from './fixture.ts'

@@ -1,7 +1,7 @@
 // Countries under their codes and names: FIFA, IOC and ISO letters differ, and venues use them freely, with
 // adjectives ("Norwegian election"). Not for: clubs and teams (sides.ts). Upholds MATCHTEXT2.
 
-import type { HandleForm } from '../../venue-table.ts'
+import type { HandleForm } from '../../ids.ts'
 
 /** `codes name/other name/adjective`; the first code is the identity. */
 const ROWS =

@@ -2,9 +2,9 @@
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
 // Upholds PROP5 to PROP11, PROP18, MATCHDATE4.
 
+import type { HandleForm } from '../../ids.ts'
 import { easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
-import type { HandleForm } from '../../venue-table.ts'
 import { arenaOfSeries, arenaOfSlug } from './arenas.ts'
 import { type AskedFacts, askedOf } from './asked-side.ts'
 import { betOf } from './bets.ts'

@@ -2,7 +2,7 @@
 // many minutes. A coin without a name of ours is known by its code, which titles, rules and series agree on.
 // Not for: levels and ranges (quantity.ts), days (dates.ts). Upholds PROP14, PROP15.
 
-import type { HandleForm } from '../../venue-table.ts'
+import type { HandleForm } from '../../ids.ts'
 import { type DateMention, hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
 import type { Marks } from './marks.ts'

@@ -1,10 +1,10 @@
 // Whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
 // A grade from 0 (they differ) to 1 (they agree); codes alone only hint. Upholds PROP6 to PROP8.
 
+import type { HandleForm } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'
 import { schoolOf } from '../../sports/colleges.ts'
 import { TeamTable } from '../../sports/team-table.ts'
-import type { HandleForm } from '../../venue-table.ts'
 import type { Arena } from './arenas.ts'
 import { countryOfCode, countryOfName } from './countries.ts'
 

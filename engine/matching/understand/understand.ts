@@ -2,10 +2,9 @@
 // is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
 // Upholds PROP1 to PROP18, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
-import type { VenueKey } from '../../ids.ts'
+import type { HandleForm, VenueKey } from '../../ids.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import type { HandleForm } from '../../venue-table.ts'
 import {
   type DateMention,
   type Day,

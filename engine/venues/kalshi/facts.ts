@@ -1,6 +1,7 @@
 // What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
 
 import type { VenueFacts } from '../../venue-table.ts'
+import { KALSHI_SUBJECTS } from './subjects.ts'
 
 /** The key is the letter in every stored record of this venue. */
 export const KALSHI: VenueFacts = {
@@ -10,5 +11,6 @@ export const KALSHI: VenueFacts = {
   handles: 'ticker',
   idFields: { market: 'ticker', event: 'event_ticker' },
   exampleMarket: 'KXNFLGAME-25NOV02DENHOU-DEN',
+  subjects: KALSHI_SUBJECTS,
   hasWallets: false,
 }

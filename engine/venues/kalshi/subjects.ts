@@ -1,5 +1,5 @@
-// Venue b's rows, whole or reduced, as subjects of matching: events and markets as its REST and
-// recorded dumps have them. Not for: the catalogue (engine/venues/kalshi/catalog/listing.ts).
+// Rows of Kalshi, whole or reduced, as subjects of matching: events and markets as its REST and recorded dumps have
+// them. Not for: the catalogue (catalog/listing.ts).
 
 import {
   flagOf,
@@ -11,10 +11,10 @@ import {
   textsOf,
   timeOf,
 } from '../../json-fields.ts'
-import type { MatchEvent, MatchMarket, Strike } from '../../subject.ts'
+import type { MatchEvent, MatchMarket, Strike, SubjectReader } from '../../subject.ts'
 
-/** A Kalshi market; its event adds title, sub-title and series. */
-export function marketOfKalshi(row: Row, event: Row | null): MatchMarket {
+/** A market; its event adds title, sub-title and series. */
+function marketOf(row: Row, event: Row | null): MatchMarket {
   const ticker = textOf(row, 'ticker', 'platform_id')
   const eventTicker =
     textOf(row, 'event_ticker') || (event === null ? '' : textOf(event, 'event_ticker'))
@@ -45,8 +45,8 @@ export function marketOfKalshi(row: Row, event: Row | null): MatchMarket {
   }
 }
 
-/** A Kalshi event with its markets, or with sample titles. */
-export function eventOfKalshi(row: Row): MatchEvent {
+/** An event with its markets, or with sample titles. */
+function eventOf(row: Row): MatchEvent {
   const ticker =
     textOf(row, 'event_ticker') || textOf(row, 'platform_event_id').replace(/^kalshi:event:/, '')
   return {
@@ -68,10 +68,10 @@ export function eventOfKalshi(row: Row): MatchEvent {
 
 function childrenOf(row: Row): readonly MatchMarket[] {
   const whole = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
-  if (whole.length > 0) return whole.map((child) => marketOfKalshi(child, row))
+  if (whole.length > 0) return whole.map((child) => marketOf(child, row))
   const tickers = textsOf(row.sample_tickers)
   return textsOf(row.sample_markets).map((title, index) =>
-    marketOfKalshi({ title, ticker: tickers[index] ?? '' }, null),
+    marketOf({ title, ticker: tickers[index] ?? '' }, null),
   )
 }
 
@@ -86,4 +86,11 @@ function strikeOf(row: Row): Strike | null {
     cap: numberOf(row, 'cap_strike'),
   }
   return strike.floor === null && strike.cap === null ? null : strike
+}
+
+/** See SubjectReader. */
+export const KALSHI_SUBJECTS: SubjectReader = {
+  market: marketOf,
+  event: eventOf,
+  isEvent: (row) => 'event_ticker' in row && !('ticker' in row),
 }

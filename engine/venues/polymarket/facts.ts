@@ -1,6 +1,7 @@
 // What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
 
 import type { VenueFacts } from '../../venue-table.ts'
+import { GAMMA_SUBJECTS } from './subjects.ts'
 
 /** The key is the letter in every stored record of this venue. */
 export const POLYMARKET: VenueFacts = {
@@ -10,5 +11,6 @@ export const POLYMARKET: VenueFacts = {
   handles: 'slug',
   idFields: { market: 'condition_id', event: null },
   exampleMarket: null,
+  subjects: GAMMA_SUBJECTS,
   hasWallets: true,
 }

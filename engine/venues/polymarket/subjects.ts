@@ -1,5 +1,5 @@
-// Venue a's rows, whole or reduced, as subjects of matching: Gamma markets and events as its REST and
-// recorded dumps have them. Not for: the catalogue (engine/venues/polymarket/catalog/listing.ts).
+// Rows of Gamma, whole or reduced, as subjects of matching: markets and events as its REST and recorded dumps have
+// them. Not for: the catalogue (catalog/listing.ts).
 
 import {
   flagOf,
@@ -12,10 +12,10 @@ import {
   timeOf,
 } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
-import type { MatchEvent, MatchMarket } from '../../subject.ts'
+import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
 
-/** A Gamma market; its event is taken from the row where it is not given. */
-export function marketOfGamma(row: Row, event: Row | null): MatchMarket {
+/** A market; its event is taken from the row where it is not given. */
+function marketOf(row: Row, event: Row | null): MatchMarket {
   const parent = event ?? parentOf(row)
   const slug = textOf(row, 'slug')
   return {
@@ -45,8 +45,8 @@ export function marketOfGamma(row: Row, event: Row | null): MatchMarket {
   }
 }
 
-/** A Gamma event with its markets, or with sample titles (`sample_markets`, `child_markets`). */
-export function eventOfGamma(row: Row): MatchEvent {
+/** An event with its markets, or with sample titles (`sample_markets`, `child_markets`). */
+function eventOf(row: Row): MatchEvent {
   const slug = textOf(row, 'slug', 'ticker')
   return {
     ...{ venue: 'a', handles: 'slug' },
@@ -71,8 +71,8 @@ export function eventOfGamma(row: Row): MatchEvent {
 /** Markets of an event row; titles alone make markets that know nothing else. */
 function childrenOf(row: Row): readonly MatchMarket[] {
   const whole = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
-  if (whole.length > 0) return whole.map((child) => marketOfGamma(child, row))
-  return textsOf(row.sample_markets).map((title) => marketOfGamma({ title }, null))
+  if (whole.length > 0) return whole.map((child) => marketOf(child, row))
+  return textsOf(row.sample_markets).map((title) => marketOf({ title }, null))
 }
 
 function parentOf(row: Row): Row | null {
@@ -83,4 +83,11 @@ function parentOf(row: Row): Row | null {
 function seriesOf(row: Row): string | null {
   const [first] = rowsOf(row.series)
   return maybeText(row, 'seriesSlug') ?? (first === undefined ? null : maybeText(first, 'slug'))
+}
+
+/** See SubjectReader. */
+export const GAMMA_SUBJECTS: SubjectReader = {
+  market: marketOf,
+  event: eventOf,
+  isEvent: () => false,
 }

@@ -16,6 +16,7 @@ import type { FakeMarket } from '../../support/fakes/fake-market.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { judgement, subject, wordJudge } from '../../support/twins/word-judge.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
 
 class Bench {
   readonly clock = new ManualClock()
@@ -73,6 +74,7 @@ class Bench {
       market: (number) => this.all.get(number) ?? null,
       markets: () => this.all.values(),
       nowMs: () => this.clock.nowMs(),
+      readerOf: ({ ref }) => NAMES.of(ref.venue).subjects,
       eventOf: () => null,
     })
     this.verdicts.onWord((word) => matcher.hear(word))

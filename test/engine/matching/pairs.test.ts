@@ -12,6 +12,7 @@ import {
   type LabelledPair,
   labelledPairOf,
 } from '../../../engine/matching/offline/labelled-pair.ts'
+import { PAIRED_VENUES } from '../../../engine/venues/venues.ts'
 import {
   INVENTED,
   type Origin,
@@ -79,7 +80,7 @@ const FLOORS: Readonly<
 /** The judgements of a file of labelled pairs; lines that are no pair of two listings are left out. */
 function verdictsOf(path: string): readonly Verdict[] {
   const read = rowsOfFile(path).flatMap((row) => {
-    const pair = labelledPairOf(row)
+    const pair = labelledPairOf(row, PAIRED_VENUES)
     return pair === null ? [] : [{ pair, name: isRecord(row) ? `${row.name}` : '' }]
   })
   const scored = scoreAll(judge(read.map(({ pair }) => pair)), WEIGHTS)

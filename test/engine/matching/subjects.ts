@@ -1,19 +1,22 @@
 // Made-up markets and events for the tests of matching, as short as a test wants them.
 
 import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
-import { eventOfKalshi, marketOfKalshi } from '../../../engine/venues/kalshi/subjects.ts'
-import { eventOfGamma, marketOfGamma } from '../../../engine/venues/polymarket/subjects.ts'
+import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
+import { GAMMA_SUBJECTS } from '../../../engine/venues/polymarket/subjects.ts'
 
 /** A market of venue a by question, slug and closing day. */
 export function marketA(question: string, slug = '', endDate = '', more = {}): MatchMarket {
-  return marketOfGamma({ question, slug, endDate, conditionId: `0x${slug}`, ...more }, null)
+  return GAMMA_SUBJECTS.market({ question, slug, endDate, conditionId: `0x${slug}`, ...more }, null)
 }
 
 /** A market of venue b by ticker, title and short title. */
 export function marketB(ticker: string, title: string, yes = '', more = {}): MatchMarket {
   const parts = ticker.split('-')
   const event = parts.slice(0, -1).join('-')
-  return marketOfKalshi({ ticker, event_ticker: event, title, yes_sub_title: yes, ...more }, null)
+  return KALSHI_SUBJECTS.market(
+    { ticker, event_ticker: event, title, yes_sub_title: yes, ...more },
+    null,
+  )
 }
 
 export function eventA(
@@ -22,7 +25,7 @@ export function eventA(
   samples: readonly string[] = [],
   slug = '',
 ): MatchEvent {
-  return eventOfGamma({ title, endDate, slug, sample_markets: samples })
+  return GAMMA_SUBJECTS.event({ title, endDate, slug, sample_markets: samples })
 }
 
 export function eventB(
@@ -31,7 +34,7 @@ export function eventB(
   ticker: string,
   samples: readonly string[] = [],
 ): MatchEvent {
-  return eventOfKalshi({
+  return KALSHI_SUBJECTS.event({
     title,
     sub_title: subtitle,
     event_ticker: ticker,

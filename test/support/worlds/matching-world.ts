@@ -6,6 +6,8 @@ import type { VenueSubjects } from '../../../engine/matching/offline/match-corpu
 import { seededRandom } from '../../../engine/random.ts'
 import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
 import { timeMs } from '../../../engine/units.ts'
+import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
+import { GAMMA_SUBJECTS } from '../../../engine/venues/polymarket/subjects.ts'
 import { Calendar } from '../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../engine/venues/simulator/faults.ts'
 import { renderEvent } from '../../../engine/venues/simulator/kalshi/events.ts'
@@ -47,7 +49,7 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
     const parent = eventRow(event, { nowMs, hasTags: true })
     for (const market of event.markets) {
       const row = gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })
-      addDumpRow('a', { ...row, event: parent }, sides.a)
+      addDumpRow(GAMMA_SUBJECTS, { ...row, event: parent }, sides.a)
       const { nativeId, pair } = market.listing
       recurring.set(nativeId, recurringOf(market.listing.questionKey))
       if (pair !== null && world.market('b', pair.otherNativeId) !== null) {
@@ -60,7 +62,7 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
       recurring.set(market.listing.nativeId, recurringOf(market.listing.questionKey))
       return renderMarket(market, { nowMs, metadataMs: nowMs })
     })
-    addDumpRow('b', renderEvent(event, { updatedMs: nowMs, markets }), sides.b)
+    addDumpRow(KALSHI_SUBJECTS, renderEvent(event, { updatedMs: nowMs, markets }), sides.b)
   }
   return { ...sides, planted, recurring }
 }

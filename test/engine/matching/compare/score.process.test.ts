@@ -32,7 +32,11 @@ import {
   understandEvent,
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
+import { KALSHI } from '../../../../engine/venues/kalshi/facts.ts'
+import { POLYMARKET } from '../../../../engine/venues/polymarket/facts.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
+
+const PAIRED = [POLYMARKET, KALSHI] as const
 
 const corpus = new Corpus([])
 
@@ -152,12 +156,12 @@ test('[SCORE6] words that keep company lie close; the same seed gives the same s
 function pair(label: string, team: string, day: number): LabelledPair {
   const slug = `nfl-chi-det-2031-10-0${day}`
   const ticker = `KXNFLGAME-31OCT0${day}CHIDET-${team}`
-  const found = labelledPairOf({
-    label,
-    grain: 'market',
+  const row = {
+    ...{ label, grain: 'market' },
     polymarket: { question: 'Bears vs. Lions', slug },
     kalshi: { ticker, event_ticker: ticker.slice(0, -4), title: 'Chicago at Detroit' },
-  })
+  }
+  const found = labelledPairOf(row, PAIRED)
   assert.ok(found !== null)
   return found
 }
@@ -172,7 +176,7 @@ test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
   assert.ok(Math.abs(recallAtPrecision(ranked, 0.75) - 1) < 1e-9)
   assert.ok(Math.abs(recallAtPrecision(ranked, 0.9) - 1 / 3) < 1e-9)
   assert.ok(pairReport(scored, 5).some((line) => line.includes('opposite side')))
-  assert.equal(labelledPairOf({ label: 'same' }), null)
+  assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
 test('[SCORE8] pairs of one event are never parted between training and judging', () => {
@@ -214,13 +218,13 @@ test('[PROP14] what Yes stands for, the asset and its hour, and the form of the 
 
 test('[SCORE9] differences that notes on rule texts tell are recognised by class', () => {
   const note = 'Kalshi requires a LAW; Polymarket also accepts executive action.'
-  assert.deepEqual(halvesOf(note), {
+  assert.deepEqual(halvesOf(note, PAIRED), {
     a: 'Polymarket also accepts executive action.',
     b: 'Kalshi requires a LAW;',
   })
   const row = { kalshi_series: 'KXTEA', status: 'rejected', note }
   assert.match(
-    seriesReport([row]).join('\n'),
+    seriesReport([row], PAIRED).join('\n'),
     /scope: law only against law or order[\s\S]*1 of 1 recognised/,
   )
 })
@@ -238,7 +242,7 @@ test('[SCORE9] of the families that a reader of both rules rejected, each is rec
     .split('\n')
     .filter((line) => line !== '')
     .map((line): unknown => JSON.parse(line))
-  const report = seriesReport(rows).join('\n')
+  const report = seriesReport(rows, PAIRED).join('\n')
   assert.match(report, /rejected: 8 of 8 recognised/)
   // Families that were approved seldom look different: those whose notes tell of a caveat.
   assert.match(report, /approved: [0-3] of 51 differ/)
@@ -250,7 +254,7 @@ function labelledPairs(): readonly LabelledPair[] | null {
   return readFileSync(PAIRS, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .flatMap((line) => labelledPairOf(JSON.parse(line)) ?? [])
+    .flatMap((line) => labelledPairOf(JSON.parse(line), PAIRED) ?? [])
 }
 
 test('[SCORE11] what scores promise on pairs held back is what becomes of them', (t) => {

@@ -10,6 +10,8 @@ import { matchCorpus } from '../../../../engine/matching/offline/match-corpus.ts
 import { MarketIndex } from '../../../../engine/matching/search/market-index.ts'
 import { finish } from '../../../../engine/steps.ts'
 import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
+import { KALSHI_SUBJECTS } from '../../../../engine/venues/kalshi/subjects.ts'
+import { GAMMA_SUBJECTS } from '../../../../engine/venues/polymarket/subjects.ts'
 import type { SimPairKind } from '../../../../engine/venues/simulator/model.ts'
 import { subject, wordJudge } from '../../../support/twins/word-judge.ts'
 import { matchingWorld } from '../../../support/worlds/matching-world.ts'
@@ -98,7 +100,9 @@ describe('corpora', () => {
   test('[CORPUS7] rows of dumps are markets or events of their venue; what is neither is left out', () => {
     const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
       const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
-      const told = rows.map((row) => addDumpRow(venue, row, into))
+      const told = rows.map((row) =>
+        addDumpRow(venue === 'a' ? GAMMA_SUBJECTS : KALSHI_SUBJECTS, row, into),
+      )
       return {
         told,
         markets: into.markets.map(({ key, eventKey }) => [key, eventKey]),
