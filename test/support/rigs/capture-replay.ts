@@ -149,7 +149,7 @@ export function isCrossed(book: NaiveBook): boolean {
   return bid !== undefined && ask !== undefined && bid.price >= ask.price
 }
 
-/** Level by level, each token for itself: the count that data/README.md gives. */
+/** Changes level by level, of each token alone, and how many of them leave its book crossed. */
 function crossedChanges(capture: Capture): { changeCount: number; changesCrossed: number } {
   let [changeCount, changesCrossed] = [0, 0]
   const books = { first: new NaiveBook(), second: new NaiveBook() }

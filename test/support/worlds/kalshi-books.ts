@@ -1,4 +1,4 @@
-// Kalshi's books from the words of its protocol alone: two maps of bids per market, for Yes and for
+// Kalshi’s books from the rules of its protocol alone: two maps of bids per market, for Yes and for
 // No, to which each delta is added. The judge of our path; it knows nothing of our parsers.
 
 import type { Level } from '../../../engine/events.ts'
@@ -37,7 +37,7 @@ export class KalshiBooks {
     }
   }
 
-  /** One book: whoever bids p for No offers Yes at 1 − p. */
+  /** One book quoted for Yes: a bid of p for No is an offer of Yes at 1 − p. */
   quotedForYes(ticker: string): { bids: Level[]; asks: Level[] } {
     const { yes, no } = this.#books.get(ticker) ?? { yes: new Map(), no: new Map() }
     const levels = (side: Map<number, number>, priceOf: (price: number) => number): Level[] =>
