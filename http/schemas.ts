@@ -182,7 +182,7 @@ export const TradesSchema = Type.Object({
 
 /**
  * A trade as one wallet made it: `side` is what the wallet did, `maker` and `taker` name it where its
- * role is known. Of a market that nobody knows any more, price and side are in the token traded.
+ * role is known. Of a market that is no longer known, price and side are in the token traded.
  */
 export const WalletTradeSchema = Type.Object({
   ...TradeSchema.properties,

@@ -28,7 +28,7 @@ import { streamBehavior } from './ws/session/upgrade.ts'
 export interface Server {
   readonly port: number
   readonly hub: Hub
-  /** Stops listening, tells every stream 1001 over up to 5 s, and waits for the rest, at most 10 s. */
+  /** Stops listening, closes every stream with 1001 over up to 5 s, and waits for the rest, at most 10 s. */
   drain(): Promise<void>
   /** Cuts what is left. */
   stop(): Promise<void>
@@ -44,7 +44,7 @@ export interface ServerOptions {
   /** 0 takes a free one. */
   readonly port: number
   readonly corsOrigins: readonly string[]
-  /** Proxies that may say for whom they ask. */
+  /** Proxies whose forwarding headers are believed. */
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
   /** Where webhooks may point to. */
@@ -60,7 +60,7 @@ const DRAIN_TICK_MS = 25
 /** 200 ms in which busy clients of REST hear that their connection ends; without any, none. */
 const DRAIN_TICKS_BUSY = 8
 const KEEP_ALIVE_MS = 11_000
-/** Streams ended per tick, at least: 200 ticks are the 5 s over which all are told. */
+/** Streams ended per tick, at least: 200 ticks are the 5 s over which all are closed. */
 const DRAIN_ENDS_MIN = 50
 const HEADER_BYTES_MAX = '32768'
 

@@ -16,7 +16,7 @@ import type { ReceiverAgents } from './receiver-agents.ts'
 const CONNECT_MS = 5_000
 /** From the beginning to the status. */
 const TOTAL_MS = 15_000
-/** For the rest of the answer, which nobody reads: kept short, so that it holds up nothing. */
+/** For the rest of the answer, which is not read: short, so that it holds up nothing. */
 const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
@@ -86,7 +86,7 @@ export class Call {
       // Also when the peer switched protocols or left without an error.
       request.on('close', () => this.#onError(request, new Error('closed')))
     } catch {
-      // A header of ours that HTTP does not allow: told next turn, as every outcome.
+      // A header of ours that HTTP does not allow: the outcome comes in the next turn, as every outcome does.
       setImmediate(() => this.#end(failure('network', 'the request could not be made')))
     }
   }

@@ -55,7 +55,7 @@ export interface EventType {
   /** What `minUsd` is when a webhook does not say; null: nothing. */
   readonly minUsdDefault: UsdMicros | null
   /**
-   * Whether an event tells a change since the price last posted to a webhook, which `minChange` bounds.
+   * Whether an event is a change since the price last posted to a webhook, which `minChange` bounds.
    * One type at most: the outbox keeps one price for a webhook and market.
    */
   readonly comparesPrice: boolean

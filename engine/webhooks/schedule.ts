@@ -1,5 +1,5 @@
 // When a delivery that failed is tried again: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each with a
-// fifth of jitter, later when the receiver asks for it. Not for: who may go first (actors/webhooks/deliveries.ts).
+// fifth of jitter, later when the receiver asks for it. Not for: which delivery goes first (actors/webhooks/deliveries.ts).
 // Upholds RETRY1 to RETRY3.
 
 import type { Random } from '../random.ts'

@@ -1,5 +1,5 @@
 // The dashboard as a browser loads it, made once at start: the page, its modules with their types stripped, its styles,
-// and the libraries from their npm packages; every file ours to serve, so that the page makes no request to anybody
+// and the libraries from their npm packages; every file ours to serve, so that the page makes no request to any other host
 // else. Names carry a hash of the content, so that caches may keep all but the page for ever; addresses are relative,
 // so that it works behind any path of a proxy. What a module imports of http/client/ is asked for where that is
 // served already. Not for: the routes (routes/dashboard.ts). Upholds DASH1, DASH9, DASH10.

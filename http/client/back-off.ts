@@ -9,7 +9,7 @@ export interface End {
   /** The close code; 1006 when the transport or the client itself cut it. */
   readonly code: number
   readonly reason: string
-  /** The HTTP status of a refused handshake, where the surroundings tell it (browsers do not). */
+  /** The HTTP status of a refused handshake, where the runtime gives it (browsers do not). */
   readonly status: number | null
 }
 

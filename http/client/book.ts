@@ -48,7 +48,7 @@ export class Book {
   seq = 0
   isStale = true
   isInSync = false
-  /** The user was told of a gap that no snapshot has closed yet. */
+  /** A gap was reported to the user, and no snapshot has closed it yet. */
   isGapTold = false
   /** How often a snapshot was asked for in vain; counts from the last good one. */
   attempts = 0

@@ -157,7 +157,7 @@ export class StreamClient {
     })
   }
 
-  /** Every event from now on, for one reader, who is told when it was too slow. */
+  /** Every event from now on, for one reader, which gets a gap event when it was too slow. */
   events(queueMax = QUEUE_EVENTS): AsyncIterableIterator<StreamEvent> {
     const queue = new EventQueue(Math.max(1, queueMax), (gone) => this.#queues.delete(gone))
     this.#queues.add(queue)
@@ -245,7 +245,7 @@ export class StreamClient {
     this.#inbox.connect()
     this.#emit(message)
     this.#roster.connect()
-    // The state is told before commands leave, so that a user sees it before any answer.
+    // The state is reported before commands leave, so that a user sees it before any answer.
     this.#noteState()
     this.#outbox.open(message.limits.commands_per_s)
   }

@@ -32,7 +32,7 @@ export interface ConnectOptions {
   readonly apiKey?: string
   /** The token of a log-in. */
   readonly accessToken?: string
-  /** MessagePack is smaller; JSON is decoded faster. JSON unless told otherwise. */
+  /** MessagePack is smaller; JSON is decoded faster. JSON unless this says otherwise. */
   readonly encoding?: 'json' | 'msgpack'
   /** The `WebSocket` of the package `ws`, where the surroundings have none (Node 20). */
   readonly WebSocket?: SocketConstructor

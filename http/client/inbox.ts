@@ -1,5 +1,5 @@
 // Data messages on their way to the user: counted, checked, and handed on only when they are news.
-// What is missing is told, or fetched by a resume. Not for: commands and replies (roster.ts), the life
+// What is missing is reported, or fetched by a resume. Not for: commands and replies (roster.ts), the life
 // of the connection (client.ts). Upholds CLIENT4, CLIENT7, CLIENT8.
 
 import { Books } from './books.ts'
@@ -132,7 +132,7 @@ export class Inbox {
     }
   }
 
-  /** Drops what nobody wants any more. */
+  /** Drops what no handle wants any more. */
   forgetUnwanted(line: Line): void {
     const { channel, keys } = line
     const owner =
@@ -151,7 +151,7 @@ export class Inbox {
       this.#parts.cut(`a resume of ${line.channel} lacks ${lost} messages`)
       return false
     }
-    // What showed as a hole in a market's seq has been told already.
+    // What showed as a hole in a market's seq has been reported already.
     const untold = lost - line.lostTold
     const known = { cause: 'replay_short', state_follows: false, lost: untold } as const
     if (untold > 0) this.#tell(gapEvent(line.channel, known))
@@ -178,7 +178,7 @@ export class Inbox {
     if (isNews) this.#parts.emit(message)
   }
 
-  /** A hole is fetched by a resume; one that this very resume did not fill is told, and passed. */
+  /** A hole is fetched by a resume; one that this resume did not fill is reported, and passed. */
   #mayPass(
     line: Line,
     key: Key,

@@ -5,7 +5,7 @@
 import type { Channel, GapEvent, Position } from './messages.ts'
 import { ChannelKeys } from './wanted.ts'
 
-/** Gaps remembered while a resume is repeated, so that none is told twice. Full: forgotten. */
+/** Gaps remembered while a resume is repeated, so that none is reported twice. When full, all are forgotten. */
 const TOLD_MAX = 256
 
 /** A channel. */
@@ -16,9 +16,9 @@ export class Line {
   resuming = 0
   /** The present resume was caused by a hole: what it does not bring is lost. */
   isRetry = false
-  /** The server told of a loss during the present resume: what it brings may begin anywhere. */
+  /** The server reported a loss during the present resume: what it brings may begin anywhere. */
   hasLost = false
-  /** Messages told as lost during the present resume. */
+  /** Messages reported as lost during the present resume. */
   lostTold = 0
   #position: Position | null = null
   /** Up to when. */
@@ -72,11 +72,11 @@ export class Line {
   }
 
   /**
-   * What of a loss is not told yet: null when all of it was, during this resume or one that was cut
+   * What of a loss is not reported yet: null when all of it was, during this resume or one that was cut
    * off. Later ends are news: a resume that begins again after a while may have lost more.
    */
   untold(gap: GapEvent): GapEvent | null {
-    // What a state follows is told by its owner, once until that state is there.
+    // A loss that a state makes good is reported by that state's owner, once.
     if (gap.state_follows) return gap
     if (this.resuming === 0 && this.#told.size === 0) return gap
     const name = JSON.stringify([gap.cause, gap.market_id, gap.platform, gap.from_ms, gap.from_seq])

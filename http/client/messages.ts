@@ -142,7 +142,7 @@ export interface StatusMessage {
   readonly lag_ms: number | null
   /** The longest that anything waited within the server during the last two seconds, in milliseconds. */
   readonly delay_ms: number
-  /** After an outage or a restart: up to then all trades were told, but for those a `gap` named. */
+  /** After an outage or a restart: up to then all trades were sent, but for those that a `gap` named. */
   readonly complete_to_ms?: number
 }
 
@@ -263,7 +263,7 @@ export interface FaultEvent {
   readonly reason: string
 }
 
-/** Everything a user may be told. The server's `resync` and `gap` come as {@link GapEvent}. */
+/** Every event that a user can get. The server's `resync` and `gap` come as {@link GapEvent}. */
 export type StreamEvent =
   | DataMessage
   | ConnectedMessage

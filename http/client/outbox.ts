@@ -75,7 +75,7 @@ export class Outbox {
     this.#pump()
   }
 
-  /** The connection is over: what was under way is told so, and forgotten. */
+  /** The connection is over: commands under way fail, and are forgotten. */
   close(): void {
     this.#isOpen = false
     this.#stop?.()
@@ -162,7 +162,7 @@ export class Outbox {
       }
       const command = this.#waiting.shift()
       if (command === undefined) return
-      // Numbered as they leave, so that a pong's number tells what was sent before it.
+      // Numbered as they leave, so that a pong's number says what was sent before it.
       command.id = this.#newId()
       command.attempts += 1
       this.#open.set(command.id, command)

@@ -35,7 +35,7 @@ interface RosterParts {
   readonly lines: Readonly<Record<Channel, Line>>
   /** Whether a market's book is in sync, so that updates alone make it whole again. */
   readonly isBookInSync: (marketId: string) => boolean
-  /** These markets, or all of the channel that nobody wants any more, can be forgotten. */
+  /** These markets, or all of the channel that no handle wants any more, can be forgotten. */
   readonly onUnwanted: (line: Line) => void
   /** The next states of these have other options, or come again. */
   readonly onAnew: (line: Line, keys: readonly Key[]) => void
@@ -227,7 +227,7 @@ export class Roster {
         holder.tellRejected(event, rejected[0]?.code ?? 'UNKNOWN_MARKET')
       }
     } else for (const holder of holders) holder.tellReplaced(event, markets)
-    // Given up before the answer came: so are its markets, where nobody else wants them.
+    // Given up before the answer came: so are its markets, where no other handle wants them.
     this.#takeOut(line, unheld(markets))
     return markets.filter((key) => key.holders.size > 0)
   }

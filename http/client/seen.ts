@@ -70,7 +70,7 @@ export class Marks {
 
 /**
  * The newest ids. Within a run the marks recognise a repeat; ids are needed for a trade that a killed
- * server had told but not yet written, fetched again from the venue by the next run. Those are the
+ * server had sent but not yet written, fetched again from the venue by the next run. Those are the
  * trades of the moment before the kill (a commit takes far less than a second, 5,000 trades a second
  * at most), and the next run begins with them, so that tens of thousands of ids are ample.
  */

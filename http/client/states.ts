@@ -1,5 +1,5 @@
 // Channels whose messages are the whole state each time (prices, depth, candles): repeats are dropped,
-// and the user is told where something between two states is missing that was not left out on
+// and the user gets a gap where something between two states is missing that was not left out on
 // purpose. Upholds CLIENT8.
 
 import { gapEvent } from './line.ts'
@@ -77,7 +77,7 @@ export class States {
     { connection, isConflated }: { connection: number; isConflated: boolean },
   ): void {
     const isAway = seen.connection !== connection
-    // Bars that closed while we were away are told of, since they can be read from `/candles`.
+    // Bars that closed while we were away are reported, since they can be read from `/candles`.
     if (isConflated && !(isAway && this.#channel === 'candles')) return
     const cause = isAway ? 'away' : 'seq_hole'
     const where = { cause, market_id, state_follows: true } as const

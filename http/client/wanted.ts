@@ -23,7 +23,7 @@ export type KeyTarget =
   | { readonly kind: 'market'; readonly marketId: string }
   | { readonly kind: 'event'; readonly slug: string }
 
-/** What a handle is told of its keys. */
+/** What a handle learns about its keys. */
 export interface KeyHolder {
   /** The key is live. */
   tellLive(key: Key): void
@@ -38,7 +38,7 @@ export interface Key {
   readonly channel: Channel
   target: KeyTarget
   options: ChannelOptions
-  /** Who wants it; nobody any more: it is taken out. */
+  /** The handles that want it; without any it is taken out. */
   readonly holders: Set<KeyHolder>
   /** On this connection: not yet sent; sent; answered by `synced` or `resumed`. */
   phase: 'new' | 'sent' | 'live'
@@ -84,7 +84,7 @@ export class ChannelKeys {
     return null
   }
 
-  /** By which key a market's messages come; null when nobody wants them. */
+  /** By which key a market's messages come; null when no handle wants them. */
   keyOf(marketId: string): Key | null {
     return this.cover(marketId) ?? this.markets.get(marketId) ?? null
   }

@@ -163,7 +163,7 @@ function headersOf({ document, hasBody, isPrivate }: Route, status: number): Jso
   const isSuccess = status < 400
   if (isSuccess && document.isNamed === true) names.push('ETag')
   const hasContent = document.answer !== null || document.contentType !== undefined
-  // What belongs to an account is never coded: its length would tell of it.
+  // What belongs to an account is never coded: its length would give it away.
   if (status === 200 && hasContent && !isPrivate) names.push('Content-Encoding', 'Vary')
   // Of a route that has read its query.
   if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')

@@ -1,5 +1,5 @@
 // The interactive page over /openapi.json: Swagger UI from its npm package, read once at start, every
-// file ours to serve, so that the page makes no request to anybody else.
+// file ours to serve, so that the page makes no request to another host.
 // The names of files carry a hash of their content, so that caches may keep them for ever.
 // Not for: the routes (routes/documents.ts). Upholds DOCS1 to DOCS3.
 

@@ -1,5 +1,5 @@
 // Several markets in one request: their ids, and the answer in the order asked for, with the ids
-// that nobody knows beside it. Not for: what is said of each market (routes/). Upholds BULK1 to
+// that are unknown beside it. Not for: what is said of each market (routes/). Upholds BULK1 to
 // BULK3.
 
 import { Type } from '@sinclair/typebox'

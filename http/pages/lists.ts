@@ -29,8 +29,8 @@ export interface PagePlace {
 
 /**
  * Reads a page and answers it. `binding` is the canonical text of everything the list was asked for
- * but page and size: a cursor cannot continue another list. Throws BAD_REQUEST as decisions.md
- * sections 3 and 4 say.
+ * but page and size: a cursor cannot continue another list. Throws BAD_REQUEST for a cursor that
+ * is foreign or has expired.
  */
 export function answerPage<Page extends { readonly next: ListPosition | null }>(parts: {
   cursors: ListCursors

@@ -39,7 +39,7 @@ export class HotAnswers {
     const kept = this.#prices.get(view.ref.number)
     if (kept !== undefined && kept.version === view.version) return pastedPrice(kept.cut, nowMs)
     const cut = cutPrice(view)
-    // A price nobody has observed yet is dated now, at every look: such a one must not be kept.
+    // A price that was never observed is dated now, at every look: it must not be kept.
     if (cut.observedAtMs < nowMs) {
       const head = flat(cut.head)
       const bytes = weightOf(head, cut.tail)
@@ -60,7 +60,7 @@ export class HotAnswers {
   }
 }
 
-/** A text built of pieces is a tree of them until somebody reads it: done once, not each time. */
+/** A concatenated text is a tree of its pieces until it is first read: this flattens it once. */
 function flat(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -1,4 +1,4 @@
-// Venue b's markets and trades in the venue's own words (service.md, native views): each field as the
+// Venue b's markets and trades in the venue's own words (http/README.md, native views): each field as the
 // venue sent it, best prices and status as the stream has them now, and what the venue removed since
 // (`tick_size`, `response_price_units`, `liquidity_dollars`) derived.
 // Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4.

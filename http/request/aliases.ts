@@ -25,7 +25,7 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 )
 
-/** The same parameters with all names that each has in `aliases`; the name of another of them is nobody's alias. */
+/** The same parameters with all names that each has in `aliases`; the name of one of them is no alias of another. */
 export function withAliases(
   properties: Readonly<Record<string, TSchema>>,
 ): Readonly<Record<string, TSchema>> {

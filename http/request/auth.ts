@@ -1,4 +1,4 @@
-// Credentials of a request → who is asking. Every route takes a key (`X-API-Key`, or `Authorization:
+// Credentials of a request → its caller. Every route takes a key (`X-API-Key`, or `Authorization:
 // Bearer` as clients of other interfaces send theirs) or a login token (`Authorization: Bearer`); routes
 // about keys and the account take the login token only. Not for: quotas (handle.ts).
 // Upholds AUTH1, AUTH2 (no credential reaches a log line or an error body), AUTH9.
@@ -12,9 +12,9 @@ export interface Credentials {
   readonly authorization: string
 }
 
-/** Who is asking: by API key, by login token, or nobody we know. */
+/** The caller: by API key, by login token, or unknown. */
 export interface Identity {
-  /** Whom the request counts against; null: its address. */
+  /** The account that the request counts against; null: its address counts. */
   readonly caller: Caller | null
   /** The caller was proven by a login token. */
   readonly isTokenHolder: boolean

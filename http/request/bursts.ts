@@ -1,6 +1,6 @@
 // How many requests of one address are answered in one turn of the loop. All that came pipelined in a
-// segment, up to 512 KiB of it, is handled by the library in one turn, for which everybody else waits;
-// and it does not tell which connection a request came on. Clients that wait for their answers send one
+// segment, up to 512 KiB of it, is handled by the library in one turn, while all other connections wait;
+// and it does not say which connection a request came on. Clients that wait for their answers send one
 // request a connection and turn.
 // The turn's end is only looked for after some hundreds of requests: looking costs a turn that does not
 // sleep. Not for: quotas (handle.ts). Upholds BURST1.

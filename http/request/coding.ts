@@ -1,7 +1,7 @@
 // In which coding an answer is sent: brotli or gzip for files, gzip for long JSON, as the request admits
 // (RFC 9110, 12.5.3). zlib's own threads do the work. A file is coded when it is first asked for so, and
 // kept; JSON each time, a few at once, and beyond those it is sent as it is. What belongs to an account is
-// never coded: its length would tell of secrets beside text that somebody else chose.
+// never coded: its length would give away secrets beside text that another person chose.
 // Not for: the stream. Upholds CODING1 to CODING3.
 
 import { promisify } from 'node:util'
@@ -28,7 +28,7 @@ export function preferred(acceptEncoding: string, offered: readonly Coding[]): C
   const weights = weightsOf(acceptEncoding)
   const any = weights.get('*')
   let best: Coding = 'identity'
-  // Named by nobody, it comes after everything that is wanted at all.
+  // Not named, it comes after everything that is wanted at all.
   let most = weights.get('identity') ?? any ?? 0
   for (const coding of offered) {
     const weight = weights.get(coding) ?? any ?? 0

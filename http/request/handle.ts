@@ -1,7 +1,7 @@
 // The life of a request, in order: route, credential, quota, validation, handler, reply or, until it comes, abort guard.
 // This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws, or ends without an
 // answer or an abort handler, aborts the process, a rejected promise leaves the socket open for ever, and a response
-// touched after its abort throws (reliability.md 1.2). Upholds HTTP1, HTTP4 to HTTP8.
+// touched after its abort throws (README.md). Upholds HTTP1, HTTP4 to HTTP8.
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
@@ -126,7 +126,7 @@ export function allowedOrigin(corsOrigins: readonly string[], origin: string): s
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
-/** Whether anybody asks for the address: of a known caller who only reads, nobody does. */
+/** Whether the address is needed: of a known caller that only reads, it is not. */
 function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
   if (caller === null || match.kind !== 'route' || fault !== null) return true
   return match.route.access === 'public' || !match.route.isCounted
@@ -150,7 +150,7 @@ class Exchange {
   acceptEncoding = ''
   ifNoneMatch = ''
   #closes = false
-  /** Against whom a request without a caller counts; read only where somebody asks for it. */
+  /** The address that a request without a caller counts against; read only where it is needed. */
   address = ''
   /** Asked from this machine; read with the address. */
   isLocal = false
@@ -169,7 +169,7 @@ class Exchange {
     owner.inFlightCount += 1
   }
 
-  /** The library's call ends: whoever was not answered in it needs a guard, or the library aborts the process. */
+  /** The library's call ends: a request that was not answered in it needs a guard, or the library aborts the process. */
   leaveHandler(): void {
     this.#isInHandler = false
     this.#req = null
@@ -248,9 +248,9 @@ class Exchange {
   }
 
   /**
-   * Refuses a request that others may read differently: what follows it on the connection may be somebody else's, so the
+   * Refuses a request that others may read differently: what follows it on the connection may be another client's, so the
    * connection ends. Answered in this turn, the library would still call us for what came in one piece with it; behind an
-   * answer that is pending it closes the connection instead. Counts against the address: the credential may be anybody's.
+   * answer that is pending it closes the connection instead. Counts against the address: the credential may be another client's.
    */
   #refuse(fault: string): void {
     this.#closes = true
@@ -265,7 +265,7 @@ class Exchange {
 
   /**
    * Takes the request from its quota and answers what needs no handler, in the order of
-   * decisions.md section 4: the address's 429, 404 and 405, 401, 403, the account's 429.
+   * README.md: the address's 429, 404 and 405, 401, 403, the account's 429.
    */
   #admit(match: Match, identity: Identity): Answer | null {
     const { accounts } = this.#owner.parts
@@ -410,7 +410,7 @@ class Exchange {
     return this.#req.getHeader(name)
   }
 
-  /** Made only for the handlers that ask: most answers are there before anybody could leave. */
+  /** Made only for handlers that use it: most answers are ready before a client could leave. */
   signal(): AbortSignal {
     this.#gone ??= new AbortController()
     if (this.#isOver) this.#gone.abort()

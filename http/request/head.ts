@@ -5,7 +5,7 @@
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Credentials } from './auth.ts'
 
-/** Headers without `forwarded` in their name by which a proxy says that it passes somebody else's request on. */
+/** Headers without `forwarded` in their name by which a proxy says that it passes on another's request. */
 const PROXY_HEADERS: ReadonlySet<string> = new Set([
   'cdn-loop',
   'cf-connecting-ip',

@@ -1,5 +1,5 @@
 // Which address a request counts against: the peer's, or behind a proxy that the operator trusts the
-// one that it forwards for (TRUSTED_PROXIES; the header is anybody's to write otherwise). One host may
+// one that it forwards for (TRUSTED_PROXIES; any client can write the header otherwise). One host may
 // write an IPv6 address in many ways and has a whole /64 of them, so a /64 counts as one.
 // Not for: quotas (handle.ts). Upholds PEER1 to PEER3.
 
@@ -35,14 +35,14 @@ export class PeerAddresses {
     return networkOf(isProxied ? this.#forwardedFor(peer, head.forwardedFor) : peer)
   }
 
-  /** Asked from this machine, and not by a proxy for somebody else, trusted or not. */
+  /** Asked from this machine, and not by a proxy for another client, trusted or not. */
   isLocal(res: HttpResponse, head: RequestHead): boolean {
     if (head.isForwarded || res.getProxiedRemoteAddressAsText().byteLength > 0) return false
     const peer = peerOf(res)
     return peer.startsWith('127.') || peer === '0:0:0:0:0:0:0:1'
   }
 
-  /** The nearest hop that is no proxy of ours; whatever stands left of it was written by anybody. */
+  /** The nearest hop that is no proxy of ours; what stands left of it any client may have written. */
   #forwardedFor(peer: string, list: string): string {
     let nearest = peer
     const hops = list.split(',').filter((hop) => hop.trim() !== '')
@@ -70,7 +70,7 @@ function peerOf(res: HttpResponse): string {
 }
 
 /**
- * An address in one form whoever writes it: without brackets, port and zone, IPv4 mapped into IPv6 as IPv4, IPv6 as eight
+ * An address in one form, however it was written: without brackets, port and zone, IPv4 mapped into IPv6 as IPv4, IPv6 as eight
  * groups without leading zeros (`2001:db8:0:0:0:0:0:1`). Null for what is no address.
  */
 export function normalized(text: string): string | null {

@@ -90,7 +90,7 @@ export function jsonText(body: string, status = 200): Answer {
   return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
-/** The same, named, so that who has it already is told so. */
+/** The same with an ETag, so that a client that has it is answered by 304. */
 export function namedJson(body: string, etag = etagOf(body)): Answer {
   // Spread from `jsonText`, the object took a twentieth of a request's time.
   return {
@@ -145,12 +145,12 @@ export const KEPT = 'public, max-age=31536000, immutable'
 /** To be asked for each time: another version of the service may say something else. */
 export const REVALIDATED = 'no-cache'
 
-/** 304 to who has the answer already. */
+/** 304, for a client that has the answer already. */
 export function notModified(answer: Answer): Answer {
   return { ...answer, status: 304, body: null }
 }
 
-/** 302 to an address, from that of the request; a client that does not follow is told where to go. */
+/** 302 to an address, from that of the request; a client that does not follow reads where to go. */
 export function redirect(address: string): Answer {
   const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
   return withHeader({ ...answer, status: 302 }, 'Location', address)
@@ -181,7 +181,7 @@ export function withHeader(answer: Answer, name: string, value: string): Answer 
   return { ...answer, headers: [...answer.headers, [name, value]] }
 }
 
-/** Writes and ends a response that is neither aborted nor answered; who calls may not touch it any more. */
+/** Writes and ends a response that is neither aborted nor answered; the caller may not touch it any more. */
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
   if (frame.isCorked) write(res, answer, frame)
   else res.cork(() => write(res, answer, frame))
@@ -198,7 +198,7 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   res.writeStatus(headText(answer, frame))
   const { body } = answer
   if (body === null || frame.isHead) {
-    // The library is never told a length: with one (undefined too, in front of `closes`) it counts the
+    // The library is never given a length: with one (undefined too, in front of `closes`) it counts the
     // answer as unfinished, and ends the connection at its next request without a word.
     if (frame.closes) res.writeHeader('Connection', 'close')
     if (body !== null) res.writeHeader('Content-Length', String(Buffer.byteLength(body)))

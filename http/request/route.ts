@@ -16,7 +16,7 @@ import { type Answer, failure, json, withHeader } from './reply.ts'
 export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
 /**
- * `public`: anybody. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the
+ * `public`: no credential. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the
  * upgrade, which comes to another door (http/ws/session/upgrade.ts); what comes to the route is none, and needs nothing.
  */
 export type Access = 'public' | 'caller' | 'token' | 'upgrade'
@@ -33,15 +33,15 @@ export type Budget = 'data' | 'management' | 'signIn'
 export interface RequestFacts {
   /** Null only on public routes. */
   readonly caller: Caller | null
-  /** Against whom attempts count: an IPv4 address, or an IPv6 network of 64 bits. */
+  /** What attempts count against: an IPv4 address, or an IPv6 network of 64 bits. */
   readonly address: string
-  /** Asked from this machine, and not by a proxy for somebody else; false where a known caller only reads. */
+  /** Asked from this machine, and not by a proxy for another client; false where a known caller only reads. */
   readonly isLocal: boolean
   /** A decoded path parameter; throws when the pattern has no such name (our bug). */
   readonly path: (name: string) => string
   /** A header by its name in lower case, '' for none; only before the first await, and not on routes with a body. */
   readonly header: (name: string) => string
-  /** Aborted once nobody waits for the answer any more: the client has gone, or was answered. */
+  /** Aborted once the client has gone, or was answered. */
   readonly signal: () => AbortSignal
 }
 
@@ -147,7 +147,7 @@ export interface RouteParts {
   readonly clock: Clock
 }
 
-/** Told of the parameters that nobody knows. */
+/** Called with the names of unknown parameters. */
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARACTERS_MAX = 48
 

@@ -7,7 +7,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 
-/** By the clock, which a server's parts share: those who wait for a turn know no more of it. */
+/** By the clock, which a server's parts share: code that waits for a turn knows no more of it. */
 const timesOf = new WeakMap<Clock, SyncTimes>()
 
 /** Waits for the next turn of the loop; how long it is held then is counted. */

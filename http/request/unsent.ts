@@ -3,7 +3,7 @@
 // has left (HttpContext.h: HTTP_RESPONSE_PENDING), and `tryEnd` keeps an answer pending until its last
 // byte is with the kernel. So a connection has one unsent answer at most, however many requests are
 // pipelined on it; `end` would copy every one of them into memory.
-// Of answers without a body the library tells nothing: they count against their address (handle.ts).
+// Of answers without a body the library reports nothing: they count against their address (handle.ts).
 // All connections together have a bound of bytes: beyond it the answer that holds most is cut. Each
 // answer has a deadline, so that a client that reads a byte now and then holds nothing for long.
 // Not for: the streams' buffers (ws/). Upholds UNSENT1 to UNSENT5.
@@ -57,7 +57,7 @@ export class UnsentAnswers {
     return this.#held.size
   }
 
-  /** Takes over a response that was begun with `tryEnd` and may not be touched by anybody else any more. */
+  /** Takes over a response that was begun with `tryEnd` and that no other code may touch any more. */
   hold(res: HttpResponse, { bytes, sentCount, length, isShared }: Rest): void {
     const readMs = ((length - sentCount) / unsentBytesPerSecondMin) * 1_000
     const heldCount = isShared ? 0 : bytes.buffer.byteLength

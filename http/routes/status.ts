@@ -1,4 +1,4 @@
-// How the service is: /health for anybody, /metrics for those on this machine (neither is counted),
+// How the service is: /health without a key, /metrics for callers on this machine (neither is counted),
 // and what its database holds. Upholds STATUS1 to STATUS3, DELAY9.
 
 import { Type } from '@sinclair/typebox'

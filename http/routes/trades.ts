@@ -101,7 +101,7 @@ function trades(
     accepts: side === undefined ? null : (row) => row.side === side,
     sliceRows: SLICE_ROWS,
     clock,
-    // Only a filter makes a page that somebody may not want to wait for.
+    // Only with a filter can a page take so long that the client leaves.
     ...(side === undefined ? {} : { signal: query.signal() }),
   })
   return page instanceof Promise ? page.then(answer) : answer(page)

@@ -1,7 +1,7 @@
 // An account's webhooks: make, list, read, change, delete, test, re-key, and what came of their
-// deliveries. Whose they are, how many there may be and what is sent is the owner's; here are only
-// shapes. Another account's webhook is as unknown as one that never was. A key that only reads may look,
-// but for what an URL may hide. Upholds HOOKROUTE1 to HOOKROUTE7, HOOKROUTE10, HOOKROUTE11.
+// deliveries. The owner (actors/webhooks) decides whose they are and how many there may be; here are only
+// shapes. Another account's webhook is answered as unknown. A key that only reads sees everything but
+// path and query of the URL. Upholds HOOKROUTE1 to HOOKROUTE7, HOOKROUTE10, HOOKROUTE11.
 
 import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
@@ -49,7 +49,7 @@ type Documents = ReturnType<typeof webhookDocuments>
 
 const WebhookPath = Type.Object({ webhook_id: Type.String({ pattern: '^wh_[0-9A-Za-z]{1,64}$' }) })
 
-/** Whoever only looks needs no more than `read`. */
+/** Looking needs no more than `read`. */
 function basics(method: Method, pattern: string, document: RouteDocument) {
   const scope = method === 'GET' ? 'read' : 'webhooks'
   const rules = { scope, budget: 'management', isPrivate: true } as const
@@ -161,7 +161,7 @@ function deliveriesPage(
   })
 }
 
-/** The path and the query of an URL are often what lets somebody post there: not for keys that only read. */
+/** The path and the query of an URL are often what lets a caller post there: keys that only read do not see them. */
 function shownTo(caller: Caller | null, webhook: WebhookView, names: VenueTable) {
   const record = webhookRecord(webhook, names)
   if (caller?.scopes.includes('webhooks') === true) return record

@@ -19,7 +19,7 @@ import {
 
 type Place = Problem['loc']
 
-/** More are not told: a refusal would be twenty times as long as the body. */
+/** More are not listed: a refusal would be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
 
 /** Finds the failures of bodies of one schema, which is that of an object. */

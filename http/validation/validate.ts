@@ -1,5 +1,5 @@
-// Query parameters and JSON bodies against their schemas, with the errors of pydantic 2
-// (../shared/reference/pydantic-oracle.json), because that is what clients of such APIs know.
+// Query parameters and JSON bodies against their schemas, with the errors of pydantic 2,
+// because that is what clients of such APIs know.
 // Queries are parsed by the parsers of parameter.ts, never by ajv's coercion, which lets `Infinity`
 // skip `maximum`. Upholds VALID1 to VALID4.
 
@@ -129,7 +129,7 @@ export type ParsedBody<T> =
 /**
  * A parser of JSON bodies. `refine` finds what a schema cannot say; it runs only once every field
  * has its type, so that a missing or non-string field is reported alone. `refineParts` is given the
- * fields that have theirs when others have not, so that every failure is told at once.
+ * fields that have theirs when others have not, so that every failure is listed at once.
  */
 export function compileBody<P extends TProperties>(
   schema: TObject<P>,

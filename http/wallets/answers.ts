@@ -80,7 +80,7 @@ interface PnlQuery {
   readonly end_time?: number
 }
 
-/** The profile; throws NOT_FOUND for a wallet that nobody ever saw. */
+/** The profile; throws NOT_FOUND for a wallet that neither the venue nor our log ever saw. */
 export async function profileAnswer(
   { engine }: WalletParts,
   { address, signal }: Asked<object>,
@@ -223,7 +223,7 @@ function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId 
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }
 
-/** A wallet that nobody ever saw, neither the venue nor our own log of trades, is known completely. */
+/** A wallet that neither the venue nor our own log of trades ever saw is known completely. */
 function withCompleteness(answer: Answer, view: WalletView | null): Answer {
   const said = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
   if (view === null) return said
@@ -237,7 +237,7 @@ function doubtsText({ doubts, lacking }: WalletView): string {
   return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`
 }
 
-/** What users are told of each doubt; plain ASCII, as a header must be. */
+/** The words for each doubt, for users; plain ASCII, as a header must be. */
 export const DOUBTS: Readonly<Record<WalletDoubt, string>> = {
   venue_lacks_kept: 'the venue no longer tells events that are kept here',
   venue_unsure: "the venue's last answers did not fit together",

@@ -178,7 +178,7 @@ export class Hub implements Watcher, Desk {
     action(this.#encoders.b)
   }
 
-  /** To all who are live with offsets, to the others without. */
+  /** Sends a heartbeat: with offsets to connections that are live, without to the others. */
   beat(): void {
     this.#beats += 1
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats }
@@ -199,7 +199,7 @@ export class Hub implements Watcher, Desk {
   }
 
   /**
-   * Looks at the buffers of all who lag or are sent something alone, and at every buffer once so much was
+   * Looks at the buffers of connections that lag or were sent something alone, and at every buffer once so much was
    * published that one may be full; beyond the bound of all together the largest is cut.
    */
   sweep(): void {

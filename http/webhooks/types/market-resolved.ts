@@ -5,7 +5,7 @@ import { lifecycleText } from '../../records/render.ts'
 import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
-/** A market as lifecycle messages tell of it, with its id. */
+/** A market as lifecycle messages have it, with its id. */
 export const MarketResolvedSchema = Type.Object({
   market_id: Type.String(),
   ...LifecycleSchema.properties,

@@ -18,7 +18,7 @@ export const matchCreated: EventDescriptor = {
   summary: 'A market was found to ask the same as one on the other venue',
   filters: MARKET_FILTERS,
   hears: ['lifecycle'],
-  // A pair is one event, whichever of the two a webhook names, and however often it is told.
+  // A pair is one event, whichever of the two a webhook names, and however often it is published.
   happenings(update) {
     if (update.kind !== 'lifecycle' || update.event !== 'matched') return []
     const { market, twin, receivedAtMs } = update

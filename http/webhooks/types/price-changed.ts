@@ -8,7 +8,7 @@ import { nullable } from '../../schemas.ts'
 import { StreamPriceSchema } from '../../ws/channels/prices.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
-/** `price`, and what the webhook was told last. */
+/** `price`, and the price last posted to the webhook. */
 export const PriceChangedSchema = Type.Object({
   market_id: Type.String(),
   platform: Type.String(),

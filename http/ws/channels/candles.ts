@@ -176,7 +176,7 @@ class Interval {
   readonly #windows: Conflation<BarNews>
   /** Bounded by the catalogue. */
   readonly #seqs = new Map<MarketNumber, number>()
-  /** Bars that were told and have not ended: at most two a market, and none once they have. */
+  /** Bars that were sent and have not ended: at most two a market, and none once they have. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
   #closedUntilMs = 0
 
@@ -262,7 +262,7 @@ class Interval {
     }
   }
 
-  /** A bar was told as open: its end must be told too. */
+  /** A bar was sent as open: its end must be sent too. */
   #watch(market: MarketRef, startMs: TimeMs, nowMs: TimeMs): void {
     if (startMs + this.#facts.lengthMs <= nowMs) return
     const known = this.#open.get(market.number)?.starts ?? []

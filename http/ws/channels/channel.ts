@@ -15,7 +15,7 @@ import type { Slices } from '../fan-out/slices.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { Resume } from '../session/desk.ts'
 
-/** How the messages of a channel come; the offsets of those that tell every change stand in heartbeats. */
+/** How the messages of a channel come; the offsets of those that send every change stand in heartbeats. */
 export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
 
 /** What the documents say of a message. */
@@ -30,7 +30,7 @@ export interface MessageDocument {
 /** A channel, described once. */
 export interface Channel extends LanedChannel {
   readonly delivery: Delivery
-  /** The kinds of updates of which {@link OpenChannel.onUpdate} is told. */
+  /** The kinds of updates that {@link OpenChannel.onUpdate} gets. */
   readonly hears: readonly Update['kind'][]
   /** Its messages, by `type`. */
   readonly messages: Readonly<Record<string, MessageDocument>>
@@ -57,9 +57,9 @@ export interface OpenChannel {
   onUpdate(update: Update): void
   /** The newest stamp of a market in a lane, using none up; the offset is the channel's. */
   latest(lane: Lane, market: MarketNumber): Stamp
-  /** A market's present state, of a channel that has one; null: there is nothing to tell yet. */
+  /** A market's present state, of a channel that has one; null: there is none yet. */
   state?(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
-  /** The newest offset that has come by, of a channel that tells every change. */
+  /** The newest offset that has come by, of a channel that sends every change. */
   readonly seen?: number
   /** Where messages that were missed are read, of a channel whose every message counts. */
   readonly log?: ChannelLog

@@ -113,7 +113,7 @@ class DepthChannel implements OpenChannel {
     else if (update.kind === 'bookLate') this.#note(update, 'delayed')
   }
 
-  /** A book changed; `reason`: it was replaced, and what was told before it is out of sync. */
+  /** A book changed; `reason`: it was replaced, and what was sent before it is out of sync. */
   #note(update: BookNews['update'], reason: ResyncReason | null): void {
     const { clock, fanOut, slices } = this.#parts
     const nowMs = clock.monotonicMs()
@@ -124,7 +124,7 @@ class DepthChannel implements OpenChannel {
     }
   }
 
-  /** Depth tells the changes that `orderbook` counts. */
+  /** Depth sends the changes that `orderbook` counts. */
   latest(_lane: Lane, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(ORDERBOOK, market)
   }

@@ -1,4 +1,4 @@
-// What channels have in common whose every message counts: each is told at once, and kept in a log from
+// What channels have in common whose every message counts: each is sent at once, and kept in a log from
 // which a connection that lagged or comes back gets what it missed. Not for: the log itself
 // (resume/message-log.ts), or what is in a message. Upholds RESUME1, RESUME2.
 

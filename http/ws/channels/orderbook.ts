@@ -204,7 +204,7 @@ class Orderbook implements OpenChannel {
     this.#history.forget(market)
   }
 
-  /** A book was replaced: `resync`, then its snapshot, to all who have it. */
+  /** A book was replaced: `resync`, then its snapshot, to every subscriber. */
   #replace(update: BookReplaced): void {
     const { market } = update
     const reason = resyncReason(update.reason)

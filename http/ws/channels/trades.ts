@@ -111,7 +111,7 @@ export function tradeTable({
   tradeLog,
   catalog,
 }: Pick<EngineView, 'tradeLog' | 'catalog'>): MessageTable {
-  /** Without its market a trade has no name to be told by: it counts as expired. */
+  /** Without its market a trade has no id to be sent with: it counts as expired. */
   const updateOf = (number: MarketNumber, trade: StoredTrade): TradeUpdate | 'lost' => {
     const { offset, seq, timeMs: venueTimeMs, receivedAtMs } = trade
     const market = catalog.byNumber(number)?.ref

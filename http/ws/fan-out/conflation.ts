@@ -1,6 +1,6 @@
 // At most one message a market and window: a quiet market's first change goes at once, later ones
 // wait for the window's end, and the last state of a window always goes. Knows only markets in whose
-// window something was sent, or waits to be: bounded by the catalogue, and empty when nobody listens.
+// window something was sent, or waits to be: bounded by the catalogue, and empty without listeners.
 // What is due goes in slices, and of a burst only so many at once, so that thousands of markets that
 // change together never hold up what is not conflated. Not for: what is sent. Upholds CONFLATE1 to
 // CONFLATE4.
@@ -26,12 +26,12 @@ interface Window<News> {
   news: News | null
 }
 
-/** How conflated news are told. */
+/** How conflated news are sent. */
 export interface Teller<News> {
   readonly windowMs: number
-  /** Whether anybody would hear of this market. */
+  /** Whether the lane has listeners for this market. */
   isHeard(market: MarketRef): boolean
-  /** What is left to tell when newer news come while older ones wait. */
+  /** What is left to send when newer news come while older ones wait. */
   merge(older: News, newer: News): News
   tell(market: MarketRef, news: News): void
 }
@@ -48,7 +48,7 @@ export class Conflation<News> {
     this.#teller = teller
   }
 
-  /** A market changed: tells of it now, or keeps it for the end of its window. */
+  /** A market changed: sends it now, or keeps it for the end of its window. */
   note(market: MarketRef, news: News, nowMs: number): void {
     const ready = this.#ready.get(market.number)
     if (ready !== undefined) {
@@ -72,7 +72,7 @@ export class Conflation<News> {
     this.#send(market, whole, nowMs)
   }
 
-  /** Something waits for no window any more, only for a slice. */
+  /** Whether a market waits for a slice alone, its window being over. */
   get hasReady(): boolean {
     return this.#ready.size > 0
   }
@@ -92,7 +92,7 @@ export class Conflation<News> {
     return this.#turnCount > 0
   }
 
-  /** Tells what is due until `isEnough`; false when some is left. */
+  /** Sends what is due until `isEnough`; false when some is left. */
   flush(nowMs: number, isEnough: () => boolean): boolean {
     for (const [number, window] of this.#windows) {
       if (window.endsAtMs > nowMs) break

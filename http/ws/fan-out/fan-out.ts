@@ -1,6 +1,6 @@
-// How a message reaches all who listen in a lane: the topics of its market, its venue and everything,
-// and the wide subscriptions being filled. Encoded at most once per form, and not at all when nobody
-// listens; lanes and forms that nobody uses cost one look, and so do topics. Never loops over
+// How a message reaches every listener of a lane: the topics of its market, its venue and everything,
+// and the wide subscriptions being filled. Encoded at most once per form, and not at all without a
+// listener; lanes, forms and topics without one cost one look. Never loops over
 // connections. Not for: what is in a message, or when it goes. Upholds HUB1, HUB8, SUB3, FAN1, FAN2.
 
 import type { TemplatedApp } from 'uWebSockets.js'
@@ -21,7 +21,7 @@ import {
 /** What is needed of the library's app. */
 export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
 
-/** Frames of one message; null: there is nothing to tell after all. */
+/** Frames of one message; null: there is nothing to send after all. */
 export type Frames = Frame | readonly Frame[] | null
 
 /**
@@ -36,7 +36,7 @@ type TopicKey = MarketNumber | WideKey
 /**
  * The topics of a lane in a form: their names, and which of them are silent. To ask the library for a
  * topic's listeners takes as long as writing half a message, so one without any is asked for once, and
- * again only when somebody has begun to listen in the lane: nobody begins unseen.
+ * again only when a connection begins to listen in the lane (`awaken`).
  */
 class LaneTopics {
   readonly encoded: Count
@@ -56,7 +56,7 @@ class LaneTopics {
     )
   }
 
-  /** Null when it is known that nobody listens to it. */
+  /** Null when it is known to have no listener. */
   nameOf(key: TopicKey): string | null {
     if (typeof key !== 'number') {
       return this.#silentWide.has(key) ? null : (this.#wideNames.get(key) ?? null)
@@ -65,7 +65,7 @@ class LaneTopics {
     return (bits & (1 << (key & 7))) === 0 ? topicOf(this.#form, this.#lane, key) : null
   }
 
-  /** Nobody listens to it. */
+  /** It has no listener. */
   silence(key: TopicKey): void {
     if (typeof key !== 'number') {
       this.#silentWide.add(key)
@@ -80,7 +80,7 @@ class LaneTopics {
     this.#silentMarkets[at] = (this.#silentMarkets[at] ?? 0) | (1 << (key & 7))
   }
 
-  /** Somebody begins to listen, to which topic is not said. */
+  /** A connection begins to listen to one of the topics. */
   wake(): void {
     this.#silentWide.clear()
     this.#silentMarkets.fill(0)
@@ -92,7 +92,7 @@ export class FanOut {
   readonly #encoders: readonly Encoder[]
   /** Connections of each form; a form without any is passed over. */
   readonly #users: Record<Form, number> = { j: 0, b: 0 }
-  /** Lanes in which somebody listened since the last `restrict`; at most as many as there are. */
+  /** Lanes with a listener since the last `restrict`; at most as many as there are. */
   readonly #awake = new Set<Lane>()
   /** Wide subscriptions being filled; usually none. */
   readonly #rows = new Set<Row>()
@@ -126,7 +126,7 @@ export class FanOut {
     this.#users[form] += difference
   }
 
-  /** Somebody begins to listen in a lane. */
+  /** A connection begins to listen in a lane. */
   awaken(lane: Lane): void {
     this.#awake.add(lane)
     this.#awakeChannels.add(channelOfLane(lane))
@@ -166,7 +166,7 @@ export class FanOut {
     for (const row of this.#rows) if (row.connection === connection) this.#rows.delete(row)
   }
 
-  /** Whether a message of this market would reach anybody. */
+  /** Whether a message of this market would reach a connection. */
   hasListeners(lane: Lane, market: MarketRef): boolean {
     if (!this.#awake.has(lane)) return false
     for (const row of this.#rows) if (row.isFor(lane, market)) return true
@@ -181,7 +181,7 @@ export class FanOut {
     })
   }
 
-  /** Gives a message to all who listen, `make` writing it at most once per form. */
+  /** Gives a message to every listener, `make` writing it at most once per form. */
   send(lane: Lane, market: MarketRef, weight: Weight, make: (encoder: Encoder) => Frames): void {
     if (!this.#awake.has(lane)) return
     for (const encoder of this.#encoders) {

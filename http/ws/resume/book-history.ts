@@ -1,6 +1,6 @@
 // The newest book updates of this run and, for each market, where its book was last replaced as a
 // whole: what a resuming connection needs to be brought up to date without a snapshot. Bounded by
-// updates and by the levels in them, whichever comes first; full, the oldest go, and who needed them
+// updates and by the levels in them, whichever comes first; full, the oldest go, and a connection that needed them
 // gets snapshots. 12 MB when it is full. Not for: sending (book-resume.ts), how updates are kept (update-ring.ts).
 // Upholds RESUME4.
 
@@ -15,7 +15,7 @@ export interface Replacement {
   readonly market: MarketRef
   /** The channel's newest offset before it: it lies between this one and the next. */
   readonly offset: number
-  /** Counts the replacements of all markets, so that two at one offset are told apart. */
+  /** Counts the replacements of all markets, so that two at one offset differ. */
   readonly serial: number
   readonly reason: ResyncReason
 }

@@ -46,7 +46,7 @@ export interface ChannelLog {
 }
 
 /**
- * A message at its place. 'lost': it was told, but can no longer be read; 'unread': it was not looked
+ * A message at its place. 'lost': it was sent, but can no longer be read; 'unread': it was not looked
  * at, as its market is not among those asked for.
  */
 export interface LogEntry {
@@ -83,7 +83,7 @@ export class MessageLog {
   readonly #ring: MessageRing<LoggedUpdate>
   readonly #table: MessageTable | null
 
-  /** `offset`: how many messages this run has told already; `table` null: what is older is gone. */
+  /** `offset`: how many messages this run has sent already; `table` null: what is older is gone. */
   constructor(parts: {
     channel: ChannelName
     present: RunView
@@ -114,7 +114,7 @@ export class MessageLog {
     const index = runs.findIndex((run) => run.epoch === epoch)
     const run = runs[index]
     if (run === undefined) return null
-    // A killed run has told more than it wrote, though never by more than this. A client that heard
+    // A killed run has sent more than it wrote, though never by more than this. A client that heard
     // the rest has missed nothing of it.
     const isAhead = run.endOffset !== null && offset > run.endOffset + outstandingWritesMax
     return isAhead ? null : { runs: runs.slice(index), offset }

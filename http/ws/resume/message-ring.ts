@@ -1,5 +1,5 @@
 // The newest messages of a channel in this run, by offset, for connections that lagged or resume. A
-// ring of references: when it is full the oldest is overwritten, and who needed it is told.
+// ring of references: when it is full the oldest is overwritten, and a connection that needed it gets a gap.
 //
 //   offset:   …  n-2   n-1    n  │ n-max+1 …
 //   slot:     …  offset % capacity
@@ -37,7 +37,7 @@ export class MessageRing<Message extends Placed> {
 
   push(message: Message): void {
     const { offset } = message
-    // A hole means that a message was never told; what lies before it cannot be replayed whole.
+    // A hole means that a message was never sent; what lies before it cannot be replayed whole.
     if (offset !== this.#newest + 1) {
       this.#ring.fill(undefined)
       this.#oldest = offset

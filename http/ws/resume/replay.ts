@@ -128,12 +128,12 @@ function* tellLosses(
 
 export type Replayed =
   | { readonly kind: 'done'; readonly count: number }
-  /** As many as asked for; the rest lies behind this offset of this run. */
+  /** As many as allowed; the rest lies behind this offset of this run. */
   | { readonly kind: 'limited'; readonly epoch: string; readonly offset: number }
 
 /**
  * Sends the messages behind a place, over all later runs; returns in the turn in which none is
- * missing. `onLost` is told of each hole before what lies behind it is sent.
+ * missing. `onLost` is called for each hole before what lies behind it is sent.
  */
 export function* replay(
   connection: Connection,
@@ -182,7 +182,7 @@ export function* replay(
       yield
       entries = log.read(run, { offset, markets })
     }
-    // What a run told last may be missing as well; of one that was killed nothing more is known.
+    // What a run sent last may be missing as well; of one that was killed nothing more is known.
     const end = next === undefined ? log.newest : (run.endOffset ?? offset)
     const endCount = markets === null ? end - offset : null
     if (offset < end) lostTo(next?.startedAtMs ?? desk.clock.nowMs(), endCount)
@@ -190,7 +190,7 @@ export function* replay(
   return { kind: 'done', count }
 }
 
-/** When the last message before the place was told, if that can still be read. */
+/** When the last message before the place was sent, if that can still be read. */
 function timeAt(log: MessageLog, { runs, offset }: LogPosition, index: number): TimeMs | null {
   const run = runs[index]
   if (index > 0 || offset === 0 || run === undefined) return null

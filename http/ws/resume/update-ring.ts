@@ -51,7 +51,7 @@ export class UpdateRing {
 
   push(update: BookUpdate): void {
     const { offset, changes, checksum } = update
-    // A hole means that an update was never told; what lies before it cannot be replayed whole.
+    // A hole means that an update was never sent; what lies before it cannot be replayed whole.
     if (offset !== this.#newest + 1) this.#oldest = offset
     this.#newest = offset
     this.#oldest = Math.max(this.#oldest, offset - this.#capacity + 1)

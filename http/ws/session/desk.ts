@@ -52,15 +52,15 @@ export interface Desk {
   resumeOf(channel: ChannelName): Resume | null
   /** The newest stamp of a market in a lane, using none up; the offset is its channel's. */
   latest(lane: Lane, market: MarketNumber): Stamp
-  /** A market's present state, in a lane that has one; null: there is nothing to tell yet. */
+  /** A market's present state, in a lane that has one; null: there is none yet. */
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
-  /** From now on somebody listens in this lane. */
+  /** From now on a connection listens in this lane. */
   awaken(lane: Lane): void
   /** Lets it run now, and again in later turns for as long as it wants more. */
   advance(work: Work): void
   /** Sweeps it until it is quiet. */
   watch(watched: Watched): void
-  /** From now on the row is told of updates of the markets it has sent. */
+  /** From now on the row gets updates of the markets that it has sent. */
   openRow(row: Row): void
   closeRow(row: Row): void
   countLagging(): void

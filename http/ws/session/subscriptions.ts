@@ -1,5 +1,5 @@
 // What one connection is subscribed to: on each channel at most one lane for a market. A whole venue
-// or `*` replaces the single markets it contains, so that nobody receives a message twice. Holds
+// or `*` replaces the single markets it contains, so that no message comes twice. Holds
 // references of markets, never looks at them. Upholds SUB1, SUB2, SUB5.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'

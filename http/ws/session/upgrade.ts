@@ -86,7 +86,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
         try {
           session?.receive(new Uint8Array(message), isBinary)
         } catch (error) {
-          // A command that nobody answers would leave its client waiting.
+          // A command without an answer would leave its client waiting.
           session?.end(closeCodes.internal)
           throw error
         }

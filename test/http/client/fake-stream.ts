@@ -1,5 +1,5 @@
 // A server of the stream that knows the truth and can be told to spoil what it sends: drop, repeat or
-// swap messages, cut, answer by a script. It follows interface/stream.md and shares no code with the
+// swap messages, cut, answer by a script. It follows http/ws/README.md and shares no code with the
 // real one, so that the client is held against the protocol and not against our server.
 
 import { once } from 'node:events'

@@ -1,6 +1,5 @@
 // Clients that are cut off at any moment, in the middle of a replay too, and come back while
-// everything moves: each has the true books in the end and has heard every trade in order (T5 of
-// reference/reliability.md).
+// everything moves: each has the true books in the end and has had every trade in order.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,5 +1,5 @@
 // Books since an offset: every position of a run, judged by the books that a client had there and by
-// the books as they are (T3 of reference/reliability.md).
+// the books as they are.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

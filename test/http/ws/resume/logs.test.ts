@@ -1,5 +1,5 @@
 // Trades, whales and lifecycle since an offset: every position of three runs against a naive list of
-// what was told, and what is said where that list has holes (T3 of reference/reliability.md).
+// what was told, and what is said where that list has holes.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,5 +1,5 @@
 // Many who subscribe and leave at random while books change without a pause: nobody sees a change
-// before its snapshot or a hole behind it (T5 of reference/reliability.md). And why that is so: the
+// before its snapshot or a hole behind it. And why that is so: the
 // stream's code cannot pause between a snapshot, its subscription and its sending.
 
 import assert from 'node:assert/strict'
