@@ -1,5 +1,5 @@
-// What an operator may ask of a wallet, as a command of the admin socket: `npm run wallet` calls it. Arguments are
-// checked here, since a socket brings anything. Not for: how they arrive (engine/admin/socket.ts). Upholds WALLETS17.
+// What an operator may ask about a wallet, as a command of the admin socket; `npm run wallet` calls it. Arguments are
+// checked here, since a socket brings anything. Not for: how commands arrive (engine/admin/socket.ts). Upholds WALLETS17.
 
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -9,10 +9,10 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Differences told, the largest first; how many there are is told in any case. */
+/** Differences shown, the largest first; their number is shown in any case. */
 const TOLD_MAX = 1_000
 
-/** The command `wallet.show` (`{address}`): who it is, what it comes to, and what the venue counts otherwise. */
+/** The command `wallet.show` (`{address}`): the wallet's profile and totals, and what the venue counts otherwise. */
 export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
   return {
     'wallet.show': async (request) => {
@@ -46,7 +46,7 @@ function shown({ view, record, comparison, rereads, difference, untold }: Found)
     },
     venue_lacks: {
       ...{ events: lacking, settled: record.lacking, behind_the_ledger: lacking - record.lacking },
-      // Null: nothing of what is settled, or all of it.
+      // Null: the venue's answers have none of the settled events, or all of them.
       told_to:
         record.toldToMs === null || record.toldToMs === 0 ? null : formatTime(record.toldToMs),
       asked_again: rereads,
@@ -57,7 +57,7 @@ function shown({ view, record, comparison, rereads, difference, untold }: Found)
   }
 }
 
-/** The venue's whole history beside what is kept, when it was asked for last. */
+/** The venue's whole history compared with the ledger, when it was last read. */
 function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
   return {
     ...{ at: formatTime(atMs), lacks: lackingCount },
@@ -77,7 +77,7 @@ function compared({ atMs, positions, differences }: NonNullable<Found['compariso
   )
   return {
     ...{ at: formatTime(atMs), venue_positions: positions, differences: differences.length },
-    // Contracts and dollars alike are told in micros inside.
+    // Contracts and dollars are both in micros.
     table: sorted.slice(0, TOLD_MAX).map(({ token, market, what, ours, theirs }) => ({
       ...{ market, token, what, ours: ours / 1e6, theirs: theirs / 1e6 },
     })),

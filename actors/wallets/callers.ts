@@ -20,24 +20,24 @@ export interface CallerParts {
   readonly warmWallets: WarmWallets
   /** Ends everything. */
   readonly signal: AbortSignal
-  /** Takes a wallet into memory. */
+  /** Brings a wallet into memory. */
   readonly takeIn: (record: StoredWallet, opened: OpenedTally | null) => WarmWallet
   /** What our own log of trades knows of a wallet. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
-  /** A wallet is known that was not before. */
+  /** Called for a wallet that was not known before. */
   readonly onNew: (record: StoredWallet) => void
   readonly onFailure: (address: WalletAddress, error: unknown) => void
 }
 
 type Asked = Pick<VenueWallets, 'profile'>
 
-/** A name may have changed after this. */
+/** A wallet's profile is asked for again after this: its name may have changed. */
 const PROFILE_MS = 6 * HOUR_MS
 
 export class WalletCallers {
   readonly #parts: CallerParts
   readonly #profiles: WalletProfiles
-  /** Wallets that are being taken into memory; bounded by the requests for them. */
+  /** Wallets that are being brought into memory; bounded by the requests for them. */
   readonly #opening = new Map<WalletAddress, Promise<WarmWallet>>()
 
   constructor(parts: CallerParts) {
@@ -46,8 +46,8 @@ export class WalletCallers {
   }
 
   /**
-   * The wallet of an address, in memory from now on; null for one that the venue never saw, nor we in any trade. `venue` is null while it
-   * is not connected. Rejects with EngineError UNAVAILABLE when it does not say in time.
+   * The wallet of an address, in memory from now on; null when neither the venue nor our log of trades knows the address.
+   * `venue` is null while it is not connected. Rejects with EngineError UNAVAILABLE when the venue does not answer in time.
    */
   async warmOf(
     address: WalletAddress,
@@ -68,7 +68,7 @@ export class WalletCallers {
     const profile = told ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
-    // Somebody else may have asked by the other address meanwhile, or long ago.
+    // A request by the other address may have brought the wallet into memory meanwhile, or long ago.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#takenInOf(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -86,7 +86,7 @@ export class WalletCallers {
     return takeIn(record, null)
   }
 
-  /** Once for all who ask meanwhile; nothing changes the record of a wallet that is not in memory. */
+  /** Concurrent requests share one opening. Nothing changes the record of a wallet that is not in memory. */
   #takenIn(record: StoredWallet): Promise<WarmWallet> {
     const known = this.#opening.get(record.proxy)
     if (known !== undefined) return known
@@ -117,7 +117,7 @@ export class WalletCallers {
     return profile
   }
 
-  /** Some hours after the last time, asks whether the wallet is called otherwise now. */
+  /** Asks for the wallet's profile again, some hours after the last time. */
   renew(warm: WarmWallet, venue: Asked): void {
     const { clock, warmWallets, signal, onFailure } = this.#parts
     const nowMs = clock.monotonicMs()
@@ -128,7 +128,7 @@ export class WalletCallers {
     if (asked === 'full') return
     asked
       .then((profile) => {
-        // One that left the memory meanwhile would put its old record over a newer one.
+        // A wallet that left the memory meanwhile would put its old record over a newer one.
         const isHere = warmWallets.peek(proxy) === warm
         if (isHere && profile?.proxy === proxy) warm.wallet.setProfile(profile)
       })
@@ -145,9 +145,9 @@ export function unavailable(detail: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
 }
 
-/** Short questions, for which everybody waits first. */
+/** Profiles asked for at once: short questions, which precede everything else of a first request. */
 const RUNNING_MAX = 4
-/** An address that the venue never saw is asked for again after this. */
+/** An address that the venue does not know is asked for again after this. */
 const STRANGER_MS = MINUTE_MS
 
 /**
@@ -157,9 +157,9 @@ const STRANGER_MS = MINUTE_MS
 class WalletProfiles {
   readonly #clock: Clock
   readonly #slots: Slots
-  /** As many as may run and wait. */
+  /** Questions under way; as many as may run and wait. */
   readonly #asked = new Map<WalletAddress, Promise<WalletProfile | null>>()
-  /** Until when an address is believed never to have been seen (monotonic); the longest ago first. */
+  /** Until when an address counts as unknown to the venue (monotonic); the oldest first. */
   readonly #strangers = new Map<WalletAddress, number>()
 
   constructor(clock: Clock) {
@@ -171,7 +171,7 @@ class WalletProfiles {
     return this.#clock.monotonicMs() < (this.#strangers.get(address) ?? 0)
   }
 
-  /** Null: never seen. `full`: too many are being asked for. Rejects when the venue does not answer. */
+  /** Null: the venue does not know the address. `full`: too many questions. Rejects when the venue does not answer. */
   ask(
     address: WalletAddress,
     venue: Asked,
@@ -182,7 +182,7 @@ class WalletProfiles {
     if (this.#slots.isFull) return 'full'
     const asked = this.#ask(address, venue, signal).finally(() => this.#asked.delete(address))
     this.#asked.set(address, asked)
-    // Whoever asked may have gone.
+    // The request may have ended; the question goes on.
     asked.catch(() => undefined)
     return asked
   }
@@ -197,7 +197,7 @@ class WalletProfiles {
     return profile
   }
 
-  /** Full: who was asked for longest ago is forgotten. */
+  /** Full: the address that was asked for longest ago is forgotten. */
   #noteStranger(address: WalletAddress): void {
     this.#strangers.delete(address)
     this.#strangers.set(address, this.#clock.monotonicMs() + STRANGER_MS)
@@ -221,7 +221,7 @@ export class WalletDeadline {
     this.#ends = [clock.after(waitMs, abort), ...signals.map((signal) => onAbort(signal, abort))]
   }
 
-  /** What the work gives, or `late`; rejects as it does. */
+  /** The result of the work, or `late`; rejects as the work does. */
   wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
     return new Promise((resolve, reject) => {
       const forget = onAbort(this.#late.signal, () => resolve('late'))

@@ -1,7 +1,7 @@
-// Readings of followed wallets soon after the stream told fills of them, so that whoever asks seldom has to wait for
-// one: what comes within a second is gathered, and as long as the venue does not tell the fills it is asked again, more
-// and more seldom. Only of wallets that somebody asked for lately, and so many at once; others are read when they are
-// asked for. Not for: how a wallet is read (actors/wallets/readings.ts). Upholds WALLETS21.
+// Readings of followed wallets soon after the stream brought fills of them, so that requests seldom wait for one: fills of
+// one second are gathered, and as long as the venue's history lacks them the wallet is read again, more and more seldom.
+// Only wallets with a recent request, and a bounded number at once; others are read at their next request.
+// Not for: how a wallet is read (actors/wallets/readings.ts). Upholds WALLETS21.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -11,15 +11,15 @@ import type { WarmWallet } from './warm-wallets.ts'
 
 export interface CatchUpParts {
   readonly clock: Clock
-  /** Reads a wallet that nobody waits for; null: not now. */
+  /** Reads a wallet in the background; null: not now. */
   readonly read: (warm: WarmWallet) => Promise<boolean> | null
 }
 
 const GATHERED_MS = 1_000
-/** The history is late by some seconds, seldom by a minute; then the wallet is read now and then in any case. */
+/** The history is late by some seconds, seldom by a minute; after that the upkeep of all wallets reads the wallet. */
 const AGAIN_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
 const ASKED_MS = 10 * MINUTE_MS
-/** Full: further wallets are read when somebody asks. */
+/** Full: further wallets are read at their next request. */
 const WALLETS_MAX = walletReadingsWaitingMax
 
 export class WalletCatchUps {
@@ -48,7 +48,7 @@ export class WalletCatchUps {
       const againMs = AGAIN_MS[tries]
       const goOn = () => {
         const isOver = warm.wallet.tail.isCovered || againMs === undefined
-        // A fill that came meanwhile may have begun anew.
+        // A fill that came meanwhile may have begun another catch-up.
         const isElsewhere = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
         if (!isOver && !isElsewhere && !this.#isStopped) this.#readAfter(warm, againMs, tries + 1)
       }

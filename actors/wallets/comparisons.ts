@@ -1,8 +1,7 @@
-// Our positions of a wallet beside the venue's own count, some time after it was read: what differs is logged, kept for
-// whoever operates the engine, and says whether sums can be trusted. Markets in which something is still unsettled are
-// left out: there the venue's two answers need not agree with each other either. Sizes that differ are believed when
-// they differ after another reading too.
-// Not for: what counts as a difference (engine/wallets/reconcile.ts). Upholds WALLETS16, WALLETS22, WALLETS23.
+// Compares our positions of a wallet with the venue's own count, some time after a reading: differences are logged, kept
+// for operators, and decide whether sums can be trusted. Markets with unsettled events are left out: there the venue's
+// two answers need not agree with each other either. Sizes that differ count only when they differ after another reading
+// too. Not for: what counts as a difference (engine/wallets/reconcile.ts). Upholds WALLETS16, WALLETS22, WALLETS23.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
@@ -16,7 +15,7 @@ import type { WalletTally } from '../../engine/wallets/tally.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
-/** What is compared, and what came of it. Times of `comparedMs` are monotonic; null: never. */
+/** A wallet with its last comparison; `comparedMs` is monotonic; null: never compared. */
 export interface Compared {
   readonly wallet: Wallet
   comparedMs: number | null
@@ -26,7 +25,7 @@ export interface Compared {
 /** Our figures beside the venue's own. */
 export interface Comparison {
   readonly atMs: TimeMs
-  /** Positions that the venue told, open and closed. */
+  /** The number of positions in the venue's answer, open and closed. */
   readonly positions: number
   readonly differences: readonly Difference[]
 }
@@ -34,24 +33,24 @@ export interface Comparison {
 export interface ComparisonsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Resolves when no reading is waited for by anybody: comparisons share the venue's quota with these. */
+  /** Resolves when no request waits for a reading: comparisons share the venue's quota with readings. */
   readonly idle: () => Promise<void>
 }
 
 /** What a comparison asks of the venue. */
 export interface ComparisonSource {
   readonly wallets: Pick<VenueWallets, 'positions'>
-  /** Reads the wallet on; resolves to whether the venue answered. */
+  /** Reads the wallet again; resolves to whether the venue answered. */
   readonly reread: () => Promise<boolean>
 }
 
-/** One at a time: its pages share the venue's quota with readings; those that wait, further ones are left out. */
+/** One comparison at a time, since its pages share the venue's quota with readings; and those that wait. Full: left out. */
 const RUNNING_MAX = 1
 const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
-/** While sizes differ: what was wrong with the venue's answer may be over. */
+/** While sizes differ: the venue's error may be over. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
-/** The venue tells no more open positions than these; what it does not list then says nothing. */
+/** The venue lists no more open positions than these; then an unlisted position is no difference. */
 const TOLD_MAX = 10_000
 const WORST_COUNT = 3
 
@@ -59,7 +58,7 @@ export class WalletComparisons {
   readonly #parts: ComparisonsParts
   readonly #slots: Slots
   readonly #sampler = new LogSampler()
-  /** Those under way; bounded by what runs and waits. */
+  /** Comparisons under way; bounded by those that run and wait. */
   readonly #running = new Map<Compared, Promise<boolean>>()
 
   constructor(parts: ComparisonsParts) {
@@ -67,14 +66,14 @@ export class WalletComparisons {
     this.#slots = new Slots({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   }
 
-  /** Whether sizes agree; what was bought or realised may be counted otherwise there. */
+  /** Whether all sizes agree; the venue may count what was bought or realised otherwise. */
   isSound({ differences }: Pick<Comparison, 'differences'>): boolean {
     return !differences.some(isOfSize)
   }
 
   /**
-   * At most once an hour for each wallet, every five minutes while it differs, and not when too many wait. Resolves to
-   * whether sizes differ; the one under way counts for all who ask. Never rejects.
+   * Compares a wallet at most once an hour, every five minutes while it differs, and not when too many wait. Resolves to
+   * whether sizes differ; concurrent calls share one comparison. Never rejects.
    */
   compareIfDue(
     compared: Compared,
@@ -110,7 +109,7 @@ export class WalletComparisons {
       return !this.isSound(comparison)
     } catch (error) {
       if (signal.aborted) return false
-      // Asked again after the next reading.
+      // The next reading compares again.
       compared.comparedMs = null
       const wallet = compared.wallet.record.proxy
       const { isWritten, count } = this.#sampler.admit('positions')
@@ -120,7 +119,7 @@ export class WalletComparisons {
     }
   }
 
-  /** What was done between a reading and the venue's count makes sizes differ, which another reading ends. */
+  /** Trades between a reading and the venue's count make sizes differ until another reading. */
   async #compare(
     { wallet }: Compared,
     { wallets, reread }: ComparisonSource,
@@ -145,7 +144,7 @@ export class WalletComparisons {
     const moving = unsettledMarkets(wallet)
     const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()
-    // The same tally throughout, though fills may come: their markets are left out.
+    // One tally throughout: markets of fills that come meanwhile are left out below.
     const ours = positionsOf(wallet.shown)
     const reach = { isWhole: theirs.length < TOLD_MAX }
     const all = await inPieces(clock, reconcileSteps(ours, theirs, reach))
@@ -161,7 +160,7 @@ export class WalletComparisons {
   }
 }
 
-/** One after the other: ten thousand at once would be made in one turn of the loop. */
+/** One by one: ten thousand at once would be made in one turn of the loop. */
 function* positionsOf(tally: WalletTally): Iterable<TallyPosition> {
   for (let index = 0; index < tally.positionCount; index += 1) yield tally.position(index)
 }

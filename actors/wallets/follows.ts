@@ -1,5 +1,5 @@
-// Which wallets' fills are taken from the stream: those that somebody asked for within a day, and of these the ten
-// thousand asked for last. Not for: what is done with a fill (wallets.ts). Upholds WALLETS12.
+// Which wallets' fills are taken from the stream: wallets with a request within a day, of these the ten thousand requested
+// last. Not for: what is done with a fill (wallets.ts). Upholds WALLETS12.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFollowedMs, walletsFollowedMax } from '../../engine/limits.ts'
@@ -8,10 +8,10 @@ import type { VenueWallets } from '../../engine/wallet.ts'
 
 type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
 
-/** Full: the wallet asked for longest ago is followed no more. */
+/** Full: the wallet requested longest ago is unfollowed. */
 export class WalletFollows {
   readonly #countMax: number
-  /** When each was asked for last, the longest ago first. */
+  /** When each wallet was last requested, the longest ago first. */
   readonly #askedAtMs = new Map<WalletAddress, TimeMs>()
   #stream: Stream | null = null
 
@@ -27,13 +27,13 @@ export class WalletFollows {
     return this.#askedAtMs.has(wallet)
   }
 
-  /** The venue is open: whoever was asked for before is followed from now on. */
+  /** The venue is open: wallets that were requested before are followed from now on. */
   attach(stream: Stream): void {
     this.#stream = stream
     for (const wallet of this.#askedAtMs.keys()) stream.follow(wallet)
   }
 
-  /** Somebody asked for a wallet. */
+  /** A wallet was requested. */
   ask(wallet: WalletAddress, atMs: TimeMs): void {
     const isNew = !this.#askedAtMs.delete(wallet)
     this.#askedAtMs.set(wallet, atMs)
@@ -44,7 +44,7 @@ export class WalletFollows {
     }
   }
 
-  /** Ends following those that nobody asked for within a day. */
+  /** Unfollows wallets without a request within a day. */
   expire(nowMs: TimeMs): void {
     for (const [wallet, askedAtMs] of this.#askedAtMs) {
       if (askedAtMs > nowMs - walletFollowedMs) return

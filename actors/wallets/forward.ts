@@ -1,7 +1,7 @@
-// Brings a wallet's running tally forward over its ledger: a few events here, in turns of the loop, many in a thread,
-// from the tally as it is stored and some blocks at a time, so that what crosses over stays small however long the
-// history is, and a large tally is never packed here. Not for: the rules (engine/wallets/tally.ts), nor when this
-// is due (wallet.ts). Upholds WALLETS7, WALLETS9.
+// Brings a wallet's running tally forward over its ledger: a few events here, in turns of the loop; many in a thread, which
+// is given the stored tally and some blocks at a time, so that messages to it stay small however long the history is, and
+// a large tally is never packed on this thread. Not for: the rules (engine/wallets/tally.ts), nor when this is due
+// (wallet.ts). Upholds WALLETS7, WALLETS9.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -27,12 +27,12 @@ export interface Forwarded {
   readonly events: number
 }
 
-/** The same packed, as far as a thread has brought it; null: it was brought forward here. */
+/** The tally packed, as far as a thread brought it forward; null: it was brought forward here. */
 export interface Packed {
   readonly packed: { readonly bytes: Uint8Array; readonly events: number } | null
 }
 
-/** What has to be asked for on the way. */
+/** How unknown markets are asked for on the way. */
 export interface Asking {
   readonly fetchMarkets: FetchMarkets
   readonly signal: AbortSignal
@@ -41,19 +41,19 @@ export interface Asking {
 /** The wallet whose tally it is. */
 export interface ForwardTask extends Forwarded {
   readonly ledger: WalletLedger
-  /** The tally on disk, if it ends where a block does; null: none, or elsewhere. */
+  /** The tally on disk, if it ends at the end of a block; null: there is none that does. */
   readonly stored: () => { readonly bytes: Uint8Array; readonly events: number } | null
 }
 
-/** Blocks that cross over together: some 16,000 events, a megabyte. */
+/** Blocks given to the thread at a time: some 16,000 events, a megabyte. */
 const TASK_BLOCKS = 32
-/** So few are taken in here, in turns of the loop. */
+/** So few events are applied here, in turns of the loop. */
 const HERE_EVENTS = 2 * blockEvents
 
 /**
- * To the ledger's end; leaves the given tally as it is. Where something that was wanted before has become known, the
- * tally is made anew. Rejects with LedgerDamage, with EngineError when the thread is down, and when `signal` aborts.
- * Markets that nobody knows and the venue does not tell stay unknown.
+ * A copy of the tally, brought to the ledger's end. Where facts about earlier events have become known, the tally is made
+ * again from all events. Rejects with LedgerDamage, with EngineError when the thread is down, and when `signal` aborts.
+ * Markets that neither the catalogue nor the venue knows stay unknown.
  */
 export async function bringForward(
   parts: ForwardParts,
@@ -69,7 +69,7 @@ export async function bringForward(
   return rebuilt(parts, task.ledger, asking)
 }
 
-/** The tally of the whole ledger, made of nothing. */
+/** The tally of the whole ledger, made again from all events. */
 export async function rebuilt(
   parts: ForwardParts,
   ledger: WalletLedger,
@@ -78,11 +78,11 @@ export async function rebuilt(
   const nothing = { tally: WalletTally.empty(), events: 0, ledger, stored: () => null }
   const made = await throughThread(parts, nothing, asking)
   if (made !== 'rebuild') return made
-  // Something became known on the way, and is known now; what becomes known this time is left for the next.
+  // A fact became known on the way, and is known now. Facts that become known this time are left for the next time.
   return { packed: null, ...(await goOn(parts, nothing, { ...asking, mustEnd: true })) }
 }
 
-/** Whole blocks in the thread, what is left of them here. */
+/** Whole blocks in the thread, the rest here. */
 async function throughThread(
   parts: ForwardParts,
   { ledger, stored }: ForwardTask,
@@ -143,7 +143,7 @@ function goOn(
   known: Forwarded & Pick<ForwardTask, 'ledger'>,
   asking: Asking & { readonly mustEnd: false },
 ): Promise<Forwarded | 'rebuild'>
-/** Here, a block at a time. */
+/** Goes on here, a block at a time. */
 async function goOn(
   parts: ForwardParts,
   known: Forwarded & Pick<ForwardTask, 'ledger'>,
@@ -173,7 +173,7 @@ async function goOn(
   return { tally, events }
 }
 
-/** What is known of the markets that events name, and of those that conversions lead to; asked for where unknown. */
+/** The facts about markets that events name, and about markets in groups of converted ones; unknown ones are asked for. */
 export async function learn(
   parts: Pick<ForwardParts, 'markets' | 'clock' | 'log'>,
   events: readonly WalletEvent[],

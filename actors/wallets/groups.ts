@@ -18,7 +18,7 @@ export interface GroupsParts {
   readonly log: Log
 }
 
-/** Where groups, and the markets in them, are asked for. */
+/** How groups, and the markets in them, are asked for. */
 export interface AskingGroups {
   readonly fetchMarkets: FetchMarkets
   readonly fetchGroup: FetchGroup
@@ -29,7 +29,7 @@ export function* eventsBetween(ledger: WalletLedger, from: number, to: number) {
   for (let place = from; place < to; place += 1) yield ledger.at(place)
 }
 
-/** Of the markets that events converted. Otherwise as `learnGroups`; throws what `events` throws. */
+/** Learns the groups of the markets that events converted, as `learnGroups`; throws what `events` throws. */
 export async function learnGroupsOf(
   parts: GroupsParts,
   events: Iterable<WalletEvent>,
@@ -44,7 +44,7 @@ export async function learnGroupsOf(
   await learnGroups(parts, ids, asking)
 }
 
-/** Whether a conversion in a tally, or among later events, was divided over no group, or over a part of it. */
+/** Whether a conversion in a tally, or among later events, was divided without knowing its whole group. */
 export function lacksGroups(
   { markets }: Pick<GroupsParts, 'markets'>,
   tally: WalletTally,
@@ -56,7 +56,7 @@ export function lacksGroups(
   )
 }
 
-/** Groups that the venue does not tell now stay unknown, and are asked for again. Rejects when `signal` aborts. */
+/** Learns groups; those that the venue does not tell now are asked for again later. Rejects when `signal` aborts. */
 async function learnGroups(
   { markets, log }: GroupsParts,
   ids: Iterable<NativeMarketId>,
@@ -71,8 +71,8 @@ async function learnGroups(
 }
 
 /**
- * Facts that the tally may not have, in turns of the loop. What the venue does not tell stays as it was. Rejects when
- * `signal` aborts.
+ * Facts about markets that the tally may lack: markets around which it guesses, and resolved markets in which it has open
+ * positions. In turns of the loop. Facts that the venue does not tell stay as they were. Rejects when `signal` aborts.
  */
 export async function newFacts(
   parts: GroupsParts,

@@ -1,6 +1,5 @@
-// The ledger of one wallet: its settled events on disk, in blocks of one size, so that the place of an event tells its
-// block; behind them the events that are not settled, in memory. Events are in the order of the rules, and what is on
-// disk is never changed. Not for: reading from the venue (actors/wallets/reading.ts). Upholds WALLETS6, WALLETS7.
+// The ledger of one wallet: its settled events on disk, in blocks of one size, so that the place of an event gives its
+// block; behind them the unsettled events, in memory. Events are in the order of the rules; events on disk never change. Not for: reading from the venue (actors/wallets/reading.ts). Upholds WALLETS6, WALLETS7.
 //
 //   place    0 … 511   512 … 1023   1024 … 1100   1101 … 1103
 //            block 0   block 1      block 2       unsettled
@@ -18,14 +17,14 @@ import { type WalletSide, type WalletTable, walletSides } from '../../storage/co
 /** Packing so many takes about a millisecond. */
 export const blockEvents = 512
 
-/** A block cannot be read: the wallet has to be read from its beginning. */
+/** A block cannot be read: the wallet must be read from its beginning. */
 export class LedgerDamage extends Error {}
 
 /** An event, and its place among the wallet's events of that time. */
 export interface PlacedEvent {
   readonly event: WalletEvent
   readonly ordinal: number
-  /** No other has its time. */
+  /** No other event has its time. */
   readonly isAlone: boolean
 }
 
@@ -34,20 +33,20 @@ export type LedgerQuery = SliceQuery & {
   readonly market: NativeMarketId | null
 }
 
-/** Methods that look throw LedgerDamage. */
+/** Reading methods throw LedgerDamage. */
 export class WalletLedger {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock'>
   readonly #proxy: WalletAddress
-  /** The number of its first block on disk. */
+  /** The number of the first block on disk. */
   readonly #begin: number
   #count: number
   #unsettled: readonly WalletEvent[] = []
-  /** The block looked at last. */
+  /** The block that was read last. */
   #open: { readonly index: number; readonly block: LedgerBlock } | null = null
-  /** When the first event of each block was, where it was looked at. */
+  /** The time of the first event of each block that was read. */
   readonly #firstMs = new Map<number, TimeMs>()
 
-  /** The first `count` events that are on disk on this side. */
+  /** The ledger of the first `count` events on disk on this side. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock'>,
     proxy: WalletAddress,
@@ -59,7 +58,7 @@ export class WalletLedger {
     this.#count = count
   }
 
-  /** Settled events. */
+  /** The number of settled events. */
   get count(): number {
     return this.#count
   }
@@ -68,7 +67,7 @@ export class WalletLedger {
     return Math.ceil(this.#count / blockEvents)
   }
 
-  /** When the last settled event was; null: there is none. */
+  /** The time of the last settled event; null: there is none. */
   get lastMs(): TimeMs | null {
     return this.#count === 0 ? null : this.at(this.#count - 1).timeMs
   }
@@ -83,8 +82,8 @@ export class WalletLedger {
   }
 
   /**
-   * Puts settled events behind the others, a block a turn of the loop, and counts them when all are written: what a
-   * crash leaves of fewer is written over. One call at a time.
+   * Appends settled events, a block a turn of the loop, and counts them when all are written: blocks that a crash left
+   * behind are written over. One call at a time.
    */
   async append(events: readonly WalletEvent[]): Promise<void> {
     let written = 0
@@ -109,7 +108,7 @@ export class WalletLedger {
     return Array.from({ length: count }, (_, place) => block.event(place))
   }
 
-  /** What can be read of the ledger where a block of it is damaged, a block at a time. */
+  /** The readable events of a damaged ledger, a block at a time. */
   *readable(): Iterable<readonly WalletEvent[]> {
     for (let index = 0; index < this.blockCount; index += 1) {
       const bytes = this.#table.block(this.#proxy, this.#begin + index)
@@ -119,7 +118,7 @@ export class WalletLedger {
     }
   }
 
-  /** The bytes of a block that is whole, for a thread: the caller's to give away. */
+  /** The bytes of a whole block; the caller may transfer them to a thread. */
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
     if (bytes === null || this.#blockAt(index, blockEvents).count !== blockEvents) {
@@ -185,7 +184,7 @@ export class WalletLedger {
       const begin = this.#firstAt(after.timeMs)
       const place = begin + (after.ordinal ?? 0)
       const end = this.#firstAt(timeMs(after.timeMs + 1))
-      // An ordinal that nothing has any more means all of its time.
+      // An ordinal that no event has any more means all events of its time.
       if (order === 'asc')
         low = Math.max(low, after.ordinal === null ? end : Math.min(place + 1, end))
       else high = Math.min(high, (after.ordinal === null ? begin : Math.min(place, end)) - 1)
@@ -202,7 +201,7 @@ export class WalletLedger {
     return found
   }
 
-  /** The place of the first event of the same time: mostly itself, so it is looked for by walking. */
+  /** The place of the first event of the same time. It is mostly the same place, so it is found by walking back. */
   #beginOf(place: number): number {
     const atMs = this.#timeAt(place)
     let begin = place
@@ -227,11 +226,11 @@ export class WalletLedger {
     return isOf ? event : null
   }
 
-  /** The place of the first event at or after a time; behind all when there is none. */
+  /** The place of the first event at or after a time; the end when there is none. */
   #firstAt(atMs: TimeMs): number {
     let low = 0
     let high = this.#count + this.#unsettled.length
-    // All of it is what is asked for most.
+    // Most queries ask for all of it.
     if (high === 0 || atMs <= 0) return 0
     if (this.#timeAt(high - 1) < atMs) return high
     // Blocks first: their first times are remembered, so that few of them are opened.
@@ -242,7 +241,7 @@ export class WalletLedger {
       if (this.#firstOf(middle) < atMs) lowBlock = middle + 1
       else highBlock = middle
     }
-    // Every block from here on begins at or after it: it is in the block before, or the first of this one.
+    // Every block from here on begins at or after the time: the place is in the block before, or the first of this one.
     low = Math.max(0, lowBlock - 1) * blockEvents
     if (lowBlock < this.blockCount) high = lowBlock * blockEvents
     while (low < high) {

@@ -1,20 +1,20 @@
-// Fills of followed wallets as the stream told them, kept until readings have told them again: the stream is quick
-// and knows no fees, the venue's history is late and knows them. What is in both counts once.
-// Not for: whom to follow (actors/wallets/follows.ts). Upholds WALLETS4, WALLETS5.
+// Fills of followed wallets as the stream brought them, kept until readings have them: the stream is quick and knows no
+// fees, the venue's history is late and knows them. A fill that is in both counts once.
+// Not for: which wallets are followed (actors/wallets/follows.ts). Upholds WALLETS4, WALLETS5.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFillsMax } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../engine/wallet.ts'
 
-/** Some times the longest that a history is late: what it has not told by then it will not tell. */
+/** Several times the longest delay of a history: a fill that it lacks by then never comes. */
 const KEPT_MS = 600_000
 
 const NO_FILLS: readonly WalletEvent[] = []
 
 export class LiveFills {
   readonly #fillsMax: number
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly #all = new Map<number, { readonly wallet: WalletAddress; readonly fill: WalletEvent }>()
   readonly #byWallet = new Map<WalletAddress, Map<number, WalletEvent>>()
   #serial = 0
@@ -27,7 +27,7 @@ export class LiveFills {
     return this.#all.size
   }
 
-  /** Full: the oldest fill of all wallets goes. */
+  /** Full: the oldest fill of all wallets is dropped. */
   add(wallet: WalletAddress, fill: WalletEvent, nowMs: TimeMs): void {
     for (const [serial, oldest] of this.#all) {
       const isOld = oldest.fill.timeMs < nowMs - KEPT_MS
@@ -47,7 +47,7 @@ export class LiveFills {
     return fills === undefined ? NO_FILLS : [...fills.values()]
   }
 
-  /** Everything before this moment is known by the wallet's history. */
+  /** The wallet's history is known up to this time: its fills before it are dropped. */
   settle(wallet: WalletAddress, settledToMs: TimeMs): void {
     for (const [serial, fill] of this.#byWallet.get(wallet) ?? []) {
       if (fill.timeMs < settledToMs) this.#remove(wallet, serial)
@@ -62,7 +62,7 @@ export class LiveFills {
   }
 }
 
-/** The events that no told one is: of equal ones the n-th told is the n-th seen. */
+/** The `events` that are not among `told`: of equal events the n-th of one list is the n-th of the other. */
 export function untold(
   events: readonly WalletEvent[],
   told: readonly WalletEvent[],
@@ -81,7 +81,7 @@ export function untold(
   })
 }
 
-/** What tells events apart. Not the time: the stream's and the history's may differ by a block. */
+/** The key by which events are compared. Without the time, which stream and history may give a block apart. */
 export function eventKey({ txHash, market, token, kind, size, price }: WalletEvent): string {
   return `${txHash} ${market} ${token} ${kind} ${size} ${price}`
 }

@@ -1,5 +1,5 @@
-// What users see of one wallet: its tally as of now, valued at present prices. Many positions are valued in turns of
-// the loop before the view is given, and kept for a moment, so that a look at them costs nothing.
+// What users see of one wallet: its tally as of now, valued at present prices. Many positions are valued in turns of the
+// loop before the view is returned, and kept for a moment, so that the next look costs nothing.
 // Not for: how the tally comes about (wallet.ts). Upholds WALLETS10, WALLETS11, WALLETS18, WALLETS21.
 
 import type { Clock } from '../../engine/clock.ts'
@@ -35,18 +35,18 @@ export interface LookParts {
   readonly markets: WalletMarkets
 }
 
-/** What the owner knows of a wallet beside its tally. */
+/** What the owner of all wallets knows of a wallet. */
 export interface LookFacts {
-  /** As far as the owner can say; the wallet has doubts of its own. */
+  /** Doubts of the owner; the wallet adds its own. */
   readonly doubts: readonly WalletDoubt[]
   readonly isWhale: boolean
 }
 
-/** Values are as of so long ago at most, or of twenty times what finding them took where that was long. */
+/** Values are at most so old, or twenty times the time that valuing took, where that was long. */
 const VALUED_MS = 1_000
 const VALUED_COSTS = 20
 const LARGE_MS = 10
-/** Valued again when something changed meanwhile, so often at most: a wallet that never rests is shown all the same. */
+/** A wallet that changed while it was valued is valued again, so often at most: one that never rests is shown as well. */
 const TRIES_MAX = 3
 
 const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
@@ -56,20 +56,20 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 }
 
 interface Values {
-  /** As it was when it was valued, so that all figures belong together. */
+  /** The tally that was valued, so that all figures belong together. */
   readonly tally: WalletTally
   readonly version: number
-  /** A large wallet that never rests is shown as it was a moment ago: valuing it all the time would hold up others. */
+  /** Good until then even if the wallet changed: valuing a large wallet that never rests all the time would hold up others. */
   readonly isGoodToMs: number
   readonly endsAtMs: number
-  /** Of the tally, when it was valued. */
+  /** Of the tally, when it was valued, as the two below. */
   readonly asOfMs: TimeMs
   readonly doubts: readonly WalletDoubt[]
   readonly lacking: number
-  /** Prices of first outcomes of markets in which something is open, so that all sums agree; null: not known. */
+  /** Prices of the first outcomes of markets with open positions, so that all sums agree; null: unknown. */
   readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
   readonly unrealized: number
-  /** Made when they are asked for. */
+  /** Made at the first request. */
   positions: Promise<readonly PositionView[]> | null
 }
 
@@ -186,7 +186,7 @@ export class WalletLook {
       const known = first === undefined ? firstPrice(view, facts) : first
       const price = priceOf(figures.outcomeIndex, known)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
-      // Onto the fresh object: a copy of each would be half of the cost.
+      // Assigned to the fresh object: a copy of each would be half of the cost.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
       if (turns.isOver) await turns.next()
     }
@@ -202,7 +202,7 @@ export class WalletLook {
         const view = event.market === '' ? null : markets.view(event.market)
         return {
           ...{ event, timeMs: event.timeMs, ordinal, id: ids[ordinal] ?? '', view },
-          // Of a slice read through for a few rows most are not asked.
+          // Looked up at access: most events of a slice are filtered out by the caller.
           get facts() {
             return view === null && event.market !== '' ? markets.find(event.market) : null
           },
@@ -216,7 +216,7 @@ export class WalletLook {
     }
   }
 
-  /** Kept for the slice that follows: it may begin within the same time, which may be crowded. */
+  /** The ids of the events of one time, kept for the next slice, which may begin within the same time. */
   #idsAt(atMs: TimeMs): readonly string[] {
     const { ledger, record, version } = this.#wallet
     const known = this.#ids
@@ -229,24 +229,24 @@ export class WalletLook {
 
 function figuresOf(tally: WalletTally, window: WalletWindow, nowMs: TimeMs): RangeFigures {
   if (window === 'all_time') return tally.totals()
-  // The seconds of a window are those after its begin.
+  // A window's beginning is not in it.
   return tally.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
-/** Of an outcome, where the first one has this price; null where nobody knows. */
+/** The price of an outcome from that of the first one; null: unknown. */
 function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros | null {
   if (outcomeIndex < 0 || first === null) return null
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** The payout where there is one, else as the market is priced now. */
+/** The payout where there is one, else the market's present price; null: unknown. */
 function firstPrice(view: MarketView | null, facts: WalletMarket | null): PriceMicros | null {
   if (facts !== null && facts.payout !== null) return facts.payout
   const present = view?.price() ?? null
   return present === null || present.source === 'none' ? null : present.price
 }
 
-/** At its cost where nobody knows the price. */
+/** The value of a position; its cost when the price is unknown. */
 function worthOf(
   { amount, cost }: Pick<PositionFigures, 'amount' | 'cost'>,
   price: PriceMicros | null,

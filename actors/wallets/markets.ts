@@ -1,6 +1,6 @@
-// What the rules of wallets must know of markets, and their names: from the catalogue; else as it was kept for the
-// wallets that touched them; else read now. The group of a market that a wallet converted is the venue's own word: the
-// catalogue drops what was settled long ago, and a conversion divided over a part of its group would be wrong.
+// What the rules of wallets must know of markets, and their names: from the catalogue; else as it was kept for the wallets
+// that touched them; else the venue is asked. The group of a converted market is always the venue's answer: the catalogue
+// drops markets that were settled long ago, and a conversion divided over a part of its group would be wrong.
 // Not for: prices and all else that users see of a market (market.ts). Upholds WALLETS8, WALLETS9, WALLETS18, WALLETS19.
 
 import type { Clock } from '../../engine/clock.ts'
@@ -37,7 +37,7 @@ export type FetchGroup = (
 
 /** Markets asked for in one call. */
 const ASKED_MAX = 50
-/** A market that nobody knew, or that was not resolved when it was read, is asked for again after this. */
+/** A market that was unknown, or not resolved, when it was asked for is asked for again after this. */
 const ASK_AGAIN_MS = 3_600_000
 
 type Listed = Pick<
@@ -55,12 +55,12 @@ type Listed = Pick<
 export class WalletMarkets {
   readonly #parts: WalletMarketParts
   readonly #marketsMax: number
-  /** Looked up lately, and before that; null: nobody knew it. Moving one within a Map at each look would cost more. */
+  /** Facts looked up lately, and before that; null: unknown. Two maps are cheaper than moving an entry at each look-up. */
   #facts = new Map<NativeMarketId, WalletMarket | null>()
   #olderFacts = new Map<NativeMarketId, WalletMarket | null>()
-  /** Of these facts the table has a row. */
+  /** Facts that are in the table. */
   readonly #kept = new WeakSet<WalletMarket>()
-  /** When the venue was asked for those that the catalogue does not know, and for groups. */
+  /** When the venue was asked for a market that the catalogue does not know, or for a group. */
   readonly #askedAtMs = new Map<string, TimeMs>()
 
   constructor(parts: WalletMarketParts) {
@@ -72,7 +72,7 @@ export class WalletMarkets {
     return this.#parts.view(id)
   }
 
-  /** What is known of a market, without asking anybody; a few hundred µs when it was not looked up lately. */
+  /** What is known of a market, without asking the venue; a few hundred µs when it was not looked up lately. */
   readonly find: FindWalletMarket = (id) => {
     const known = this.#facts.get(id)
     if (known !== undefined) return known
@@ -86,23 +86,23 @@ export class WalletMarkets {
     return facts
   }
 
-  /** Whether a market has paid out, in a look-up. */
+  /** Whether a market has paid out; one look-up. */
   isResolved(id: NativeMarketId): boolean {
     const view = this.#parts.view(id)
     if (view === null) return (this.find(id)?.payout ?? null) !== null
     return view.summary.status === 'resolved' && view.summary.settlementPrice !== null
   }
 
-  /** A listing changed: what was known of the market is looked up anew, and so are those of its event. */
+  /** A listing changed: forgets the facts about the market, and those about its event's markets when the event grew. */
   forget({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size + this.#olderFacts.size === 0) return
     this.#drop(summary.nativeId)
-    // A market that is new to its event is new to all in it.
+    // A new market of the event changes the groups of the others.
     if (summary.event === null || !this.#isGrown(summary.event)) return
     for (const { ref } of this.#parts.marketsOfEvent(summary.event)) this.#drop(ref.nativeId)
   }
 
-  /** Whether an event has more markets than those told of it. */
+  /** Whether an event has more markets than a known group of it. */
   #isGrown(event: string): boolean {
     const markets = this.#parts.marketsOfEvent(event)
     const groupOf = (id: NativeMarketId) => this.#facts.get(id) ?? this.#olderFacts.get(id) ?? null
@@ -118,9 +118,9 @@ export class WalletMarkets {
   }
 
   /**
-   * Has the venue tell of those markets of which nobody knows, or that had not paid out when it was asked; those it
-   * does not know either stay unknown for an hour. Keeps what is known of the others, for when the catalogue forgets
-   * them. Rejects when the venue does not answer.
+   * Asks the venue for markets that are unknown here, or had not paid out when they were last asked for; a market that the
+   * venue does not know either is asked for again after an hour. Stores the facts about the others, for when the catalogue
+   * forgets them. Rejects when the venue does not answer.
    */
   async learn(
     ids: Iterable<NativeMarketId>,
@@ -145,15 +145,15 @@ export class WalletMarkets {
     }
   }
 
-  /** Whether a wallet converted the market and the venue has not told its group. */
+  /** Whether a wallet converted the market and its group is unknown. */
   lacksGroup(id: NativeMarketId): boolean {
     const kept = this.#parts.table.market(id)
     return kept?.isConverted === true && kept.group === null
   }
 
   /**
-   * Has the venue tell the groups of markets that wallets converted, each once; from the call on no other word counts.
-   * A market of which it knows no group is asked for again after an hour. Rejects when it does not answer.
+   * Asks the venue for the groups of markets that wallets converted, each once; from the call on only its answer counts. A
+   * market without a group in the answer is asked for again after an hour. Rejects when the venue does not answer.
    */
   async learnGroups(
     ids: Iterable<NativeMarketId>,
@@ -165,7 +165,7 @@ export class WalletMarkets {
     await this.learn(lacking, fetchMarkets, signal)
     const members = new Set<NativeMarketId>()
     for (const id of lacking) {
-      // The answer for another one may have told it.
+      // The answer for another market of the group may have brought it.
       if (!this.lacksGroup(id) || !this.#isDue(groupKey(id))) continue
       const group = await fetchGroup(id, signal)
       this.#noteAsked(groupKey(id))
@@ -220,7 +220,7 @@ export class WalletMarkets {
     this.#kept.add(facts)
   }
 
-  /** The catalogue's group, or none, takes nobody's place: what is kept of a group is the venue's word. */
+  /** Stores facts without their group: the stored group is the venue's answer alone. */
   #put(facts: WalletMarket): void {
     const { table } = this.#parts
     const kept = table.market(facts.nativeId)
@@ -236,13 +236,13 @@ export class WalletMarkets {
     const group = hasWord(kept) ? kept.group : this.#groupOf(view, native)
     const facts = fullerOf(kept, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
-    // Its row does not know yet when it closed: the moment at which we learned it stays until then.
+    // The listing does not say yet when the market closed: the moment at which we learned of the payout stays until then.
     if (kept?.payout === facts.payout) return { ...facts, resolvedAtMs: kept.resolvedAtMs }
     this.#put(facts)
     return facts
   }
 
-  /** In the order in which the catalogue learned them, which is the event's own. */
+  /** In the order in which the catalogue learned the markets, which is the event's own. */
   #groupOf(
     { summary }: MarketView,
     native: MarketListing['native'],
@@ -269,8 +269,8 @@ export class WalletMarkets {
   }
 
   /**
-   * When it closed, as its row says; a row that was read before it closed knows a plan at most, and then it is the
-   * moment at which we learned of it.
+   * When the market closed, as its listing says. A listing that was read before it closed has a planned time at most; then
+   * it is the moment at which we learned of the payout.
    */
   #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
     const nowMs = this.#parts.clock.nowMs()
@@ -287,7 +287,7 @@ export class WalletMarkets {
   }
 }
 
-/** What was told of a market, but for a payout or outcomes that were told before and are not told now: those stay. */
+/** The new facts about a market; a payout or outcomes that only the kept facts have stay. */
 function fullerOf(kept: StoredWalletMarket | null, told: WalletMarket): WalletMarket {
   if (kept === null) return told
   const { payout, resolvedAtMs } = told.payout === null ? kept : told
@@ -295,7 +295,7 @@ function fullerOf(kept: StoredWalletMarket | null, told: WalletMarket): WalletMa
   return { ...told, payout, resolvedAtMs, tokens, labels }
 }
 
-/** Whether the venue's word on the group counts, or is waited for. */
+/** Whether the venue's answer on the group is stored or waited for. */
 function hasWord(kept: StoredWalletMarket | null): kept is StoredWalletMarket {
   return kept !== null && (kept.isConverted || kept.group !== null)
 }

@@ -1,6 +1,6 @@
-// A wallet's ledger beside the venue's whole history, told again from the beginning: what the ledger lacks comes in at
-// its place, what the venue lacks stays, and an event that both have is as the venue tells it now, unless it tells less.
-// The result is written beside the ledger, some blocks at a time, and takes its place only when all of it is there.
+// Merges a wallet's ledger with the venue's whole history, read again from the beginning: events that the ledger lacks are
+// added at their place, events that the venue lacks stay, and an event in both is as the venue tells it now, unless it
+// tells less. The result is written beside the ledger, some blocks at a time, and replaces it only when it is complete.
 // Not for: when that is done (actors/wallets/rereads.ts), nor what is done with the result (wallet.ts).
 // Upholds WALLETS22, WALLETS26.
 
@@ -12,21 +12,21 @@ import { blockEvents, type WalletLedger } from './ledger.ts'
 import { eventKey, inOrder } from './live.ts'
 import type { Settled } from './reading.ts'
 
-/** The time of one event as the stream and the history tell it differs by less. */
+/** The times of one event in the stream and in the history differ by less. */
 const SHIFT_MS = 120_000
-/** Gathered before they are written. */
+/** Events gathered before they are written. */
 const WRITTEN_EVENTS = 2 * blockEvents
 
-/** Kept events shown to an operator; how many there are is told in any case. */
+/** Lacking events kept for an operator; their number is kept in any case. */
 const SHOWN_MAX = 1_000
 
-/** What the venue's whole history and the ledger did not have in common. */
+/** The differences between the venue's whole history and the ledger. */
 export interface LedgerDifference {
   readonly atMs: TimeMs
-  /** Events that are kept and that the venue does not tell: how many, and the first of them. */
+  /** Events of the ledger that the venue's history lacks: how many, and the first of them. */
   readonly lackingCount: number
   readonly lacking: readonly WalletEvent[]
-  /** Events that the venue told and that were not kept; and those that it told otherwise. All are kept now. */
+  /** Events of the venue's history that the ledger lacked, and those that differed. The new ledger has them all. */
   readonly addedCount: number
   readonly changedCount: number
 }
@@ -35,12 +35,12 @@ export class WalletMerge {
   readonly #kept: WalletLedger
   readonly #merged: WalletLedger
   readonly #turns: Turns
-  /** The next kept event to be looked at. */
+  /** The place of the next event of the ledger to be read. */
   #place = 0
-  /** Kept events of the minutes around the last one told that have not been told, by key; the oldest first. */
+  /** Events of the ledger within minutes of the last event taken that have no counterpart yet, with their keys; oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
   readonly #byKey = new Map<string, WalletEvent[]>()
-  /** Not written yet. */
+  /** Merged events that are not written yet. */
   #out: WalletEvent[] = []
   readonly #untoldMs: TimeMs[] = []
   readonly #untold: WalletEvent[] = []
@@ -48,30 +48,30 @@ export class WalletMerge {
   #changedCount = 0
   #lastToldMs: TimeMs | null = null
 
-  /** `merged` is empty, and on the other side of the disk. */
+  /** `merged` is the empty ledger of the wallet's other side on disk. */
   constructor(kept: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
     this.#kept = kept
     this.#merged = merged
     this.#turns = new Turns(clock)
   }
 
-  /** Events that were not in the ledger, and those that are told otherwise than they were kept. */
+  /** The number of events that the ledger lacked or that differed. */
   get newCount(): number {
     return this.#addedCount + this.#changedCount
   }
 
-  /** Of the last event that the venue told; null: it told none. */
+  /** The time of the last event in the venue's history; null: it has none. */
   get lastToldMs(): TimeMs | null {
     return this.#lastToldMs
   }
 
-  /** The venue tells what was kept last, or something later: what comes behind it can be believed. */
+  /** The venue's history reaches the ledger's last event: the time behind it can be believed. */
   get isUpToDate(): boolean {
     const lastMs = this.#kept.lastMs
     return lastMs === null || (this.#lastToldMs ?? 0) >= lastMs
   }
 
-  /** Of kept events those before a time; of all times where the venue tells nothing at all. */
+  /** Lacking events before a time; all of them when the venue's history is empty. */
   difference(settledToMs: TimeMs): Omit<LedgerDifference, 'atMs'> {
     const endMs = this.#lastToldMs === null ? Number.POSITIVE_INFINITY : settledToMs
     return {
@@ -81,7 +81,7 @@ export class WalletMerge {
     }
   }
 
-  /** Takes what is settled next. Rejects with LedgerDamage. */
+  /** Takes the next settled events. Rejects with LedgerDamage. */
   async take({ events, toldToMs }: Pick<Settled, 'events' | 'toldToMs'>): Promise<void> {
     this.#turns.begin()
     this.#lastToldMs = toldToMs ?? this.#lastToldMs
@@ -97,7 +97,7 @@ export class WalletMerge {
     await this.#write(events.at(-1)?.timeMs ?? 0)
   }
 
-  /** The venue has told everything. */
+  /** The venue's history is at its end. */
   async finish(): Promise<void> {
     await this.#readKept(Number.POSITIVE_INFINITY)
     this.#out = inOrder(this.#out)
@@ -105,7 +105,7 @@ export class WalletMerge {
     this.#out = []
   }
 
-  /** Takes in kept events up to some minutes behind a time; those some minutes before it are not told any more. */
+  /** Reads the ledger up to two minutes behind a time; its events two minutes before that time have no counterpart. */
   async #readKept(toldMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {
       if (event.timeMs >= toldMs - SHIFT_MS) break
@@ -123,7 +123,7 @@ export class WalletMerge {
     }
   }
 
-  /** The kept event that is told: of the same second, or where a transaction says that it is the same. */
+  /** The ledger's counterpart of an event: of the same second, or of the same transaction. */
   #match(told: WalletEvent): WalletEvent | null {
     const same = this.#byKey.get(eventKey(told)) ?? []
     const first = told.txHash === '' ? undefined : same[0]
@@ -148,7 +148,7 @@ export class WalletMerge {
     else this.#byKey.set(key, others)
   }
 
-  /** Writes whole blocks of what nothing can come before any more. */
+  /** Writes whole blocks of events before which no other event can come any more. */
   async #write(toldMs: number): Promise<void> {
     if (this.#out.length < WRITTEN_EVENTS) return
     this.#out = inOrder(this.#out)
@@ -160,7 +160,7 @@ export class WalletMerge {
   }
 }
 
-/** As it is told, but for the role and the fee where it is told without them; itself where that is what was known. */
+/** The event as told now, with the known role and fee where they are missing now; `known` itself if nothing changed. */
 function fullerOf(known: WalletEvent, told: WalletEvent): WalletEvent {
   const { usd, fee } = told.fee === 0 ? known : told
   const fuller = { ...told, usd, fee, role: told.role ?? known.role }

@@ -1,7 +1,7 @@
-// What our own log of trades knows of wallets of which the venue tells nothing: a venue that forgot, or that never was
-// asked while it knew, does not make a trade unseen. The log has no index by wallet, so it is looked through from its
-// end, whales first, for all who ask meanwhile at once, in turns of the loop and up to a bound.
-// Not for: trades of wallets that the venue tells (actors/wallets/reading.ts). Upholds WALLETS28.
+// What our own log of trades knows of wallets of which the venue's history has nothing, or less than before. The log has no
+// index by wallet, so it is searched from its end, trades first, then whales; one search serves all wallets that wait, in
+// turns of the loop and up to a bound.
+// Not for: events that the venue's history has (actors/wallets/reading.ts). Upholds WALLETS28.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'
@@ -18,11 +18,11 @@ export interface OwnTradesParts {
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
   /** The venue that says who trades; null: there is none. */
   readonly venue: VenueKey | null
-  /** Ends everything. */
+  /** Stops everything. */
   readonly signal: AbortSignal
 }
 
-/** Rows looked at in a turn of the loop: about a millisecond; and in all, the newest ones. */
+/** Trades searched in a turn of the loop, about a millisecond; and in all, the newest ones. */
 const TURN_ROWS = 128
 const ROWS_MAX = 65_536
 
@@ -30,7 +30,7 @@ type Found = Map<WalletAddress, WalletEvent[]>
 
 export class WalletOwnTrades {
   readonly #parts: OwnTradesParts
-  /** Those who wait for the next look through the log, and that look. */
+  /** The wallets that wait for the next search, and that search. */
   #next: { readonly found: Found; readonly done: Promise<void> } | null = null
   #running: Promise<void> = Promise.resolve()
 
@@ -38,7 +38,7 @@ export class WalletOwnTrades {
     this.#parts = parts
   }
 
-  /** The trades of a wallet as events, in order; as taker: what token a maker traded the log does not say. */
+  /** The trades of a wallet as taker, as events in order. Which token a maker traded is not in the log. */
   async of(wallet: WalletAddress): Promise<readonly WalletEvent[]> {
     this.#next ??= this.#begin()
     const { found, done } = this.#next
@@ -47,7 +47,7 @@ export class WalletOwnTrades {
     return inOrder(found.get(wallet) ?? [])
   }
 
-  /** After the look under way, so that there is one at a time. */
+  /** Begins after the search under way, so that there is one at a time. */
   #begin(): { readonly found: Found; readonly done: Promise<void> } {
     const found: Found = new Map()
     const done = this.#running.then(() => {
@@ -74,7 +74,7 @@ export class WalletOwnTrades {
     await this.#slices(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
-        // One of which there are trades is told by these; it may be a sum of them.
+        // A whale may be a sum of trades: it is left out when its trades were found.
         const isNew = venue === ours && !told.has(whale.txHash ?? '')
         if (isNew) this.#take(market, whale, found, hashes)
         return { timeMs: whale.timeMs, ordinal: whale.ordinal }
@@ -111,7 +111,7 @@ function eventsOf(found: Found, address: string): WalletEvent[] | undefined {
   return asked.get(address) ?? asked.get(address.toLowerCase())
 }
 
-/** A trade is told in the first outcome; a wallet's fill in the token traded. */
+/** A trade is quoted for the first outcome; a wallet's fill for the traded token. */
 function eventOf(
   { timeMs: atMs, txHash, price, size, side, outcomeIndex, usd }: Trade,
   market: NativeMarketId,
@@ -120,7 +120,7 @@ function eventOf(
   const isFirst = outcomeIndex === 0
   return {
     kind: (side === 'buy') === isFirst ? 'buy' : 'sell',
-    // Whole seconds, as the venue's history tells them.
+    // Whole seconds, as in the venue's history.
     timeMs: timeMs(Math.floor(atMs / 1_000) * 1_000),
     txHash: txHash?.toLowerCase() ?? '',
     ...{ market, token, size, price: isFirst ? price : complement(price) },

@@ -1,6 +1,6 @@
-// Wallets by what they realised and traded, over all time and over the last days in whole hours: columns of numbers
-// kept in order (sorted-rows.ts), from which a ranking is cut at most every 5 s. Names and totals stay on disk and are
-// read for the page that is shown. Not for: exact windows of one wallet (actors/wallets/look.ts). Upholds WALLETS14, WALLETS24.
+// Wallets ranked by what they realised and traded, over all time and over the last days in whole hours: columns of numbers
+// kept in order (sorted-rows.ts), from which a ranking is cut at most every 5 s. Names and totals stay on disk and are read
+// for the page that is shown. Not for: exact windows of one wallet (actors/wallets/look.ts). Upholds WALLETS14, WALLETS24.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -46,14 +46,14 @@ interface Cut {
   readonly numbers: Uint32Array
 }
 
-/** Bounded by the wallets that were ever asked for; some 500 bytes each. */
+/** Bounded by the wallets that were ever requested; some 500 bytes each. */
 export class WalletRanking {
   readonly #parts: RankingParts
   readonly #rows = new Columns()
   readonly #isRanked = this.#rows.bytes()
-  /** 0: none in this process, 1: incomplete, 2: complete. */
+  /** 0: no verdict in this process, 1: incomplete, 2: complete. */
   readonly #verdicts = this.#rows.bytes()
-  /** The last hour in which a wallet did anything; 0: none is kept. */
+  /** The last hour with an event of the wallet; 0: none is kept. */
   readonly #lastHour = this.#rows.integers()
   readonly #windows: ReadonlyMap<WalletWindow, WindowColumns>
   readonly #numbers = new Map<WalletAddress, number>()
@@ -73,13 +73,13 @@ export class WalletRanking {
     return this.#rows.count
   }
 
-  /** What a wallet's own answers say of it from now on; before the first, what is stored counts. */
+  /** Sets whether a wallet's answers are complete; before the first call the stored value counts. */
   judge(proxy: WalletAddress, isComplete: boolean): void {
     const number = this.#numbers.get(proxy)
     if (number !== undefined) this.#verdicts.values[this.#rows.slot(number)] = isComplete ? 2 : 1
   }
 
-  /** A wallet is new, or its figures are others now. */
+  /** A wallet is new, or its figures changed. */
   put(wallet: StoredWallet): void {
     const known = this.#numbers.get(wallet.proxy)
     const number = known ?? this.#addresses.push(wallet.proxy)
@@ -90,14 +90,14 @@ export class WalletRanking {
     this.#write(slot, wallet)
   }
 
-  /** When an hour is over, takes it out of the windows of all who did anything in them; in turns of the loop. */
+  /** After each hour computes the windows of all wallets with events in them again; in turns of the loop. */
   async roll(signal: AbortSignal): Promise<void> {
     const hour = hourOf(this.#parts.clock)
     if (hour === this.#hour) return
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
     const turns = new Turns(this.#parts.clock)
-    // Wallets that come meanwhile are written by the new hour already.
+    // Wallets that are added meanwhile have the new hour already.
     for (const address of this.#addresses.slice()) {
       const slot = this.#rows.slot(this.#numbers.get(address) ?? 0)
       if ((this.#lastHour.values[slot] ?? 0) <= oldest) continue

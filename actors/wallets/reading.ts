@@ -1,7 +1,7 @@
-// One reading of a wallet's history from the venue: what is settled goes to the ledger as it comes, a block's worth at
-// a time, what is not is handed back. It ends early without loss: whatever came before is in the ledger, and the next
-// reading goes on behind it. An event that was shown and that the venue does not tell is waited for, and settled with
-// the others when it is not told for long: an answer that lacks it does not take it away.
+// One reading of a wallet's history from the venue: settled events go to the ledger as they come, a block at a time; the
+// others are returned. A reading may end early without loss: the events so far are in the ledger, and the next reading
+// goes on behind them. An event that was shown and that the venue's answer lacks is waited for, and settled with the
+// others when it is lacking for long: an answer never takes an event away.
 // Not for: when a wallet is read (wallets.ts). Upholds WALLETS3, WALLETS6, WALLETS26.
 
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -12,14 +12,14 @@ import { inOrder, untold } from './live.ts'
 import type { FetchGroup, FetchMarkets } from './markets.ts'
 
 /**
- * Events so young are kept back while a reading lasts: the venue may still tell their seconds otherwise. Twice what it
- * says itself (WalletReach), so that nothing goes to the ledger that is not settled at the end.
+ * Events so young are not settled while a reading lasts: the venue may still change their seconds. Twice the time that it
+ * states itself (WalletReach), so that no unsettled event goes to the ledger.
  */
 const YOUNG_MS = 120_000
-/** Some times the longest that a history is late: what it has not told by then is settled untold. */
+/** Several times the longest delay of a history: an event that it lacks by then is settled all the same. */
 const WAITED_MS = 600_000
 
-/** What a reading asks of the venue. */
+/** The venue's functions that a reading needs. */
 export interface WalletSource {
   readonly wallets: Pick<VenueWallets, 'history'>
   readonly fetchMarkets: FetchMarkets
@@ -30,40 +30,40 @@ export interface WalletSource {
 export interface Settled {
   /** In order. */
   readonly events: readonly WalletEvent[]
-  /** Everything before this is known with them. */
+  /** With these events everything before this time is known. */
   readonly settledToMs: TimeMs
-  /** When the last of them was that the venue told; null: it told none. */
+  /** The time of the last of these that is in the venue's answer; null: none is. */
   readonly toldToMs: TimeMs | null
-  /** How many of them the venue did not tell. */
+  /** How many of these the venue's answer lacks. */
   readonly untoldCount: number
 }
 
 export interface ReadingTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
-  /** Of the last event known; null: none. */
+  /** The time of the last known event; null: none. */
   readonly lastMs: TimeMs | null
   readonly nowMs: TimeMs
-  /** What is shown already of the time behind the ledger, in order. */
+  /** Events behind the ledger that are shown already, in order. */
   readonly shown: readonly WalletEvent[]
-  /** Awaited, so that it can slow the reading. */
+  /** Is awaited, so that it can slow the reading. */
   readonly settle: (settled: Settled) => Promise<void>
 }
 
 export interface ReadingResult extends Pick<WalletReach, 'isComplete' | 'isTailWhole'> {
   readonly settledToMs: TimeMs
-  /** It was no further than before, though there may be something: the venue does not tell what is known any more. */
+  /** The reading got no further, though there may be more: the venue does not tell the last known event any more. */
   readonly isStuck: boolean
   readonly isLastTold: boolean
-  /** What the venue told from `settledToMs` on, in order. */
+  /** The venue's events from `settledToMs` on, in order. */
   readonly unsettled: readonly WalletEvent[]
-  /** These, and the last settled ones: what live fills are compared with. */
+  /** These and the last settled events: live fills are compared with them. */
   readonly recent: readonly WalletEvent[]
-  /** What was shown and is not told, from `settledToMs` on. */
+  /** Shown events from `settledToMs` on that the venue's answer lacks. */
   readonly kept: readonly WalletEvent[]
 }
 
-/** Rejects as VenueWallets.history does, with what came before in the ledger. */
+/** Rejects as VenueWallets.history does; events that came before are in the ledger then. */
 export function readWallet(
   venue: Pick<VenueWallets, 'history'>,
   task: ReadingTask,
@@ -76,9 +76,9 @@ class Reading {
   readonly #task: ReadingTask
   readonly #youngFromMs: number
   #settledToMs: TimeMs
-  /** Told and not settled, in order; bounded by a block, one call's events, and what some minutes bring. */
+  /** Events of the answer that are not settled, in order; bounded by a block, one call's events, and those of some minutes. */
   #told: WalletEvent[] = []
-  /** Shown and not told so far, in order. */
+  /** Shown events that the answer lacks so far, in order. */
   #left: readonly WalletEvent[]
   #recent: readonly WalletEvent[] = []
 
@@ -105,7 +105,7 @@ class Reading {
         kept: this.#left,
       }
     } catch (error) {
-      // Seconds come whole: those that are over will not be told otherwise.
+      // Seconds come whole: finished ones do not change.
       await this.#settleTold()
       throw error
     }
@@ -118,7 +118,7 @@ class Reading {
     if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleTold()
   }
 
-  /** What came so far, but for its young end; what is left of the same minutes may still be told. */
+  /** Settles the events so far, but for the young ones; shown events of the last minutes may still come. */
   async #settleTold(): Promise<void> {
     const young = this.#told.findIndex((event) => event.timeMs >= this.#youngFromMs)
     const last = this.#told.at(young < 0 ? -1 : young - 1)
@@ -126,7 +126,7 @@ class Reading {
     await this.#settleBefore(last.timeMs + 1_000, last.timeMs - YOUNG_MS)
   }
 
-  /** Up to `endMs`, or to the first that is left and not given up: whoever is older than `givenUpMs` is. */
+  /** Settles up to `endMs`, or to the first lacking event that is waited for: one not older than `givenUpMs`. */
   async #settleBefore(endMs: number, givenUpMs: number): Promise<void> {
     const isAwaited = ({ timeMs: atMs }: WalletEvent) => atMs >= givenUpMs
     const awaitedMs = this.#left.find(isAwaited)?.timeMs ?? endMs

@@ -1,6 +1,6 @@
-// The readings of all wallets: one at a time of each, shared by all who wait for it, and few at once, since live trades
-// and their back-fill share the venue's quota. A reading goes on when nobody waits for it any more.
-// Not for: what is read (actors/wallets/reading.ts), nor whether it is time to (wallets.ts). Upholds WALLETS1, WALLETS11.
+// The readings of all wallets: one at a time of each wallet, shared by all requests that wait for it, and few at once, since
+// live trades and their back-fill share the venue's quota. A reading goes on when its requests have ended.
+// Not for: what is read (actors/wallets/reading.ts), nor when (wallets.ts). Upholds WALLETS1, WALLETS11.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -14,9 +14,9 @@ import type { WarmWallet } from './warm-wallets.ts'
 export interface ReadingsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Ends everything. */
+  /** Stops everything. */
   readonly signal: AbortSignal
-  /** A wallet has grown; called often. */
+  /** A wallet may have grown. Called often. */
   readonly onProgress: (warm: WarmWallet) => void
   readonly onRead: (warm: WarmWallet, source: ReadingSource) => void
 }
@@ -26,16 +26,16 @@ export interface ReadingSource extends WalletSource {
   readonly wallets: VenueWallets
 }
 
-/** A venue that did not answer is not asked again for the same wallet before. */
+/** After a failed reading a wallet is not read again for so long. */
 const FAILED_MS = 2_000
-/** A reading keeps its place for so long while others wait. */
+/** A reading keeps its slot for so long while others wait. */
 const HELD_MS = 5_000
 
 export class WalletReadings {
   readonly #parts: ReadingsParts
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
-  /** Readings that somebody asked for and that are not done. */
+  /** Readings under way for requests. */
   #askedCount = 0
   readonly #idle = new Set<() => void>()
 
@@ -46,9 +46,9 @@ export class WalletReadings {
   }
 
   /**
-   * The wallet's reading under way, or a new one: resolves to whether the venue answered, and never rejects. Null where
-   * none can be begun now: too many wait, or the venue has just failed. One that nobody asked for is not begun while
-   * there are such.
+   * The wallet's reading under way, or a new one: resolves to whether the venue answered, and never rejects. Null when none
+   * can begin now: too many wait, or the venue has just failed. A reading in the background (`isAsked` false) does not begin
+   * while there are readings for requests.
    */
   read(
     warm: WarmWallet,
@@ -70,7 +70,7 @@ export class WalletReadings {
     return warm.reading
   }
 
-  /** Resolves once nobody's reading is waited for, or when everything ends. */
+  /** Resolves once no reading is for a request, or when everything stops. */
   async idle(): Promise<void> {
     while (this.#askedCount > 0 && !this.#parts.signal.aborted) {
       await new Promise<void>((resolve) => this.#idle.add(resolve))
@@ -109,7 +109,7 @@ export class WalletReadings {
     return true
   }
 
-  /** The venue's history, which lets others have their turn between its pieces. */
+  /** The venue's history; between its pieces other readings get their turns. */
   #passing(warm: WarmWallet, venue: VenueWallets, pass: Pass): WalletSource['wallets'] {
     return {
       history: (asked, onEvents, signal) => {
@@ -149,7 +149,7 @@ export class FairSlots {
     this.#clock = clock
   }
 
-  /** Nothing more should be given: as many as may run and wait do. */
+  /** As much work runs and waits as may. */
   get isFull(): boolean {
     return this.#slots.isFull
   }

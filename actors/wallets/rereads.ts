@@ -1,5 +1,5 @@
-// When all of a wallet's history is asked for again: because the venue's answers lack what is kept, at once and then more
-// and more seldom, and because its own count of positions differs, once a day. Nothing kept is lost by it.
+// When all of a wallet's history is read again: at once and then more and more seldom when the venue's answers lack kept
+// events, once a day when its own count of positions differs. No kept event is lost by it.
 // Not for: what comes of it (actors/wallets/merge.ts). Upholds WALLETS22, WALLETS26.
 
 import type { Clock } from '../../engine/clock.ts'
@@ -13,11 +13,11 @@ import type { Wallet } from './wallet.ts'
 export interface RereadsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Counts the wallets asked for again. */
+  /** Counts these readings. */
   readonly rereads: Count
 }
 
-/** After the first time; then once a day. */
+/** The pauses after the first time; then once a day. */
 const LACKING_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -34,19 +34,19 @@ interface Asked {
 
 export class WalletRereads {
   readonly #parts: RereadsParts
-  /** Monotonic; those asked for longest ago first. Full: the oldest may be asked for again. */
+  /** Monotonic times; the longest ago first. Full: the oldest is forgotten, and may be read again at once. */
   readonly #asked = new Map<WalletAddress, Asked>()
 
   constructor(parts: RereadsParts) {
     this.#parts = parts
   }
 
-  /** How often all of a wallet was asked for again in this process. */
+  /** How often all of a wallet was to be read again in this process. */
   times(proxy: WalletAddress): number {
     return this.#asked.get(proxy)?.times ?? 0
   }
 
-  /** Has the next reading be of everything where it is time for that: says whether it is. */
+  /** Makes the next reading one of the whole history, if that is due; returns whether it is. */
   ask(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
     const { clock, log, rereads } = this.#parts
     const { proxy, lacking } = wallet.record

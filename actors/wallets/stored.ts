@@ -8,13 +8,13 @@ import type { WalletProfile } from '../../engine/wallet.ts'
 import { WalletTally } from '../../engine/wallets/tally.ts'
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
 
-/** A tally as it was on disk, and what it took there. */
+/** A tally from disk, and its size there. */
 export interface OpenedTally {
   readonly tally: WalletTally
   readonly byteLength: number
 }
 
-/** Null where there is none, or it is damaged. */
+/** The stored tally of a wallet; null when there is none, or it is damaged. */
 export async function openedTally(
   table: Pick<WalletTable, 'tally'>,
   { proxy, tallyEvents, events }: StoredWallet,
@@ -41,7 +41,7 @@ export function newRecord(profile: WalletProfile, askedAtMs: TimeMs): StoredWall
 
 /** Whole hours kept with the record: a window of thirty days needs one day more, as hours begin before it. */
 const HOURS_KEPT = 31 * 24
-/** What a token and a moment take in a packed tally, about. */
+/** About what a position and an event take in a packed tally. */
 const POSITION_BYTES = 400
 const MOMENT_BYTES = 24
 

@@ -1,7 +1,7 @@
-// What a wallet did since its ledger ends: what the last reading told of it, and what was shown before and no reading
-// has told: live fills, and what the venue told once and does not tell any more. As long as there are such, what is
-// shown is not the venue's word alone. The tail is stored, so that a venue that forgets and a restart lose nothing of it.
-// Not for: what is settled (actors/wallets/ledger.ts), nor when the venue is asked (wallets.ts).
+// The events of a wallet behind its ledger: those of the last reading, and shown events that no reading has: live fills, and
+// events that an earlier answer of the venue had. While there are such, the wallet shows more than the venue's answer. The
+// tail is stored, so that neither a venue that forgets nor a restart loses any of it.
+// Not for: settled events (actors/wallets/ledger.ts), nor when the venue is asked (wallets.ts).
 // Upholds WALLETS4, WALLETS5, WALLETS20, WALLETS21, WALLETS26, WALLETS27.
 
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -13,33 +13,33 @@ import { blockEvents } from './ledger.ts'
 import { inOrder, untold } from './live.ts'
 import type { ReadingResult } from './reading.ts'
 
-/** A reading that moves nowhere for so long has lost its place: what it looks for is not told any more. */
+/** Readings that get no further for so long have lost their place: the venue does not tell the last event any more. */
 const STUCK_MS = HOUR_MS
-/** Events kept that no reading tells; full: the oldest go, and the venue's history is to tell them. */
+/** Kept events that no reading has; full: the oldest are dropped, and must come from the venue's history. */
 const KEPT_MAX = 8 * blockEvents
 
 export class WalletTail {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>
   readonly #proxy: WalletAddress
-  /** Shown, and not told by the last reading: live fills that came since it began included; in order of arrival. */
+  /** Shown events that the last reading lacks, and live fills since it began; in order of arrival. */
   #kept: readonly WalletEvent[]
-  /** The first of these that the last reading was shown, and left over: it told none of them. */
+  /** The first so many of these were compared with the last reading, which lacks them. */
   #leftCount = 0
-  /** What is stored, to tell whether it is what is shown. */
+  /** The stored events, for comparison with the shown ones. */
   #stored: readonly WalletEvent[]
   #reading: { readonly atMs: TimeMs; readonly result: ReadingResult } | null = null
-  /** Counts live fills; how many there were when the last reading began. */
+  /** Counts live fills; and the count when the last reading began. */
   #fillCount = 0
   #readFillCount = 0
-  /** Counts what was kept, live fills and all else. */
+  /** Counts all kept events, live fills and others. */
   #keptCount = 0
   #untold: readonly WalletEvent[] = []
-  /** When the stream's last fill was that may have been a repeat; null: a settled reading has told since. */
+  /** The time of the stream's last repeated fill; null: a reading has settled that time since. */
   #doubtMs: TimeMs | null = null
   /** Since when readings could not go on from where the ledger ends; null: they can. */
   #stuckMs: TimeMs | null = null
 
-  /** Takes up what is stored, and the live fills that came while the wallet was not in memory. */
+  /** Takes the stored events, and the live fills that came while the wallet was not in memory. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>,
     proxy: WalletAddress,
@@ -56,32 +56,32 @@ export class WalletTail {
     return this.#reading?.atMs ?? null
   }
 
-  /** The last reading told everything since the ledger ends, as far as anybody can see. */
+  /** The last reading had every event behind the ledger, as far as can be seen. */
   get isWhole(): boolean {
     return this.#reading?.result.isTailWhole ?? true
   }
 
-  /** The venue's last answer did not hold what it had told last. */
+  /** The venue's last answer lacked the last known event. */
   get isForgotten(): boolean {
     return this.#reading?.result.isLastTold === false
   }
 
-  /** Events that are shown and that the last reading did not tell. */
+  /** Shown events that the last reading lacks. */
   get untold(): readonly WalletEvent[] {
     return this.#untold
   }
 
-  /** Everything that is shown was told by a reading. */
+  /** Every shown event was in the last reading. */
   get isCovered(): boolean {
     return this.#untold.length === 0
   }
 
-  /** A live fill is shown that came after the last reading began. */
+  /** A shown live fill came after the last reading began. */
   get isOutrun(): boolean {
     return !this.isCovered && this.#readFillCount < this.#fillCount
   }
 
-  /** The stream told a fill twice: only the venue's history says whether there were two. */
+  /** The stream brought a fill twice: only the venue's history shows whether there were two. */
   get isDoubtful(): boolean {
     return this.#doubtMs !== null
   }
@@ -95,7 +95,7 @@ export class WalletTail {
     this.keep([fill])
   }
 
-  /** Something that the wallet did is known otherwise than by a reading. */
+  /** Adds events that are known otherwise than by a reading. */
   keep(events: readonly WalletEvent[]): void {
     this.#keptCount += events.length
     const kept = [...this.#kept, ...events]
@@ -103,12 +103,12 @@ export class WalletTail {
     this.#leftCount = Math.max(0, this.#leftCount - (kept.length - this.#kept.length))
   }
 
-  /** The stream told a fill again that it had told: it is not shown twice until the history tells it twice. */
+  /** The stream repeated a fill: it is shown once until the history has it twice. */
   noteRepeat(fill: WalletEvent): void {
     this.#doubtMs = timeMs(Math.max(this.#doubtMs ?? 0, fill.timeMs))
   }
 
-  /** A reading begins, which is told what is shown; call what is given with its result. */
+  /** A reading begins; call the returned function with its result. */
   begin(atMs: TimeMs): (result: ReadingResult) => void {
     const fillCount = this.#fillCount
     const keptCount = this.#keptCount
@@ -123,22 +123,22 @@ export class WalletTail {
     }
   }
 
-  /** In order, from the end of the ledger on. */
+  /** The events behind the ledger, in order. */
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const told = this.#reading?.result
-    // What is left over has been compared: of two equal fills of which one was told, the other stays.
+    // These were compared with the reading: of two equal fills of which it had one, the other stays.
     const left = this.#kept.slice(0, this.#leftCount).filter(isBehind)
     const since = this.#kept.slice(this.#leftCount).filter(isBehind)
     const more = [...left, ...untold(since, told?.recent ?? [])]
     this.#untold = more
-    // A later reading may have settled some of them, and failed then.
+    // A later reading may have settled some of these before it failed.
     return inOrder([...(told?.unsettled.filter(isBehind) ?? []), ...more])
   }
 
   // Storing
 
-  /** Puts what is shown on disk, where it is not there. */
+  /** Stores the shown events, if they changed. */
   store(shown: readonly WalletEvent[]): void {
     const stored = this.#stored
     const isSame = shown.length === stored.length && shown.every((one, at) => one === stored[at])
@@ -152,7 +152,7 @@ export class WalletTail {
     this.#stored = shown
   }
 
-  /** A block that is damaged is left out: the venue is to tell it again. */
+  /** Stops at a damaged block; its events must come from the venue again. */
   #read(): readonly WalletEvent[] {
     const events: WalletEvent[] = []
     for (let index = 0; ; index += 1) {

@@ -29,7 +29,7 @@ export const WALLET_WINDOWS: readonly WalletWindow[] = [
 
 /** A position as of now. */
 export interface PositionView extends PositionFigures {
-  /** Null: neither we nor the venue's catalogue know the market any more. */
+  /** Null: the catalogue does not know the market any more. */
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
   /** What one contract is worth now, in micros; null: unknown, valued at its cost. */
@@ -42,14 +42,14 @@ export interface WalletEventView {
   readonly event: WalletEvent
   readonly timeMs: TimeMs
   readonly ordinal: number
-  /** The same for ever, for users. */
+  /** Never changes; for users. */
   readonly id: string
   readonly view: MarketView | null
-  /** What was kept of a market that the catalogue does not know; looked up when it is asked for. */
+  /** Kept facts about a market that the catalogue does not know; looked up at access. */
   readonly facts: WalletMarket | null
 }
 
-/** Why what is shown of a wallet may not be all that it did, or its sums not right; README.md of engine/wallets says more. */
+/** Why a wallet may lack events, or have wrong sums; see engine/wallets/README.md. */
 export type WalletDoubt =
   | 'venue_lacks_kept'
   | 'venue_unsure'
@@ -61,22 +61,22 @@ export type WalletDoubt =
   | 'figures_behind'
   | 'group_unknown'
 
-/** One wallet as of the moment of looking; good for the turn in which it was given. */
+/** One wallet as of the moment of looking; valid in the turn in which it was returned. */
 export interface WalletView {
   readonly profile: WalletProfile
-  /** There is no doubt: readings of the venue, the last one of some seconds ago, cover everything that is shown. */
+  /** There is no doubt: readings of the venue, the last one some seconds ago, have everything that is shown. */
   readonly isComplete: boolean
   readonly doubts: readonly WalletDoubt[]
-  /** Events that are kept and shown here and that the venue's last answers lack. */
+  /** The number of kept and shown events that the venue's last answers lack. */
   readonly lacking: number
-  /** Everything that the venue told up to here is in the figures: when it was last read. */
+  /** When the venue was last read: all of its answer is in the figures. */
   readonly asOfMs: TimeMs
   readonly totals: WalletTotals
   readonly unrealized: UsdMicros
-  /** Whether it made a whale row in the last thirty days. */
+  /** Whether the wallet made a whale row in the last thirty days. */
   readonly isWhale: boolean
   window(window: WalletWindow): RangeFigures
-  /** In no order. Computed when asked, in turns of the loop: some 2 µs each. */
+  /** In no order. Computed at the call, in turns of the loop: some 2 µs each. */
   positions(): readonly PositionView[] | Promise<readonly PositionView[]>
   /** Figures and series of [fromMs, toMs]. */
   pnl(range: {
@@ -101,22 +101,22 @@ export interface WalletView {
 
 export type WalletOrder = 'realized_pnl' | 'volume'
 
-/** A row of the ranking of wallets that were ever asked for. */
+/** A place in the ranking of wallets that were ever requested. */
 export interface RankedWallet {
   readonly rank: number
   readonly profile: WalletProfile
   readonly figures: RangeFigures
   readonly totals: WalletTotals
-  /** As its own answers say it. */
+  /** As in the wallet's own answers. */
   readonly isComplete: boolean
-  /** When the venue was read for these figures; null: never wholly. */
+  /** When the venue was read for these figures; null: never to the end. */
   readonly asOfMs: TimeMs | null
 }
 
 export interface WalletsView {
   /**
-   * The wallet of a proxy or owner's address, read from the venue when nobody asked before or what is known is old;
-   * null: never seen anywhere. A venue that does not answer in time: what is known, with `isComplete` false.
+   * The wallet of a proxy or owner's address, read from the venue at its first request and when what is known is old; null:
+   * unknown to the venue and to our log. When the venue does not answer in time: what is known, with `isComplete` false.
    * Rejects with EngineError UNAVAILABLE when nothing is known yet and the venue does not answer, or too many wait.
    */
   open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null>

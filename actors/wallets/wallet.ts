@@ -1,8 +1,8 @@
-// One wallet that somebody asked for: its ledger, its running tally over the settled events, and a copy of that with
-// the unsettled ones taken in, which is what is shown. Read from the venue by one reading at a time; between readings
-// live fills are taken in at once, and the next reading replaces them.
-// Not for: when it is read, or how long it stays in memory (wallets.ts); what users see of it (actors/wallets/look.ts).
-// Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
+// One requested wallet: its ledger, its running tally over the settled events, and a copy of the tally with the unsettled
+// events, which is what is shown. One reading of the venue at a time; between readings live fills are shown at once, and
+// the next reading replaces them.
+// Not for: when a wallet is read, or how long it stays in memory (wallets.ts); what users see of it
+// (actors/wallets/look.ts). Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -32,15 +32,15 @@ export interface WalletParts extends ForwardParts {
   readonly table: WalletTable
   readonly live: LiveFills
   readonly clock: Clock
-  /** Figures of the settled events were stored anew. */
+  /** Called when the wallet's figures were stored. */
   readonly onStored: (record: StoredWallet) => void
 }
 
-/** While a reading lasts, the tally is brought forward by at least so many events, or a quarter of what it has. */
+/** During a reading the tally is brought forward by at least so many events, or a quarter of those it has. */
 const FORWARD_EVENTS = 512
-/** A tally so small is packed in a millisecond or two. */
+/** A tally up to this size is packed in a millisecond or two. */
 const SMALL_BYTES = 262_144
-/** What a wallet takes in memory beside its two tallies, about; and an event. */
+/** About what a wallet takes in memory beside its two tallies; and an event. */
 const WALLET_BYTES = 8_192
 const EVENT_BYTES = 600
 
@@ -48,14 +48,14 @@ export class Wallet {
   readonly #parts: WalletParts
   #record: StoredWallet
   #ledger: WalletLedger
-  /** Of the settled events the first so many; the one on disk may have fewer, `#record.tallyEvents`. */
+  /** Over the first `#tallyEvents` settled events; the tally on disk may have fewer, `#record.tallyEvents`. */
   #tally: WalletTally
   #tallyEvents: number
-  /** About what it would take packed. */
+  /** About the size of the packed tally. */
   #tallyBytes = 0
-  /** With the unsettled events; made when it is looked at, null when something changed. */
+  /** The tally with the unsettled events; made at a look, null after a change. */
   #shown: WalletTally | null = null
-  /** Counts up when anything changes that is shown. */
+  /** Grows when anything changes that is shown. */
   #version = 0
   readonly #tail: WalletTail
   #mustRebuild = false
@@ -65,7 +65,7 @@ export class Wallet {
   #lacksGroups = false
   #difference: LedgerDifference | null = null
 
-  /** Takes up what is stored; `opened` is the tally on disk, null where it is damaged or there is none. */
+  /** Opens a stored wallet; `opened` is the tally on disk, null when it is damaged or there is none. */
   constructor(parts: WalletParts, record: StoredWallet, opened: OpenedTally | null) {
     this.#parts = parts
     this.#record = record
@@ -95,49 +95,49 @@ export class Wallet {
     return this.#version
   }
 
-  /** What it did since its ledger ends. */
+  /** The events behind the ledger. */
   get tail(): Pick<WalletTail, 'isCovered' | 'isOutrun' | 'isDoubtful' | 'isStuck' | 'readAtMs'> {
     return this.#tail
   }
 
-  /** A reading was whole once, or something that it did is known. */
+  /** A reading was complete once, or an event is known. */
   get isKnown(): boolean {
     return this.#record.readAtMs > 0 || this.#record.events > 0 || this.#ledger.unsettled.length > 0
   }
 
-  /** Nothing that it did is known. */
+  /** No event is known. */
   get isEmpty(): boolean {
     return this.#record.events === 0 && this.#ledger.unsettled.length === 0
   }
 
-  /** Events that are kept here and that the venue does not tell: settled ones, and those of the last minutes. */
+  /** The number of kept events, settled and unsettled, that the venue's answers lack. */
   get lacking(): number {
     return this.#record.lacking + this.#tail.untold.length
   }
 
-  /** Of these the ones behind the ledger, in order. */
+  /** Unsettled ones among these, in order. */
   get untold(): readonly WalletEvent[] {
     return this.#tail.untold
   }
 
-  /** The venue's answers lack what it told before. */
+  /** The venue's answers lack events that earlier answers had. */
   get isForgotten(): boolean {
     return this.#record.lacking > 0 || this.#tail.isForgotten
   }
 
-  /** Settled events that came lately are in no figure yet. */
+  /** Newly settled events are in no figure yet. */
   get isBehind(): boolean {
     return this.#record.events - this.#tallyEvents > blockEvents
   }
 
-  /** Nothing of its ledger can be told until it was read again. */
+  /** A block of the ledger cannot be read; the next reading rebuilds the ledger. */
   get isDamaged(): boolean {
     return this.#isDamaged
   }
 
   /**
-   * Why figures may be wrong; none: readings of the venue told everything that is shown, as far as anybody can see, and
-   * each conversion was divided over its whole group.
+   * Why figures may be wrong. None: readings of the venue have everything that is shown, as far as can be seen, and each
+   * conversion was divided over its whole group.
    */
   get doubts(): readonly WalletDoubt[] {
     const doubts: WalletDoubt[] = []
@@ -155,26 +155,26 @@ export class Wallet {
     return this.doubts.length === 0
   }
 
-  /** What came of the last reading of everything in this process; null: there was none. */
+  /** The differences found by the last reading of the whole history in this process; null: there was none. */
   get difference(): LedgerDifference | null {
     return this.#difference
   }
 
-  /** Something that the next reading puts right, or `save`. */
+  /** The next reading, or `save`, has something to put right. */
   get isUntidy(): boolean {
     return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustReadAnew
   }
 
-  /** About what it takes in memory. */
+  /** About what the wallet takes in memory. */
   get bytes(): number {
     return WALLET_BYTES + 2 * this.#tallyBytes + EVENT_BYTES * this.#ledger.unsettled.length
   }
 
-  /** The tally of everything that is known now, not to be changed. Throws LedgerDamage. */
+  /** The tally of all known events; do not change it. Throws LedgerDamage. */
   get shown(): WalletTally {
     if (this.#shown !== null) return this.#shown
     const { events } = this.#record
-    // A few settled events that are not in the tally yet were shown as unsettled before.
+    // The few settled events that the tally lacks were shown as unsettled before.
     const behind = this.isBehind ? [] : this.#ledger.events(this.#tallyEvents, events)
     const late = [...behind, ...this.#ledger.unsettled]
     const shown = late.length === 0 ? this.#tally : this.#tally.copy()
@@ -183,21 +183,21 @@ export class Wallet {
     return shown
   }
 
-  /** Everything up to here is in the figures: when the last reading began, whatever the stream has told since. */
+  /** All events up to this time are in the figures: the beginning of the last reading, whatever the stream brought since. */
   get asOfMs(): TimeMs {
     return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#record.settledToMs)
   }
 
   ask(atMs: TimeMs): void {
-    // An hour's precision is enough for who is followed after a restart.
+    // To an hour: it only decides which wallets are followed after a restart.
     if (atMs - this.#record.askedAtMs < HOUR_MS) return
     this.#record = { ...this.#record, askedAtMs: atMs }
     this.#parts.table.put(this.#record)
   }
 
   /**
-   * What is known and not told now stays: an owner is told only to who asks by its address, and a venue that has lost a
-   * profile tells a wallet without names.
+   * Known fields that the new profile lacks stay: the venue tells the owner only when it is asked by the owner's address,
+   * and a venue that has lost a profile tells a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
     const { proxy, eoa, handle, pseudonym, image } = this.#record
@@ -212,9 +212,9 @@ export class Wallet {
   // Reading
 
   /**
-   * Reads on from where the ledger ends, or all of it anew, and shows what came. Rejects when the venue does not answer,
-   * with what came before kept. What is kept stays, whatever the venue answers; of a damaged ledger stays what can be
-   * read, and all of it is read anew. One call at a time.
+   * Reads on from the ledger's end, or the whole history again, and shows what came. Rejects when the venue does not answer;
+   * events that came before are kept. Kept events stay, whatever the venue answers. Of a damaged ledger the readable events
+   * stay, and the whole history is read again. One call at a time.
    */
   async read(source: WalletSource, signal: AbortSignal): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source, signal)
@@ -231,22 +231,22 @@ export class Wallet {
 
   async #readOnce(source: WalletSource, signal: AbortSignal): Promise<void> {
     const atMs = this.#parts.clock.nowMs()
-    const told = this.#tail.begin(atMs)
+    const endReading = this.#tail.begin(atMs)
     const result = this.#mustReadAnew
       ? await this.#readAnew(atMs, source, signal)
       : await this.#readOn(atMs, source, signal)
     await learnGroupsOf(this.#parts, result.unsettled, { ...source, signal })
     await learn(this.#parts, result.unsettled, { ...source, signal })
     this.#mustStore = true
-    told(result)
+    endReading(result)
     this.#showUnsettled()
-    await this.#bringUp(source, signal)
+    await this.#applySettledEvents(source, signal)
     this.storeTail()
   }
 
   async #readOn(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
     const { proxy, settledToMs, readAtMs, isComplete, toldToMs } = this.#record
-    // Where the venue told nothing of the ledger when it was asked for all of it, it need not prove anything.
+    // When the last whole history had nothing of the ledger, no event must be in the answer.
     const lastMs = toldToMs === TIME_ZERO ? null : (toldToMs ?? this.#ledger.lastMs)
     const task = {
       ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
@@ -254,17 +254,19 @@ export class Wallet {
       settle: (settled: Settled) => this.#settle(settled, source, signal),
     }
     const result = await readWallet(source.wallets, task, signal).catch(async (error) => {
-      // What came before it broke off is shown.
-      if (!signal.aborted && !(error instanceof LedgerDamage)) await this.#bringUp(source, signal)
+      // The events that came before the failure are shown.
+      if (!signal.aborted && !(error instanceof LedgerDamage))
+        await this.#applySettledEvents(source, signal)
       throw error
     })
-    // Once a part was withheld the sums stay wrong; a wallet that was never read whole had nothing to be wrong.
+    // After the venue withheld a part of the history, the wallet stays incomplete. A first reading that is whole makes it
+    // complete.
     const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
     this.#record = { ...this.#record, readAtMs: atMs, isComplete: isWhole }
     return result
   }
 
-  /** The venue's whole history beside the ledger: what is new comes into it, what is not told any more stays. */
+  /** Reads the venue's whole history and merges it with the ledger: new events are added, lacking ones stay. */
   async #readAnew(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
     const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
@@ -284,7 +286,7 @@ export class Wallet {
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
     this.#difference = { atMs, ...merge.difference(result.settledToMs) }
     const lacking = this.#difference.lackingCount + untoldCount
-    // Of an answer that ends before the ledger does, nothing follows for what comes behind it.
+    // An answer that ends before the ledger says nothing about the time behind it.
     const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
     this.#record = {
       ...this.#record,
@@ -303,7 +305,7 @@ export class Wallet {
     return new WalletLedger(table, this.#record.proxy, { count: 0, side })
   }
 
-  /** The tally of the new ledger is made first: what is shown meanwhile is of the old one. */
+  /** The new ledger's tally is made first; the old ledger is shown meanwhile. */
   async #replaceLedger(
     ledger: WalletLedger,
     source: WalletSource,
@@ -331,7 +333,7 @@ export class Wallet {
     table.removeBlocks(proxy, before)
   }
 
-  /** A damaged ledger becomes what can be read of it; the next reading is anew. */
+  /** Replaces a damaged ledger by its readable events; the next reading is of the whole history. */
   async #salvage(source: WalletSource, signal: AbortSignal): Promise<void> {
     const ledger = this.#otherLedger()
     for (const events of this.#ledger.readable()) {
@@ -343,7 +345,7 @@ export class Wallet {
     this.readAnew()
   }
 
-  /** Before it goes: what must be made anew is made anew when it comes back. */
+  /** Called before eviction. A tally marked for rebuilding is rebuilt when the wallet comes back. */
   save(): void {
     this.storeTail()
     if (this.#mustRebuild || this.#isDamaged) {
@@ -352,7 +354,7 @@ export class Wallet {
     } else if (this.#mustStore) this.#store()
   }
 
-  /** Puts on disk what it did since its ledger ends, where that is not there. */
+  /** Stores the events behind the ledger, if they changed. */
   storeTail(): void {
     this.#tail.store(this.#ledger.unsettled)
   }
@@ -376,7 +378,7 @@ export class Wallet {
     if (count - this.#tallyEvents >= due) await this.#forward(source, signal)
   }
 
-  /** When the last event was that the venue told, where it told none of those that were just settled. */
+  /** The time of the last event in the venue's answers, when none of the newly settled ones is in them. */
   #toldBefore(untoldCount: number): TimeMs | null {
     const { toldToMs } = this.#record
     if (toldToMs !== null || untoldCount === 0) return toldToMs
@@ -384,7 +386,8 @@ export class Wallet {
     return place < 0 ? TIME_ZERO : this.#ledger.at(place).timeMs
   }
 
-  async #bringUp(source: WalletSource, signal: AbortSignal): Promise<void> {
+  /** Brings the tally up to the settled events, with the facts of markets, and stores it. */
+  async #applySettledEvents(source: WalletSource, signal: AbortSignal): Promise<void> {
     await this.#forward(source, signal)
     await this.#resolveOpen(source, signal)
     if (this.#mustRebuild) {
@@ -392,11 +395,11 @@ export class Wallet {
       const asking = { fetchMarkets: source.fetchMarkets, signal }
       this.#takeTally(await rebuilt(this.#parts, this.#ledger, asking))
       await this.#resolveOpen(source, signal)
-      // What is known now was known to all of it: nothing can be told otherwise by the same facts.
+      // The rebuilt tally was made with all facts that are known now: no second rebuild is needed.
       this.#mustRebuild = false
     }
     if (this.#mustStore) {
-      // A large tally's copy, its figures, and the rest of a reading take a turn of the loop each.
+      // The copy of a large tally, its figures, and the rest of a reading take a turn of the loop each.
       await nextTurn()
       this.#shownOrSettled()
       await nextTurn()
@@ -435,12 +438,12 @@ export class Wallet {
       this.#tallyBytes = packed.bytes.byteLength
     }
     this.#change()
-    // What was brought forward here is stored with what comes next.
+    // A tally that was brought forward on this thread is stored with the next change.
     if (packed !== null) this.#store()
     else this.#mustStore = true
   }
 
-  /** Markets may have become known, or been resolved, while nobody looked or a thread was at work. */
+  /** Applies facts of markets that became known, or were resolved, while the wallet was on disk or a thread was at work. */
   async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
     const news = await newFacts(this.#parts, this.#tally, { ...source, signal })
     const turns = new Turns(this.#parts.clock)
@@ -451,8 +454,8 @@ export class Wallet {
   }
 
   /**
-   * The figures always; the tally only while it is small: a large one is stored as the thread packs it, and what it
-   * lacks then is brought forward, or resolved, when it comes back.
+   * Stores the figures, and the tally only while it is small: a large one is stored as the thread packs it; what it lacks
+   * is brought forward, or resolved, when the wallet comes back.
    */
   #store(): void {
     const { table, clock } = this.#parts
@@ -469,7 +472,7 @@ export class Wallet {
     this.#parts.onStored(this.#record)
   }
 
-  /** What is shown is what ranks; where the ledger cannot be read, what the tally has. */
+  /** The shown tally, by which the wallet ranks; that of the settled events when the ledger cannot be read. */
   #shownOrSettled(): WalletTally {
     try {
       return this.shown
@@ -482,15 +485,15 @@ export class Wallet {
 
   // What changes between readings
 
-  /** A live fill came: where the last reading has not told it, it is shown from now on. */
+  /** A live fill came: it is shown from now on, unless the last reading has it. */
   noteFill(fill: WalletEvent): void {
     this.#tail.noteFill(fill)
     this.#showUnsettled()
   }
 
   /**
-   * What our own log of trades knows of a wallet of which the venue tells nothing, or not what it told: all of it where
-   * nothing else is known, else what is behind the ledger.
+   * Adds trades of our own log, for a wallet of which the venue's answers have nothing, or less than before: all of them
+   * when no other event is known, else those behind the ledger.
    */
   keep(events: readonly WalletEvent[]): void {
     if (this.isEmpty)
@@ -506,7 +509,7 @@ export class Wallet {
     this.#parts.table.put(this.#record)
   }
 
-  /** Some settled events: the log and the history may tell one a little apart. */
+  /** The last settled events, for comparison: log and history may have one event at slightly different times. */
   #lastSettled(): readonly WalletEvent[] {
     const { count } = this.#ledger
     try {
@@ -523,18 +526,18 @@ export class Wallet {
     this.#tail.noteRepeat(fill)
   }
 
-  /** The next reading is of everything: what was settled is not what the venue tells. */
+  /** Makes the next reading one of the whole history. */
   readAnew(): void {
     this.#mustReadAnew = true
     this.#change()
   }
 
-  /** What is known of a market changed. */
+  /** Applies changed facts of a market. */
   resolve(facts: WalletMarket): void {
     const applied = this.#tally.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
-    // The copy has markets that the tally has not yet.
+    // The copy may have markets that the tally lacks.
     const isShown = this.#shown !== null && this.#shown !== this.#tally
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()
@@ -552,7 +555,7 @@ export class Wallet {
 
   // Damage
 
-  /** A block cannot be read: nothing of the ledger can be told until the next reading. */
+  /** A block cannot be read: the next reading rebuilds the ledger. */
   noteDamage(error: LedgerDamage): void {
     this.#isDamaged = true
     this.#parts.log.error({ err: error }, 'the ledger of a wallet is damaged and read anew')

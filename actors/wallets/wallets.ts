@@ -1,6 +1,6 @@
-// The owner of all wallets: who an address is, when a wallet is read from the venue, which are in memory and followed,
-// and how they rank. A request is answered with what is known: at once where that is young, else after waiting a little
-// for a reading that goes on in any case, and that all who ask for the wallet share.
+// The owner of all wallets, called directly: finds the wallet of an address, decides when a wallet is read from the venue,
+// which wallets are in memory and followed, and ranks them. A request is answered with what is known: at once when that is
+// young, else after waiting a little for a reading, which requests for the same wallet share and which goes on in any case.
 // Not for: one wallet's figures (wallet.ts). Upholds WALLETS1, WALLETS11 to WALLETS24.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -42,7 +42,7 @@ export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsO
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
   /** The venue that says who trades; null: there is none. */
   readonly venue: VenueKey | null
-  /** Null where the catalogue does not know it. */
+  /** Null when the catalogue does not know the market. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
   readonly clock: Clock
@@ -54,28 +54,28 @@ export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsO
 }
 
 /**
- * What was read so lately is shown as it is; older, whoever asks waits for the next reading, for the stream tells no
- * split, merge or redemption: an answer without a doubt trails the venue's by no more than this and the reading itself.
+ * A wallet that was read so lately is shown as it is. Otherwise the request waits for the next reading, since the stream has
+ * no splits, merges or redemptions: an answer without doubts trails the venue's by no more than this and the reading.
  */
 const YOUNG_MS = 5_000
-/** A live fill that the last reading did not tell is asked for again after this, when somebody wants to see it. */
+/** At a request so long after a reading that lacked a live fill the wallet is read again. */
 const UNTOLD_MS = 2_000
-/** The same of what is not told for long, and it is settled. */
+/** The upkeep reads a wallet again whose oldest unsettled event is so old, which settles the event. */
 const LATE_MS = 300_000
-/** Live fills are stored after so long: a kill loses no more of them, and only where the venue forgets them too. */
+/** Live fills are stored after so long: a kill loses no more of them, and only those that the venue forgets as well. */
 const STORE_TAILS_MS = 500
-/** Readings that one request waits for, when fills come while they last, or they last long. */
+/** Readings that one request waits for, when fills come meanwhile or a reading began long ago. */
 const WAITS_MAX = 3
-/** An operator waits so long for the venue's own count; with the wallet itself it is below a command's limit. */
+/** A command waits so long for the venue's own count; with the time for the wallet itself that is below its limit. */
 const COMPARE_MS = 1_000
-/** Our own log of trades is looked through so often at most for a wallet of which the venue tells nothing. */
+/** Our own log of trades is searched at most so often for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
 const UPKEEP_EVERY_MS = MINUTE_MS
-/** Wallets read in a minute that nobody asks for: the quota is for those that somebody does. */
+/** Overdue wallets that the upkeep reads in a minute: the quota is for requested wallets. */
 const OVERDUE_MAX = 8
 
 export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
-  /** Of whales on the stream; `onWhaleRow` hears of the other rows. */
+  /** The watcher of updates, for whales on the stream; `onWhaleRow` takes the other rows. */
   readonly watcher: Watcher = {
     name: 'wallets',
     onUpdate: (update) => update.kind === 'whale' && this.#whales.note(update.whale),
@@ -127,7 +127,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     })
     const idle = () => this.#readings.idle()
     this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
-    this.#catchUps = new WalletCatchUps({ clock, read: (warm) => this.#readBehind(warm) })
+    this.#catchUps = new WalletCatchUps({ clock, read: (warm) => this.#readInBackground(warm) })
     this.#callers = new WalletCallers({
       ...{ table: storage.wallets, clock, warmWallets: this.#warm, signal: this.#stopping.signal },
       takeIn: (record, opened) => this.#takeIn(record, opened),
@@ -156,7 +156,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     )
   }
 
-  /** Brings back who was known; whoever was asked for within a day is followed once the venue is open. */
+  /** Loads the known wallets; those requested within a day are followed once the venue is open. */
   start(): void {
     const { storage, clock } = this.#parts
     const nowMs = clock.nowMs()
@@ -170,10 +170,10 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const { proxy, askedAtMs } of asked) this.#follows.ask(proxy, askedAtMs)
     const loaded = this.#whales.load(storage.whales, nowMs, this.#stopping.signal)
     loaded.catch((error: unknown) => this.#log.error({ err: error }, 'whales are not known'))
-    this.#timers.push(clock.every(UPKEEP_EVERY_MS, () => this.#keepUp()))
+    this.#timers.push(clock.every(UPKEEP_EVERY_MS, () => this.#upkeep()))
   }
 
-  /** The venue is open; one that does not say who trades changes nothing. */
+  /** Takes an open venue; does nothing for one without wallets. */
   attach({ wallets, catalog }: Pick<Venue, 'wallets' | 'catalog'>): void {
     if (wallets === null) return
     const fetchMarkets: ReadingSource['fetchMarkets'] = (ids, signal) =>
@@ -183,7 +183,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#follows.attach(wallets)
   }
 
-  /** Ends what is being read, keeps what came, and closes the thread. */
+  /** Ends the readings, stores what came, and closes the thread. */
   async stop(): Promise<void> {
     for (const stop of this.#timers) stop()
     this.#catchUps.stop()
@@ -198,7 +198,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#parts.storage.wallets.count()
   }
 
-  // Asking
+  // Requests
 
   async open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null> {
     const warm = await this.#opened(address, signal)
@@ -209,7 +209,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#ranking.page(query)
   }
 
-  /** A wallet with what the venue counts otherwise, where that is known in time; for an operator. */
+  /** For operators: a wallet with its differences from the venue's own count, where that is known in time. */
   async inspect(address: WalletAddress) {
     const { clock } = this.#parts
     const { signal } = this.#stopping
@@ -252,11 +252,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const nowMs = clock.nowMs()
     warm.askedMs = clock.monotonicMs()
     wallet.ask(nowMs)
-    // Before it is read, so that no fill lies between.
+    // Before the reading, so that no fill is missed between.
     this.#follows.ask(wallet.record.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
       const isTimely = await this.#refreshed(warm, deadline)
-      // The venue's word that there is nothing is not enough.
+      // An empty answer of the venue proves nothing: our own log of trades is searched.
       if (wallet.isEmpty) await deadline.wait(this.#keepOwn(warm))
       if (!wallet.isKnown) throw unavailable('nothing of that wallet is known yet')
       try {
@@ -284,9 +284,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Whether what is known is as young as it should be, after waiting for it where it was not: some seconds at most, and
-   * of a wallet whose fills the stream told meanwhile, younger than these. What is not told by the venue yet is read
-   * again behind.
+   * Whether what is known is young enough, if necessary after waiting for a reading: some seconds old at most, and younger
+   * than the wallet's last live fill. Fills that the venue's history lacks are read again in the background.
    */
   async #refreshed(warm: WarmWallet, deadline: WalletDeadline): Promise<boolean> {
     const { wallet } = warm
@@ -308,7 +307,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
   }
 
-  /** A reading under way may have begun long ago, or before the last fill: then another one follows. */
+  /** Waits for the reading under way, and for another one when that began long ago, or before the last fill. */
   async #caughtUp(warm: WarmWallet, deadline: WalletDeadline): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
       const reading = this.#source === null ? null : this.#readings.read(warm, this.#source)
@@ -320,7 +319,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   // Reading
 
-  /** What nobody waits for: the venue's own count, and whether the wallet is called otherwise now. */
+  /** In the background after a reading: our own log, a reading of everything, the venue's own count, the profile. */
   #afterReading(warm: WarmWallet, source: ReadingSource): void {
     const { wallet } = warm
     this.#ranking.judge(wallet.record.proxy, wallet.isWhole && this.#isSound(warm))
@@ -330,7 +329,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#callers.renew(warm, source.wallets)
   }
 
-  /** Takes in what our own log of trades knows of a wallet; now and then. */
+  /** Adds what our own log of trades knows of a wallet; at most once in `OWN_EVERY_MS`. */
   async #keepOwn(warm: WarmWallet): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (warm.ownMs !== null && nowMs - warm.ownMs < OWN_EVERY_MS) return
@@ -344,23 +343,23 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   async #compare(warm: WarmWallet, { wallets }: ReadingSource): Promise<void> {
-    const reread = async () => (await this.#readBehind(warm)) === true
+    const reread = async () => (await this.#readInBackground(warm)) === true
     const { signal } = this.#stopping
     const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, reread }, signal)
     this.#ranking.judge(warm.wallet.record.proxy, warm.wallet.isWhole && this.#isSound(warm))
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
-    // Of a venue that lacks what is kept, its count does too: what is asked again for that is enough.
+    // When the venue's answers lack kept events, its count does too: the readings for that are enough.
     const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
-    if (isRead && this.#rereads.ask(warm.wallet, 'differs')) this.#readBehind(warm)
+    if (isRead && this.#rereads.ask(warm.wallet, 'differs')) this.#readInBackground(warm)
   }
 
-  /** Once the reading under way is over. */
+  /** Reads the wallet in the background once the reading under way is over. */
   #readSoon(warm: WarmWallet): void {
-    void Promise.resolve(warm.reading).then(() => this.#readBehind(warm))
+    void Promise.resolve(warm.reading).then(() => this.#readInBackground(warm))
   }
 
-  /** Null: not now, or the wallet has left the memory. */
-  #readBehind(warm: WarmWallet): Promise<boolean> | null {
+  /** Reads the wallet in the background; null: not now, or the wallet has left the memory. */
+  #readInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
     return this.#readings.read(warm, this.#source, { isAsked: false })
@@ -402,10 +401,10 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Every minute: who is no longer followed, the hour that is over, wallets that markets changed, and some of those
-   * whose live fills the venue should have told of by now, or which the stream told twice.
+   * Every minute: unfollows wallets, ends the hour in the ranking, and reads wallets with something to put right, and some
+   * of those whose live fills the venue's history should have by now, or which the stream repeated.
    */
-  #keepUp(): void {
+  #upkeep(): void {
     const nowMs = this.#parts.clock.nowMs()
     this.#follows.expire(nowMs)
     const rolled = this.#ranking.roll(this.#stopping.signal)
@@ -415,26 +414,26 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of this.#warm.all()) {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
-      // The reading under way may be what is asked for.
+      // A reading under way may be the one that is needed.
       const isFree = warm.reading === null && this.#isLacking(wallet)
       const isForgotten = isFree && this.#rereads.ask(wallet, 'lacking')
       const isOverdue = isLate || isForgotten || wallet.tail.isDoubtful
       if (isOverdue) overdue += 1
       const isRead = wallet.isUntidy || (isOverdue && overdue <= OVERDUE_MAX)
-      if (isRead) this.#readBehind(warm)
+      if (isRead) this.#readInBackground(warm)
     }
   }
 
-  // What happens meanwhile
+  // Fills, whales and listings
 
   /**
-   * A followed wallet's fill, as the stream tells it. One that is told again is more often a repeated message than a
-   * second equal fill: it counts once until the history, which is read soon, tells it twice.
+   * A fill of the stream; ignored unless its wallet is followed. An equal second one is more often a repeated message than
+   * another fill: it counts once until the history, which is read soon, has it twice.
    */
   noteFill({ wallet, fill }: WalletFillEvent): void {
     if (!this.#follows.has(wallet)) return
     const warm = this.#warm.peek(wallet)
-    if (this.#live.of(wallet).some((one) => isSameRow(one, fill))) {
+    if (this.#live.of(wallet).some((one) => isSameFill(one, fill))) {
       warm?.wallet.noteRepeat(fill)
       return
     }
@@ -470,8 +469,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 }
 
-/** Equal in all that a record of the stream says; the role is ours, and may have become known between two. */
-function isSameRow(one: WalletEvent, other: WalletEvent): boolean {
+/** Equal in every field of the stream; the role is ours, and may have become known in between. */
+function isSameFill(one: WalletEvent, other: WalletEvent): boolean {
   if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
     return false
   const { timeMs: atMs, size, price, usd } = one

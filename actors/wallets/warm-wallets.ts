@@ -1,5 +1,5 @@
-// The wallets in memory with all that belongs to each, the one asked for longest ago first; bounded by bytes, not by
-// number, since one wallet may be as large as thousands. Not for: what is done with them (wallets.ts).
+// The wallets in memory (warm wallets) with all that belongs to each, the one requested longest ago first; bounded by
+// bytes, not by number, since one wallet may be as large as thousands. Not for: what is done with them (wallets.ts).
 // Upholds WALLETS13.
 
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -10,16 +10,16 @@ import type { WalletLook } from './look.ts'
 /** Times are monotonic; null: never. */
 export interface WarmWallet extends Compared {
   readonly look: WalletLook
-  /** The reading under way, for whoever wants to wait for it: resolves to whether the venue answered. */
+  /** The reading under way; resolves to whether the venue answered. */
   reading: Promise<boolean> | null
   /** When the last reading that the venue answered began, and when the last one failed. */
   freshMs: number | null
   failedMs: number | null
-  /** When a user last asked. */
+  /** When a user last requested the wallet. */
   askedMs: number | null
-  /** When our own log of trades was last looked through for it. */
+  /** When our own log of trades was last searched for it. */
   ownMs: number | null
-  /** When the venue was last asked who that is. */
+  /** When the venue was last asked for the profile. */
   profiledMs: number | null
 }
 
@@ -48,7 +48,7 @@ export class WarmWallets {
     return this.#warm.get(proxy)?.warm ?? null
   }
 
-  /** Also puts it behind all others: it goes last. */
+  /** Returns the wallet, and puts it behind all others: it is evicted last. */
   use(proxy: WalletAddress): WarmWallet | null {
     const kept = this.#warm.get(proxy)
     if (kept === undefined) return null
@@ -62,7 +62,7 @@ export class WarmWallets {
     this.weigh(warm)
   }
 
-  /** It has grown, or shrunk. */
+  /** Updates the size of a wallet that may have changed. */
   weigh({ wallet, look }: WarmWallet): void {
     const kept = this.#warm.get(wallet.record.proxy)
     if (kept === undefined) return
@@ -71,7 +71,7 @@ export class WarmWallets {
     kept.bytes = bytes
   }
 
-  /** Takes out those asked for longest ago until the others fit; one being read stays, and so does the last. */
+  /** Evicts the wallets requested longest ago until the others fit; a wallet that is being read stays, and so does the last. */
   overflow(): readonly WarmWallet[] {
     const gone: WarmWallet[] = []
     for (const [proxy, { warm, bytes }] of this.#warm) {

@@ -1,5 +1,5 @@
-// When each wallet made its last whale row, for thirty days: read from the table of whales at the start, a little a
-// turn, and heard of from then on. Not for: what a whale is (engine/whale.ts). Upholds WALLETS15.
+// When each wallet made its last whale row, for thirty days: read from the table of whales at the start, a little a turn,
+// and noted from then on. Not for: what a whale is (engine/whale.ts). Upholds WALLETS15.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
@@ -8,13 +8,13 @@ import type { SliceQuery } from '../../storage/contract/storage.ts'
 import type { WhaleTable } from '../../storage/contract/whales.ts'
 
 const WHALE_MS = 30 * DAY_MS
-/** Some half a millisecond each. */
+/** Whale rows read in a turn: some half a millisecond. */
 const READ_ROWS = 64
 
-/** Full: the wallet whose last whale was heard of longest ago is forgotten. */
+/** Full: the wallet whose last whale was noted longest ago is forgotten. */
 export class WalletWhales {
   readonly #countMax: number
-  /** By address in lower case; those heard of longest ago first. */
+  /** By address in lower case; those noted longest ago first. */
   readonly #lastMs = new Map<string, TimeMs>()
 
   constructor(countMax = walletWhalesMax) {
