@@ -80,7 +80,7 @@ export class LiveService {
     }
     const engine = startProcess('engine/main.ts', settings, [], V8_FLAGS)
     try {
-      const [, api = ''] = await engine.line(/listens at (http:\S+)/, START_MS_MAX)
+      const [, api = ''] = await engine.line(/listens at (http:\S+)/)
       const servingAtMs = systemClock.nowMs()
       // The log line that says where the venues are comes once they listen.
       const up = /"time":"([^"]+)".*"gamma":"([^"]+)"/.exec(engine.stderr())

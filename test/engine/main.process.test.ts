@@ -26,7 +26,7 @@ test('[MAIN1] a start that fails says why on a line and prints no banner', async
   const address = other.address()
   assert.ok(typeof address === 'object' && address !== null)
   const { engine } = start('port', { PORT: String(address.port) })
-  await assert.rejects(engine.line(/listens at/, 30_000), /ended with 1/)
+  await assert.rejects(engine.line(/listens at/), /ended with 1/)
   assert.equal(engine.stdout(), '')
   assert.match(engine.stderr(), /^cannot listen on .*: the port is in use; set HOST and PORT/m)
   await new Promise((resolve) => other.close(resolve))
@@ -34,14 +34,14 @@ test('[MAIN1] a start that fails says why on a line and prints no banner', async
 
 test('[MAIN4] a recording that is not there is a bad value: exit code 2 before anything comes up', async () => {
   const { dataDir, engine } = start('replay', { VENUES: 'replay:/nowhere/at-all.jsonl' })
-  await assert.rejects(engine.line(/listens at/, 30_000), /ended with 2/)
+  await assert.rejects(engine.line(/listens at/), /ended with 2/)
   assert.match(engine.stderr(), /^VENUES is "replay:\/nowhere\/at-all\.jsonl"; it accepts /m)
   assert.equal(existsSync(dataDir), false)
 })
 
 test('[MAIN2] a second signal does not cut the end short: npm passes on what the terminal sent already', async () => {
   const { dataDir, engine } = start('twice', {})
-  await engine.line(/listens at/, 30_000)
+  await engine.line(/listens at/)
   process.kill(engine.pid, 'SIGINT')
   process.kill(engine.pid, 'SIGINT')
   assert.equal(await engine.end('SIGTERM'), 0)
@@ -61,7 +61,7 @@ test('[MAIN5] while no venue can be reached it waits, and serves what it has aft
     KALSHI_REST_URL: 'http://127.0.0.1:1/trade-api/v2',
     KALSHI_WS_URL: 'ws://127.0.0.1:1/trade-api/ws/v2',
   })
-  const [, origin = ''] = await engine.line(/listens at (http:\S+)/, 30_000)
+  const [, origin = ''] = await engine.line(/listens at (http:\S+)/)
   const health = await (await fetch(`${origin}/health`)).text()
   assert.match(health, /"status":"degraded".*"exchanges":{"venue_a":false,"venue_b":false}/)
   assert.equal(await engine.end('SIGTERM'), 0)

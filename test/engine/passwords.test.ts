@@ -9,7 +9,7 @@ import { openPasswordPool } from '../../engine/passwords/passwords.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 test('[PASS1] a password is hashed with argon2id in a thread and recognised again', async () => {
-  const pool = openPasswordPool()
+  const pool = openPasswordPool(new ManualClock())
   try {
     const encoded = await pool.hash('correct horse')
     assert.match(encoded, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)

@@ -16,7 +16,6 @@ import { freePorts, startProcess } from '../support/rigs/processes.ts'
 const VENUES = fileURLToPath(new URL('../../engine/commands/venues.ts', import.meta.url))
 const FOLDER = fileURLToPath(new URL('./sdk/', import.meta.url))
 const SCRIPT_MS_MAX = 300_000
-const START_MS_MAX = 30_000
 const skip =
   process.env.RUN_LIVE_TESTS === '1'
     ? false
@@ -80,7 +79,7 @@ async function startVenues(t: TestContext): Promise<Venues> {
     await venues.end()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  await venues.line(/Kalshi key .*sim-kalshi\.pem/, START_MS_MAX)
+  await venues.line(/Kalshi key .*sim-kalshi\.pem/)
   return { port, dataDir }
 }
 

@@ -67,7 +67,7 @@ test('[README1] the README’s webhook works as written: whales over 10,000 doll
   })
   let user: ChildProcess | null = null
   try {
-    const [, api = ''] = await engine.line(/listens at (http:\S+)/, WAIT_MS)
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const script = shell
       .replace('http://127.0.0.1:8080', api)
       .replace('127.0.0.1:4100', `127.0.0.1:${port}`)

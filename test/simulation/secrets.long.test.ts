@@ -172,7 +172,7 @@ test('[AUTH8] no password, key, token or webhook secret stands in the databases,
   let metrics = ''
   let facts = { keyHash: '', email: '' }
   try {
-    const [, origin = ''] = await engine.line(/listens at (http:\S+)/, 90_000)
+    const [, origin = ''] = await engine.line(/listens at (http:\S+)/)
     facts = await useSecrets(origin, used)
     metrics = await (await fetch(`${origin}/metrics`)).text()
     assert.match(metrics, /^# HELP/m)

@@ -5,9 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
-import { systemClock } from '../../../engine/clock.ts'
 import { attemptsPerWebhookQuietMax } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -16,6 +14,8 @@ import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
 import { FakeCaller } from '../../support/fakes/fake-caller.ts'
+import { noonClock } from '../../support/fakes/noon-clock.ts'
+import { until } from '../../support/fakes/receivers.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 import { ALICE, CountingBodies, request, tradeUpdate } from '../../support/worlds/webhook-world.ts'
 
@@ -23,7 +23,7 @@ const COUNT = 300
 
 function open(storage: Storage, caller: FakeCaller): Webhooks {
   const webhooks = new Webhooks({
-    ...{ storage, caller, clock: systemClock, random: systemRandom(), log: silentLog },
+    ...{ storage, caller, clock: noonClock, random: systemRandom(), log: silentLog },
     ...{ metrics: new Metrics(), box: new SecretBox('key'), bodies: new CountingBodies() },
     market: () => null,
     isAccountActive: () => true,
@@ -32,17 +32,9 @@ function open(storage: Storage, caller: FakeCaller): Webhooks {
   return webhooks
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  const endsAtMs = systemClock.monotonicMs() + 30_000
-  while (!isTrue()) {
-    assert.ok(systemClock.monotonicMs() < endsAtMs, `never: ${isTrue}`)
-    await setTimeout(5)
-  }
-}
-
 test('[DELIVER6] on the real tables, what was told and not delivered is delivered by the next run', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
-  const nowMs = systemClock.nowMs()
+  const nowMs = noonClock.nowMs()
   const tell = (webhooks: Webhooks) => {
     for (let count = 0; count < COUNT; count += 1) {
       const nativeId = `t${count}`
@@ -50,23 +42,23 @@ test('[DELIVER6] on the real tables, what was told and not delivered is delivere
     }
   }
   try {
-    const options = { dataDir, clock: systemClock, log: silentLog }
+    const options = { dataDir, clock: noonClock, log: silentLog }
     const openStorage = () => openLmdbStorage({ ...options, metrics: new Metrics() })
     let storage = await openStorage()
-    const hanging = new FakeCaller(systemClock)
+    const hanging = new FakeCaller(noonClock)
     hanging.answer = () => 'hang'
     let webhooks = open(storage, hanging)
     const { webhook } = await webhooks.create(ALICE, request())
     tell(webhooks)
-    await until(() => hanging.posts.length === attemptsPerWebhookQuietMax)
+    await until(() => hanging.posts.length === attemptsPerWebhookQuietMax, 'all are under way')
     webhooks.stop()
     await storage.close()
     storage = await openStorage()
-    const caller = new FakeCaller(systemClock)
+    const caller = new FakeCaller(noonClock)
     webhooks = open(storage, caller)
     tell(webhooks)
     const counts = () => webhooks.get(ALICE, webhook.id)?.counts
-    await until(() => counts()?.delivered === COUNT)
+    await until(() => counts()?.delivered === COUNT, 'all are delivered')
     const ended = { exhausted: 0, dropped: 0, pending: 0 }
     assert.deepEqual(counts(), { created: COUNT, delivered: COUNT, ...ended })
     assert.equal(caller.posts.length, COUNT)

@@ -8,7 +8,6 @@ import { attemptsMax, finishedKeptMax } from '../../../engine/limits.ts'
 import { priceMicros } from '../../../engine/units.ts'
 import { ATTEMPTS_MAX } from '../../../engine/webhooks/schedule.ts'
 import { answered } from '../../support/fakes/fake-caller.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
@@ -61,9 +60,10 @@ test('[DELIVER1] what a crash forgets before its commit was never sent', async (
   assert.equal(world.counts(view.id).created, 0)
 })
 
-test('[DELIVER2] every attempt has the same bytes and id, and the time and signature of its moment', async () => {
+test('[DELIVER2] every attempt has the same bytes and id, and the time and signature of its moment', async (t) => {
+  const world = new WebhookWorld()
   // The judge compares with the machine's clock.
-  const world = new WebhookWorld({ clock: new ManualClock(Date.now()) })
+  t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
   const { secret } = await world.webhooks.create(ALICE, request())
   const judge = new Judge(secret)
   world.caller.onPost = ({ body, headers }) => judge.verify(body, headers)

@@ -6,14 +6,14 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { StreamClient } from '../../support/clients/stream-client.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
 
-const { accounts, clock, passwords } = openQuickAccounts(new ManualClock(Date.now()))
+const { accounts, clock, passwords } = openQuickAccounts()
 let face: Face
 before(async () => {
   face = await openFace({
+    clock,
     before: (engine) => Object.defineProperty(engine, 'accounts', { value: accounts }),
   })
 })

@@ -4,15 +4,15 @@
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
 import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
 
-const opened = openQuickAccounts(new ManualClock(Date.now()))
+const opened = openQuickAccounts()
 const { accounts, clock } = opened
 let face: Face
 before(async () => {
   face = await openFace({
+    clock,
     before: (engine) => Object.defineProperty(engine, 'accounts', { value: accounts }),
   })
 })

@@ -146,7 +146,7 @@ for (const encoding of ['json', 'msgpack']) {
     const running = run(
       process.execPath,
       [...flags, '--', face.origin, ws, encoding, market.ref.id],
-      { env: { PATH: process.env.PATH }, timeout: 30_000 },
+      { env: { PATH: process.env.PATH }, timeout: 600_000 },
     )
     running.child.stdout?.once('data', () => market.change(bid(0.41, 7)))
     const { stdout } = await running

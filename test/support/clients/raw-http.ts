@@ -24,7 +24,7 @@ export interface RawRequest {
   readonly body?: Buffer | string | null
 }
 
-const DEADLINE_MS = 8_000
+const DEADLINE_MS = 600_000
 const BODILESS: readonly number[] = [101, 204, 304]
 
 /** The bytes of a request; text is written as Latin-1, a body's length is added. */

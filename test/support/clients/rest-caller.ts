@@ -24,7 +24,7 @@ export async function ask(
     const response = await fetch(`${api}${path}`, {
       method,
       headers: { ...credential },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(600_000),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()

@@ -90,9 +90,12 @@ export class Receiver {
   }
 }
 
-/** Waits, turn by turn, until the condition holds; rejects after half a minute. */
+/** Longer than any wait on the slowest machine: what is not there by then never comes. */
+const IN_VAIN_MS = 300_000
+
+/** Waits, turn by turn, until the condition holds; rejects when it never does. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const endMs = performance.now() + 30_000
+  const endMs = performance.now() + IN_VAIN_MS
   while (!condition()) {
     if (performance.now() > endMs) throw new Error(`waited in vain: ${what}`)
     await nextTurn()

@@ -35,8 +35,6 @@ export interface RealDashboard {
   close(): Promise<void>
 }
 
-const START_MS = 90_000
-
 /** Starts a face over a fake engine, and a browser. */
 export async function openFakeDashboard(
   set: Parameters<typeof openFace>[0] = {},
@@ -75,7 +73,7 @@ export async function openRealDashboard(
       WEBHOOK_ALLOW_PRIVATE: 'on',
       ...env,
     })
-    await process.line(/listens at (http:\S+)/, START_MS)
+    await process.line(/listens at (http:\S+)/)
     return process
   }
   let engine = await launch()

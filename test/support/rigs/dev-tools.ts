@@ -26,7 +26,7 @@ export interface ToolResult {
   readonly output: string
 }
 
-/** Runs a tool to its end, at most for a minute. */
+/** Runs a tool to its end, at most for ten minutes. */
 export function runTool(name: string, args: readonly string[], folder = '.'): Promise<ToolResult> {
   const places = [
     ...FOLDERS,
@@ -34,7 +34,7 @@ export function runTool(name: string, args: readonly string[], folder = '.'): Pr
   ]
   const path = places.map((place) => join(place, name)).find((place) => existsSync(place))
   if (path === undefined) throw new Error(`${name} is not installed: npm ci`)
-  const options = { cwd: folder, env: { ...process.env, ...OFFLINE }, timeout: 60_000 }
+  const options = { cwd: folder, env: { ...process.env, ...OFFLINE }, timeout: 600_000 }
   return new Promise((done) => {
     execFile(resolve(path), [...args], options, (error, out, err) => {
       const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1

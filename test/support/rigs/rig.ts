@@ -56,7 +56,7 @@ export class Rig {
       LOG_LEVEL: 'warn',
     })
     this.#processes.push(venues)
-    await venues.line(/Kalshi key/, 60_000)
+    await venues.line(/Kalshi key/)
     return venues
   }
 
@@ -82,7 +82,7 @@ export class Rig {
       ...env,
     })
     this.#processes.push(engine)
-    const [, api = ''] = await engine.line(/listens at (http:\S+)/, 90_000)
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
     return { engine, places: { gamma: this.gamma, api, key } }
   }

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { systemClock } from '../../../../../engine/clock.ts'
 import { HttpClient } from '../../../../../engine/fetch.ts'
 import { nativeMarketId } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
@@ -14,9 +13,10 @@ import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catal
 import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
+import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
 
-const NOW_MS = systemClock.nowMs()
+const NOW_MS = noonClock.nowMs()
 const ago = (ms: number) => formatTime(timeMs(NOW_MS - ms))
 const HOUR_MS = 3_600_000
 
@@ -54,7 +54,7 @@ async function openCatalog(t: TestContext) {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
   const metrics = new Metrics()
-  const parts = { clock: systemClock, random: seededRandom(1), log: silentLog, metrics }
+  const parts = { clock: noonClock, random: seededRandom(1), log: silentLog, metrics }
   const { catalog, feed } = openPolymarket({ ...parts, emit: () => {} }, hosts)
   t.after(async () => {
     await feed.stop()
@@ -85,7 +85,7 @@ test('[POLYCAT1] a crawl follows after_cursor through open and lately closed eve
   assert.equal('markets' in (pages[0]?.events[0]?.native ?? {}), false)
   const last = queriesOf(stub, '/events/keyset').at(-1)?.query
   const since = Date.parse(last?.get('end_date_min') ?? '')
-  assert.ok(Math.abs(NOW_MS - 48 * HOUR_MS - since) < 60_000)
+  assert.equal(since, NOW_MS - 48 * HOUR_MS)
 })
 
 test('[POLYCAT2] a list whose cursor repeats is not believed, and what came before is taken', async (t) => {
@@ -196,7 +196,7 @@ test('[POLYCAT5] single markets come with their event, open and closed ones, unk
 test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; an unknown market and one alone have none', async (t) => {
   const stub = new PolymarketStub()
   const { gamma: baseUrl } = await stub.start()
-  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const parts = { clock: noonClock, log: silentLog, metrics: new Metrics() }
   const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 20, retries: 0 }
   const gamma = new HttpClient({ baseUrl, ...limits, random: seededRandom(1), ...parts })
   t.after(async () => {
