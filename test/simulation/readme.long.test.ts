@@ -99,7 +99,7 @@ test('[README2] the README’s first requests and its wallet work as written, on
     ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', SIM_MARKETS: '40' },
   })
   try {
-    const [, api = ''] = await engine.line(/listens at (http:\S+)/, WAIT_MS)
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const script = `set -euo pipefail\n${shell.replace('http://127.0.0.1:8080', api)}`
     const user = spawn('bash', ['-c', script], { cwd: folder })
     const [stdout, stderr]: [string[], string[]] = [[], []]

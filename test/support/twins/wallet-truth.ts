@@ -21,12 +21,11 @@ import { type Simulator, startSimulator } from '../../../engine/venues/simulator
 import type { Plan } from '../../../engine/venues/simulator/world.ts'
 import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../engine/wallet.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
+import { goOn } from '../fakes/own-time.ts'
 import { read } from '../rigs/rig.ts'
 import { NaiveWallet } from './naive-wallet.ts'
 
 const OWN_NOW_MS = Date.UTC(2026, 10, 20, 12)
-/** Of the world's time, every millisecond or turn of the process, whichever takes longer. */
-const OWN_STEP_MS = 10
 
 export interface KnownWorldOptions {
   readonly markets: number
@@ -71,11 +70,8 @@ export async function startKnownWorld(options: KnownWorldOptions): Promise<Known
   simulator.world.onChange(({ kind, market }) => {
     if (kind === 'resolved' && market.listing.venue === 'a') resolvedCount += 1
   })
-  const [everyMs, stepMs] = options.time === 'own' ? [1, () => OWN_STEP_MS] : [10, behindMs]
-  function behindMs(): number {
-    return Math.max(0, systemClock.nowMs() - clock.nowMs())
-  }
-  const stopSteps = systemClock.every(everyMs, () => clock.advance(stepMs()))
+  const follow = () => clock.advance(Math.max(0, systemClock.nowMs() - clock.nowMs()))
+  const stopSteps = options.time === 'own' ? goOn(clock) : systemClock.every(10, follow)
   return {
     simulator,
     clock,

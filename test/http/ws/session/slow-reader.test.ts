@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause, systemClock } from '../../../../engine/clock.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
@@ -137,7 +137,7 @@ describe('slow readers', () => {
     const before = lags()
     await flood(seededRandom('half a minute', 6), () => lags() > before)
     clock.advance(10_100)
-    await pause(30_000)
+    await pause(systemClock, 30_000)
     slow.socket.resume()
     while (face.server.hub.sessions.size > 0) {
       face.server.hub.sweep()

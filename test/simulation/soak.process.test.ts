@@ -1,0 +1,86 @@
+// A whole engine beside simulated venues, in this process and on one clock, for a while; then the world is paused and
+// everything is compared with its truth: each book over REST and as a subscriber rebuilt it, and each trade. Not for:
+// processes, and minutes at full rate (soak.long.test.ts).
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pause } from '../../engine/clock.ts'
+import { FAULT_NAMES } from '../../engine/fault-names.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import type { SimFault } from '../../engine/venues/simulator/model.ts'
+import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
+import { StreamFollower } from '../support/clients/stream-follower.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { goOn } from '../support/fakes/own-time.ts'
+import { compareBooks, compareTrades, read } from '../support/rigs/rig.ts'
+import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
+
+const FLOW_MS = 10_000
+const LOOK_AGAIN_MS = 3_000
+/** Five minutes of the world: silence and lost connections are healed long before. */
+const LOOKS_MAX = 100
+
+interface Soak {
+  readonly faults: readonly SimFault[]
+  readonly hasKalshiKey: boolean
+}
+
+async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<void> {
+  const clock = new ManualClock()
+  const simulator = await startSimulator({
+    ...{ seed: 5, marketsPerVenue: 40, messagesPerSecond: 100, faults, clock, log: silentLog },
+    ...{ basePort: 0, kalshiPublicKeyPem: null },
+  })
+  const { urls } = simulator
+  const keyId = hasKalshiKey ? simulator.kalshiKeyId : null
+  const privateKeyPem = hasKalshiKey ? simulator.kalshiPrivateKeyPem : null
+  const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
+  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-soak-'))
+  const stopTime = goOn(clock)
+  const { engine, apiKey } = await openWatchedEngine({
+    ...{ dataDir, addresses: { polymarket: urls, kalshi }, clock },
+  })
+  const places = { gamma: urls.gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
+  const follower = new StreamFollower(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${apiKey}`)
+  try {
+    await follower.follow('orderbook')
+    await follower.follow('trades')
+    const sinceMs = clock.nowMs()
+    await pause(clock, FLOW_MS)
+    await read(`${urls.gamma}/sim/state?action=pause`)
+    const look = async () => ({
+      ...(await compareBooks(places, follower)),
+      ...(await compareTrades(places, follower, sinceMs)),
+    })
+    let found = await look()
+    const wrong = () => [
+      ...[found.booksWrong, found.rebuiltWrong, found.tradesMissing, found.tradesUnstreamed],
+    ]
+    for (let looks = 1; wrong().some(({ length }) => length > 0) && looks < LOOKS_MAX; looks += 1) {
+      await pause(clock, LOOK_AGAIN_MS)
+      found = await look()
+    }
+    t.diagnostic(
+      `${found.booksCompared} books, ${found.truthTrades} true trades; right ${clock.nowMs() - sinceMs - FLOW_MS} ms after the pause`,
+    )
+    for (const texts of [...wrong(), found.tradesExtra, found.tradesDoubled, follower.faults]) {
+      assert.deepEqual(texts.slice(0, 5), [])
+    }
+    assert.ok(found.truthTrades > 0 && found.booksCompared > 0)
+  } finally {
+    follower.close()
+    await engine.stop()
+    stopTime()
+    await simulator.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+test('[SOAK1] with every fault on, books equal the world’s and trades are there exactly once', (t) =>
+  soak(t, { faults: FAULT_NAMES, hasKalshiKey: true }))
+
+test('[SOAK2] without a Kalshi key its public REST gives the same books and every trade', (t) =>
+  soak(t, { faults: [], hasKalshiKey: false }))
