@@ -23,8 +23,8 @@ import type {
   TradeLoss,
   TradeOfMarket,
   VenueTrade,
+  WhaleRow,
 } from '../storage/contract/storage.ts'
-import type { WhaleRow } from '../storage/contract/whales.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
 import type { WebhooksView } from './webhooks/views.ts'

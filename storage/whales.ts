@@ -6,8 +6,14 @@
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { OffsetQuery, SliceQuery } from './contract/storage.ts'
-import type { StoredWhale, WhaleMarket, WhaleRow, WhaleTable } from './contract/whales.ts'
+import type {
+  OffsetQuery,
+  SliceQuery,
+  StoredWhale,
+  WhaleMarket,
+  WhaleRow,
+  WhaleTable,
+} from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Table } from './lmdb/table.ts'
 import {

@@ -27,6 +27,8 @@ const CONCURRENCY = 3
 const GROUPS_MAX = 4
 const GROUP_FILES_MIN = 12
 const SLOWEST_TOLD = 12
+/** A file that takes longer hangs, and is ended; full counts take hours. */
+const HANG_MS = 1_800_000
 
 /** What a test file needs, as its name says; null where the file is no test, or one of live venues. */
 function kindOf(path: string): Kind | null {
@@ -91,7 +93,8 @@ function grouped(files: readonly string[], folder: string): string[] {
 async function failing(files: string[]): Promise<string[]> {
   const failed = new Set<string>()
   const secondsOf = new Map<string, number>()
-  const stream = run({ files, concurrency: CONCURRENCY })
+  const limit = process.env.TEST_LONG === '1' ? {} : { timeout: HANG_MS }
+  const stream = run({ files, concurrency: CONCURRENCY, ...limit })
   const note = (file: string | undefined, nesting: number, details: { duration_ms: number }) => {
     if (nesting > 0 || file === undefined) return
     secondsOf.set(file, (secondsOf.get(file) ?? 0) + details.duration_ms / 1_000)

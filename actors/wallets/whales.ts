@@ -4,8 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
 import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { SliceQuery } from '../../storage/contract/storage.ts'
-import type { WhaleTable } from '../../storage/contract/whales.ts'
+import type { SliceQuery, WhaleTable } from '../../storage/contract/storage.ts'
 
 const WHALE_MS = 30 * DAY_MS
 /** Whale rows read in a turn: some half a millisecond. */

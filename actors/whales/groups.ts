@@ -9,7 +9,7 @@
 import { whaleGroupsMax, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
-import type { StoredWhale } from '../../storage/contract/whales.ts'
+import type { StoredWhale } from '../../storage/contract/storage.ts'
 
 /** Forgotten entries at the front of the queue that are cut off at once. */
 const CUT_AT = 1_024

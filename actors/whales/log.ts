@@ -2,8 +2,7 @@
 // shape of the log of trades. An owner, called directly. Whales never expire, so the end of a run is read from the table
 // itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
 
-import type { OffsetQuery, SliceQuery, Storage } from '../../storage/contract/storage.ts'
-import type { WhaleRow } from '../../storage/contract/whales.ts'
+import type { OffsetQuery, SliceQuery, Storage, WhaleRow } from '../../storage/contract/storage.ts'
 import type { RunView, WhaleLogView } from '../views.ts'
 
 export class WhaleLog implements WhaleLogView {

@@ -6,7 +6,7 @@
 // STORE22 to STORE28.
 
 import type { KeyScope } from '../../engine/account.ts'
-import type { Level, Trade } from '../../engine/events.ts'
+import type { Level, Trade, Whale } from '../../engine/events.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../../engine/ids.ts'
 import type { Bar, BarSize } from '../../engine/market/candle.ts'
 import type {
@@ -20,7 +20,6 @@ import type { PriceMicros, SizeMicros, TimeMs } from '../../engine/units.ts'
 import type { MatchTable, VerdictTable } from './matches.ts'
 import type { WalletTable } from './wallets.ts'
 import type { OutboxTable, WebhookTable } from './webhooks.ts'
-import type { WhaleTable } from './whales.ts'
 
 /** The part of a listing that lives in memory; `description` and `native` stay on disk. */
 export type MarketSummary = Omit<MarketListing, 'description' | 'native'>
@@ -410,4 +409,48 @@ export interface Storage {
   committed(): Promise<void>
   /** Commits, flushes and closes. Nothing may be called afterwards. */
   close(): Promise<void>
+}
+
+/** A whale row on disk, with the run and stamp of its message. */
+export interface StoredWhale extends Whale {
+  /** Our time of its first fill. */
+  readonly receivedAtMs: TimeMs
+  /** Which run published it; null, like its stamp, while it was not published. */
+  readonly run: number | null
+  readonly offset: number | null
+  readonly seq: number | null
+}
+
+/** Whose whale it is; by native id too, since whales outlive their markets in the catalogue. */
+export type WhaleMarket = Pick<MarketRef, 'number' | 'venue' | 'nativeId'>
+
+export interface WhaleRow {
+  readonly market: MarketNumber
+  readonly venue: VenueKey
+  readonly nativeMarket: NativeMarketId
+  readonly whale: StoredWhale
+}
+
+/** Whale rows, kept for ever; their ordinals count all whales of a millisecond, of whatever market. */
+export interface WhaleTable {
+  /** By its id, which is that of its first fill. */
+  get(market: MarketNumber, nativeId: string): StoredWhale | null
+  /** Stores a whale and gives it its ordinal. The caller has asked `get`; a repeat throws (our bug). */
+  put(market: WhaleMarket, whale: Omit<StoredWhale, 'ordinal'>): StoredWhale
+  /**
+   * Replaces the stored whale of the same id, time and ordinal: more fills, or published at last. Does
+   * nothing for one that is not stored (a full disk took no puts).
+   */
+  replace(market: WhaleMarket, whale: StoredWhale): void
+  /** Whales of [fromMs, toMs] strictly behind `after`, of all markets, at most `limit`. */
+  range(query: SliceQuery): readonly WhaleRow[]
+  /** The same of one market. */
+  rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
+  /** Whales published in a run with offset above `offset`, by offset; for resuming streams. */
+  rangeByOffset(query: OffsetQuery): readonly WhaleRow[]
+  /** The newest offset of a run's whales; 0 when it has none. */
+  newestOffset(run: number): number
+  /** Time of the oldest whale; null when there is none. */
+  oldestMs(): TimeMs | null
+  count(): number
 }

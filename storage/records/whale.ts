@@ -3,7 +3,7 @@
 
 import { nativeMarketId, VENUE_KEYS } from '../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
-import type { StoredWhale, WhaleMarket, WhaleRow } from '../contract/whales.ts'
+import type { StoredWhale, WhaleMarket, WhaleRow } from '../contract/storage.ts'
 import type { Schemas } from '../lmdb/table.ts'
 import { readInteger, writeInteger } from './keys.ts'
 import type { FieldReader } from './records.ts'

@@ -6,8 +6,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { nativeMarketId } from '../../engine/ids.ts'
 import { timeMs, usdMicros } from '../../engine/units.ts'
-import type { Storage, TradePosition } from '../../storage/contract/storage.ts'
-import type { StoredWhale, WhaleMarket, WhaleRow } from '../../storage/contract/whales.ts'
+import type {
+  Storage,
+  StoredWhale,
+  TradePosition,
+  WhaleMarket,
+  WhaleRow,
+} from '../../storage/contract/storage.ts'
 import { NOON_MS, trade } from '../support/worlds/stored.ts'
 import type { StorageUnderTest } from './storage.ts'
 

@@ -3,13 +3,14 @@
 import { assert } from '../../../engine/errors.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import type { OffsetQuery, SliceQuery } from '../../../storage/contract/storage.ts'
 import type {
+  OffsetQuery,
+  SliceQuery,
   StoredWhale,
   WhaleMarket,
   WhaleRow,
   WhaleTable,
-} from '../../../storage/contract/whales.ts'
+} from '../../../storage/contract/storage.ts'
 
 export class MemoryWhales implements WhaleTable {
   /** In the order of time and ordinal. */

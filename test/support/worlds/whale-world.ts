@@ -9,8 +9,12 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
 import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
-import type { Storage, StoredTrade } from '../../../storage/contract/storage.ts'
-import type { StoredWhale, WhaleRow } from '../../../storage/contract/whales.ts'
+import type {
+  Storage,
+  StoredTrade,
+  StoredWhale,
+  WhaleRow,
+} from '../../../storage/contract/storage.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
 import { listing, marketRef, NOON } from './builders.ts'
 import { marketSummary } from './stored.ts'
