@@ -1,5 +1,5 @@
 // Games of every league, each day of the year: who plays whom, how it ends, and which lines are
-// asked. Not for: wording (game-style.ts) nor golf (golf.ts). Upholds SIMCAL2, SIMCAL4 and SIMCAL5.
+// asked. Not for: wording (game-style.ts) nor golf (families.ts). Upholds SIMCAL2, SIMCAL4 and SIMCAL5.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import { DAY_MS } from '../../../units.ts'
@@ -7,12 +7,17 @@ import type { SimGame, SimTeam } from '../model.ts'
 import { clampChance, isVoid, logistic, numberOf } from './answers.ts'
 import { easternMs, easternTime, isoDate } from './eastern.ts'
 import { type GameResult, kalshiGame, type Line, polymarketGame } from './game-style.ts'
-import { gridSize } from './grid-size.ts'
 import { chanceOf } from './path.ts'
-import type { Family, Variant, View, WorldSize } from './question.ts'
+import {
+  copiesFor,
+  type Family,
+  gridSize,
+  type Variant,
+  type View,
+  type WorldSize,
+} from './question.ts'
 import { everyDays } from './schedule.ts'
 import { LEAGUES, type League, teamsOf } from './teams.ts'
-import { copiesFor } from './variants.ts'
 
 /** One family a league; golf has no games. */
 export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 'pga').map(

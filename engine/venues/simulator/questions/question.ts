@@ -3,7 +3,7 @@
 // each cycle. Not for: which variants exist at a size (slots.ts) or wording (the style files).
 // Upholds SIMCAL4 and SIMCAL5.
 
-import type { PriceMicros, TimeMs } from '../../../units.ts'
+import { DAY_MS, HOUR_MS, type PriceMicros, type TimeMs } from '../../../units.ts'
 import type { SimGame, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -158,4 +158,16 @@ export interface Words {
   negatedClause?(answer: string): string
   /** Source and small print. */
   readonly remarks: string
+}
+
+/** How many answers an event has: from `least` at 400 markets and below to `most` at 10,000 and above. */
+export function gridSize(size: WorldSize, limits: { least: number; most: number }): number {
+  const growth = Math.log(size.marketsPerVenue / 400) / Math.log(25)
+  const part = Math.min(1, Math.max(0, growth))
+  return Math.round(limits.least + part * (limits.most - limits.least))
+}
+
+/** Copies so that a cycle lives about `lifeMs`: each stays two days and up to an hour after its close. */
+export function copiesFor(periodMs: number, lifeMs: number): number {
+  return Math.max(1, Math.round((lifeMs + 2 * DAY_MS + HOUR_MS) / periodMs))
 }

@@ -1,9 +1,10 @@
-// The teams and players of the invented season: real names and both venues' real codes, where they
-// differ (jax and JAC, ari and AZ, mon and MTL) as they differ. Sources: /teams rows and slugs of
-// venue a, event tickers of venue b as of 2025–26. Upholds SIMCAL3.
+// The teams and players of the invented season, from the rows of lists.json: real names and both venues' real codes, where
+// they differ (jax and JAC, ari and AZ, mon and MTL) as they differ. Sources: /teams rows and slugs of
+// venue a, event tickers of venue b as of 2025–26. Players beyond the known ones are
+// invented. Upholds SIMCAL3.
 
 import type { SimSport, SimTeam } from '../model.ts'
-import { ATP, CBB, CFB, GOLFERS, WTA } from './athletes.ts'
+import { LISTS } from './lists.ts'
 
 /** Every league's teams and players, by venue a's league slug. */
 export function allTeams(): readonly { league: string; team: SimTeam }[] {
@@ -29,17 +30,7 @@ export interface League {
   readonly durationMinutes: number
 }
 
-export const LEAGUES: readonly League[] = [
-  'nfl|nfl|NFL|KXNFLGAME|professional football|Pro Football|Football|points|45|13|190',
-  'nba|nba|NBA|KXNBAGAME|professional basketball|Pro Basketball (M)|Basketball|points|226|13|150',
-  'mlb|mlb|MLB|KXMLBGAME|professional baseball|Pro Baseball|Baseball|runs|8|4|180',
-  'nhl|nhl|NHL|KXNHLGAME|professional hockey|NHL|Hockey|goals|6|2.5|155',
-  'cfb|cfb|CFB|KXNCAAFGAME|college football|College Football|Football|points|52|17|205',
-  'cbb|cbb|CBB|KXNCAAMBGAME|college basketball|College Basketball (M)|Basketball|points|143|12|125',
-  'tennis|atp|ATP|KXATPMATCH|tennis|ATP|Tennis|games|23|4|120',
-  'tennis|wta|WTA|KXWTAMATCH|tennis|WTA|Tennis|games|21|4|105',
-  'pga|pga|PGA TOUR|KXPGATOUR|golf|PGA|Golf|strokes|270|3|600',
-].map((row) => {
+export const LEAGUES: readonly League[] = LISTS.leagues.map((row) => {
   const [
     sport,
     league = '',
@@ -86,8 +77,8 @@ export function kalshiPlace(league: string, team: SimTeam): string {
 }
 
 /** Rows "cin CIN Cincinnati/Bengals"; a lone first code serves both venues. */
-function proTeams(rows: string): readonly SimTeam[] {
-  return rows.split(',').map((row) => {
+function proTeams(rows: readonly string[]): readonly SimTeam[] {
+  return rows.map((row) => {
     const [codes = '', names = ''] = [
       row.slice(0, row.indexOf(' ')),
       row.slice(row.indexOf(' ') + 1),
@@ -104,51 +95,64 @@ function sportOf(word: string | undefined): SimSport {
   return sports.find((sport) => sport === word) ?? 'nfl'
 }
 
+const ONSETS = 'B Br D F G H K Kr L M N P R S St T V Z Ch Y'.split(' ')
+const VOWELS = 'a e i o u'.split(' ')
+const CODAS = 'l n r s v k b d m t'.split(' ')
+const TAILS = 'ovic enko ssen ini ard ez ova in eira oglu'.split(' ')
+const GIVEN =
+  'Adrian Bea Cem Dana Emil Fia Goran Ines Jan Katya Luca Maja Nico Oana Piet Rea'.split(' ')
+
+/** Players invented until there are `count`, no two with the same code at either venue. */
+function players(
+  known: readonly string[],
+  count: number,
+  codeLetters: (name: string) => string,
+): SimTeam[] {
+  const rows: SimTeam[] = []
+  const codes = new Set<string>()
+  const add = (name: string): void => {
+    const nickname = name.slice(name.indexOf(' ') + 1)
+    const plain = nickname.toLowerCase().replace(/[^a-z]/g, '')
+    const kalshiCode = codeLetters(name)
+    const polymarketCode = plain.slice(0, 7)
+    if (codes.has(kalshiCode) || codes.has(polymarketCode)) return
+    codes.add(kalshiCode).add(polymarketCode)
+    rows.push({ name, place: name, nickname, polymarketCode, kalshiCode })
+  }
+  known.forEach(add)
+  const all = ONSETS.length * VOWELS.length * CODAS.length
+  for (let ordinal = 0; ordinal < all * TAILS.length && rows.length < count; ordinal += 1) {
+    const at = (ordinal * 377) % all
+    const onset = ONSETS[at % ONSETS.length] ?? ''
+    const vowel = VOWELS[Math.floor(at / ONSETS.length) % VOWELS.length] ?? ''
+    const coda = CODAS[Math.floor(at / (ONSETS.length * VOWELS.length))] ?? ''
+    const tail = TAILS[(ordinal + Math.floor(ordinal / all)) % TAILS.length] ?? ''
+    add(`${GIVEN[ordinal % GIVEN.length] ?? 'Ada'} ${onset}${vowel}${coda}${tail}`)
+  }
+  return rows
+}
+
+const surnameLetters = (name: string): string =>
+  name
+    .slice(name.indexOf(' ') + 1)
+    .toUpperCase()
+    .replace(/[^A-Z]/g, '')
+    .slice(0, 3)
+
+/** Golf: the first letter of the first name, three of the last, as in ADUM, BBRO. */
+const initialAndSurname = (name: string): string =>
+  name.charAt(0).toUpperCase() + surnameLetters(name)
+
+const { nfl, nba, mlb, nhl, colleges, football, basketball } = LISTS.teams
+
 const TEAMS: Readonly<Record<string, readonly SimTeam[]>> = {
-  nfl: proTeams(
-    'ari Arizona/Cardinals,atl Atlanta/Falcons,bal Baltimore/Ravens,buf Buffalo/Bills,' +
-      'car Carolina/Panthers,chi Chicago/Bears,cin Cincinnati/Bengals,cle Cleveland/Browns,' +
-      'dal Dallas/Cowboys,den Denver/Broncos,det Detroit/Lions,gb Green Bay/Packers,' +
-      'hou Houston/Texans,ind Indianapolis/Colts,jax:jac Jacksonville/Jaguars,kc Kansas City/Chiefs,' +
-      'la Los Angeles/Rams,lac Los Angeles/Chargers,lv Las Vegas/Raiders,mia Miami/Dolphins,' +
-      'min Minnesota/Vikings,ne New England/Patriots,no New Orleans/Saints,nyg New York/Giants,' +
-      'nyj New York/Jets,phi Philadelphia/Eagles,pit Pittsburgh/Steelers,sea Seattle/Seahawks,' +
-      'sf San Francisco/49ers,tb Tampa Bay/Buccaneers,ten Tennessee/Titans,was Washington/Commanders',
-  ),
-  nba: proTeams(
-    'atl Atlanta/Hawks,bkn Brooklyn/Nets,bos Boston/Celtics,cha Charlotte/Hornets,' +
-      'chi Chicago/Bulls,cle Cleveland/Cavaliers,dal Dallas/Mavericks,den Denver/Nuggets,' +
-      'det Detroit/Pistons,gsw Golden State/Warriors,hou Houston/Rockets,ind Indiana/Pacers,' +
-      'lac Los Angeles/Clippers,lal Los Angeles/Lakers,mem Memphis/Grizzlies,mia Miami/Heat,' +
-      'mil Milwaukee/Bucks,min Minnesota/Timberwolves,nop New Orleans/Pelicans,nyk New York/Knicks,' +
-      'okc Oklahoma City/Thunder,orl Orlando/Magic,phi Philadelphia/76ers,phx Phoenix/Suns,' +
-      'por Portland/Trail Blazers,sac Sacramento/Kings,sas San Antonio/Spurs,tor Toronto/Raptors,' +
-      'uta Utah/Jazz,was Washington/Wizards',
-  ),
-  mlb: proTeams(
-    "ari:az Arizona/Diamondbacks,oak:ath A's/Athletics,atl Atlanta/Braves,bal Baltimore/Orioles," +
-      'bos Boston/Red Sox,chc Chicago/Cubs,cws Chicago/White Sox,cin Cincinnati/Reds,' +
-      'cle Cleveland/Guardians,col Colorado/Rockies,det Detroit/Tigers,hou Houston/Astros,' +
-      'kc Kansas City/Royals,laa Los Angeles/Angels,lad Los Angeles/Dodgers,mia Miami/Marlins,' +
-      'mil Milwaukee/Brewers,min Minnesota/Twins,nym New York/Mets,nyy New York/Yankees,' +
-      'phi Philadelphia/Phillies,pit Pittsburgh/Pirates,sd San Diego/Padres,sea Seattle/Mariners,' +
-      'sf San Francisco/Giants,stl St. Louis/Cardinals,tb Tampa Bay/Rays,tex Texas/Rangers,' +
-      'tor Toronto/Blue Jays,wsh Washington/Nationals',
-  ),
-  nhl: proTeams(
-    'ana Anaheim/Ducks,bos Boston/Bruins,buf Buffalo/Sabres,cal:cgy Calgary/Flames,' +
-      'car Carolina/Hurricanes,chi Chicago/Blackhawks,col Colorado/Avalanche,' +
-      'cbj Columbus/Blue Jackets,dal Dallas/Stars,det Detroit/Red Wings,edm Edmonton/Oilers,' +
-      'fla Florida/Panthers,lak:la Los Angeles/Kings,min Minnesota/Wild,mon:mtl Montreal/Canadiens,' +
-      'nj New Jersey/Devils,nsh Nashville/Predators,nyi New York/Islanders,nyr New York/Rangers,' +
-      'ott Ottawa/Senators,phi Philadelphia/Flyers,pit Pittsburgh/Penguins,sea Seattle/Kraken,' +
-      'sj San Jose/Sharks,stl St. Louis/Blues,tb Tampa Bay/Lightning,tor Toronto/Maple Leafs,' +
-      'utah:uta Utah/Mammoth,van Vancouver/Canucks,las:vgk Vegas/Golden Knights,' +
-      'wpg Winnipeg/Jets,wsh Washington/Capitals',
-  ),
-  cfb: proTeams(CFB),
-  cbb: proTeams(CBB),
-  atp: ATP,
-  wta: WTA,
-  pga: GOLFERS,
+  nfl: proTeams(nfl),
+  nba: proTeams(nba),
+  mlb: proTeams(mlb),
+  nhl: proTeams(nhl),
+  cfb: proTeams([...colleges, ...football]),
+  cbb: proTeams([...colleges, ...basketball]),
+  atp: players(LISTS.players.atp, 700, surnameLetters),
+  wta: players(LISTS.players.wta, 700, surnameLetters),
+  pga: players(LISTS.players.pga, 160, initialAndSurname),
 }

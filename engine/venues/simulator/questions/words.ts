@@ -1,0 +1,82 @@
+// What both venues say of each kind of question: templates (words.json), filled with the values of one asking
+// (families.ts). In the file `both` holds for either venue, `a` and `b` stand above it, and `like` names an entry that lends
+// what is not said. `{phrase}` is the answer: a strike, a bucket or a name.
+// Not for: how a venue turns these words into its listing (polymarket-style.ts, kalshi-style.ts). Upholds SIMCAL6.
+
+import { readFileSync } from 'node:fs'
+import type { SimVenue } from '../model.ts'
+
+/** One venue's templates of a kind of question. */
+export interface Templates {
+  readonly series: string
+  readonly seriesTitle: string
+  /** Kalshi's date part of the event ticker; unused at venue a. */
+  readonly stamp: string
+  readonly title: string
+  readonly subtitle: string
+  readonly category: string
+  readonly tags: readonly string[]
+  readonly question: string
+  readonly clause: string
+  /** The two of the opposite question, for the trap opposite_side. */
+  readonly negatedQuestion?: string
+  readonly negatedClause?: string
+  readonly remarks: string
+  /** The remarks under the trap other_rules. */
+  readonly otherRemarks?: string
+}
+
+interface Entry {
+  readonly like?: string
+  readonly both?: Partial<Templates>
+  readonly a?: Partial<Templates>
+  readonly b?: Partial<Templates>
+}
+
+const PLAIN: Templates = {
+  series: '',
+  seriesTitle: '',
+  stamp: '{stampDay}',
+  title: '',
+  subtitle: '',
+  category: '',
+  tags: [],
+  question: '',
+  clause: '',
+  remarks: '',
+}
+const PLAIN_B: Partial<Templates> = { subtitle: 'On {shortDate}' }
+
+const ENTRIES: Readonly<Record<string, Entry>> = JSON.parse(
+  readFileSync(new URL('./words.json', import.meta.url), 'utf8'),
+)
+
+/** The templates of a kind of question at a venue. */
+export function templatesOf(kind: string, venue: SimVenue): Templates {
+  const own = ENTRIES[kind]
+  if (own === undefined) throw new RangeError(`no words for ${kind}`)
+  const lent = own.like === undefined ? {} : ENTRIES[own.like]
+  return {
+    ...{ ...PLAIN, ...lent?.both, ...own.both },
+    ...(venue === 'b' ? PLAIN_B : {}),
+    ...{ ...lent?.[venue], ...own[venue] },
+  }
+}
+
+/**
+ * Fills a template. `{name}` is a value; `{name:lower}` is it in small letters, `{name:letters}` its capital letters and
+ * digits, and both may follow one another.
+ */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)((?::\w+)*)\}/g, (_, name: string, forms: string) => {
+    const value = values[name]
+    if (value === undefined) throw new RangeError(`no value for {${name}} in "${template}"`)
+    return forms
+      .split(':')
+      .slice(1)
+      .reduce((text, form) => {
+        if (form === 'lower') return text.toLowerCase()
+        return text.toUpperCase().replace(/[^A-Z0-9]/g, '')
+      }, value)
+  })
+}
