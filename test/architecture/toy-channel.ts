@@ -24,7 +24,7 @@ interface Flow {
 }
 
 const FLOW = new MessageKind<Flow>(NAME, NAME, {
-  json: ({ micros }) => `"data":{"net_usd":${micros / MICROS}}`,
+  json: (head, { micros }) => `${head},"data":{"net_usd":${micros / MICROS}}}`,
   msgpack(to, { micros }) {
     to.text('data')
     to.map(1)

@@ -48,8 +48,8 @@ interface Candle {
 export function candleKind(interval: CandleInterval, lengthMs: number): MessageKind<Candle> {
   const data = keyOf('data')
   return new MessageKind<Candle>('candle', NAME, {
-    json: ({ bar, nowMs }) =>
-      `"data":{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}`,
+    json: (head, { bar, nowMs }) =>
+      `${head},"data":{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}}`,
     msgpack(to, { bar, nowMs }) {
       const endMs = bar.startMs + lengthMs
       to.bytes(data)

@@ -37,8 +37,8 @@ type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
 export function depthKind(levels: number): MessageKind<Best> {
   const data = keyOf('data')
   return new MessageKind<Best>(NAME, NAME, {
-    json: (book, { platform }) =>
-      `"stale":${book.isStale},"data":${bookText(book, platform, levels)}`,
+    json: (head, book, { platform }) =>
+      `${head},"stale":${book.isStale},"data":${bookText(book, platform, levels)}}`,
     fieldCount: () => 2,
     msgpack(to, book, { platform }) {
       to.text('stale')

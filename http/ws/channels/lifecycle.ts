@@ -28,7 +28,7 @@ const EVENTS: readonly LifecycleUpdate['event'][] = [
 const DATA = keyOf('data')
 const FIELDS = 10
 const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
-  json: (update) => `"data":${lifecycleText(update)}`,
+  json: (head, update) => `${head},"data":${lifecycleText(update)}}`,
   msgpack(to, { event, facts, twin }, { platform }) {
     to.bytes(DATA)
     to.map(FIELDS)

@@ -48,7 +48,7 @@ const LEVEL = encoded((to) => {
 })
 
 const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
-  json(update, { platform }) {
+  json(head, update, { platform }) {
     let bids = ''
     let asks = ''
     for (const { side, price, size } of update.changes) {
@@ -56,8 +56,8 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
       if (side === 'bid') bids = bids === '' ? level : `${bids},${level}`
       else asks = asks === '' ? level : `${asks},${level}`
     }
-    const checksum = update.checksum === null ? '' : `"checksum":${update.checksum},`
-    return `${checksum}"data":{"bids":[${bids}],"asks":[${asks}]}`
+    const checksum = update.checksum === null ? '' : `,"checksum":${update.checksum}`
+    return `${head}${checksum},"data":{"bids":[${bids}],"asks":[${asks}]}}`
   },
   fieldCount: ({ checksum }) => (checksum === null ? 1 : 2),
   msgpack(to, { changes, checksum }, { platform }) {
@@ -78,8 +78,8 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
 })
 
 const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
-  json(book, { platform }) {
-    return `"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}`
+  json(head, book, { platform }) {
+    return `${head},"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}}`
   },
   fieldCount: () => 3,
   msgpack(to, book, { platform }) {

@@ -25,7 +25,7 @@ const { lane: EVERY } = laneOf(NAME, { conflate_ms: 0 })
 
 const DATA = keyOf('data')
 const PRICE = new MessageKind<MarketPrice>('price', NAME, {
-  json: (price) => `"data":${priceText(price)}`,
+  json: (head, price) => `${head},"data":${priceText(price)}}`,
   msgpack(to, { price, bid, ask, source }) {
     to.bytes(DATA)
     to.map(7)

@@ -20,7 +20,7 @@ const NAME = 'trades'
 
 const DATA = keyOf('data')
 const TRADE = new MessageKind<Trade>('trade', NAME, {
-  json: (trade, market) => `"data":${tradeText(trade, market)}`,
+  json: (head, trade, market) => `${head},"data":${tradeText(trade, market)}}`,
   msgpack(to, trade, market, catalog) {
     const outcome = catalog.find(market.id)?.summary.outcomes[trade.outcomeIndex]
     to.bytes(DATA)

@@ -22,7 +22,7 @@ const DATA = keyOf('data')
 /** Fields of a whale besides those of a trade. */
 const MORE_FIELDS = 6
 const WHALE = new MessageKind<Whale>('whale', NAME, {
-  json: (whale, market) => `"data":${whaleText(whale, market)}`,
+  json: (head, whale, market) => `${head},"data":${whaleText(whale, market)}}`,
   msgpack(to, whale, market) {
     to.bytes(DATA)
     to.map(TRADE_FIELDS + MORE_FIELDS)

@@ -19,8 +19,8 @@ export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 /** How what stands behind the head of a counted message is written. Both forms have the same fields
  * and values in the same order; neither may make objects only to throw them away. */
 export interface MessageWriting<Content> {
-  /** The fields as JSON text, without the braces around them: `"data":{…}`. */
-  json(content: Content, market: MarketTexts): string
+  /** The message as JSON text: the head as it is, the fields, the brace that closes: `${head},"data":{…}}`. */
+  json(head: string, content: Content, market: MarketTexts): string
   /** How many fields `msgpack` writes; one (`data`) unless said. */
   fieldCount?(content: Content): number
   /** Writes the same fields, key and value by turns. */
@@ -33,14 +33,18 @@ export class MessageKind<Content> {
   readonly jsonHead: string
   /** The same two fields and the key of the market's id. */
   readonly msgpackHead: Uint8Array
-  readonly writing: MessageWriting<Content>
+  readonly json: MessageWriting<Content>['json']
+  readonly fieldCount: (content: Content) => number
+  readonly msgpack: MessageWriting<Content>['msgpack']
 
   constructor(type: string, channel: ChannelName, writing: MessageWriting<Content>) {
     this.jsonHead = `{"type":"${type}","channel":"${channel}",`
     this.msgpackHead = encoded((to) => {
       for (const text of ['type', type, 'channel', channel, 'market_id']) to.text(text)
     })
-    this.writing = writing
+    this.json = writing.json
+    this.fieldCount = writing.fieldCount ?? (() => 1)
+    this.msgpack = writing.msgpack
   }
 }
 

@@ -45,8 +45,8 @@ export class JsonEncoder implements forms.Encoder {
     epoch?: string,
   ): string {
     const heads = this.#headsOf(market)
-    const head = this.#head(heads, stamp, epoch)
-    return `${kind.jsonHead}${head},${kind.writing.json(content, heads.market)}}`
+    const head = this.#head(kind.jsonHead, heads, stamp, epoch)
+    return kind.json(head, content, heads.market)
   }
 
   resync(channel: ChannelName, market: MarketRef, reason: forms.ResyncReason): string {
@@ -90,10 +90,10 @@ export class JsonEncoder implements forms.Encoder {
     return heads
   }
 
-  /** What stands in every counted message behind its channel; `epoch` unless it is this run's. */
-  #head({ named }: Heads, stamp: forms.Dated, epoch?: string): string {
+  /** What every counted message begins with; `epoch` unless it is this run's. */
+  #head(begin: string, { named }: Heads, stamp: forms.Dated, epoch?: string): string {
     const quoted = epoch === undefined ? this.#epoch : JSON.stringify(epoch)
-    return `${named}${quoted},"offset":${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${this.#timeText(stamp.venueTimeMs)},"received_ms":${this.#timeText(stamp.receivedAtMs)},${this.#published()}`
+    return `${begin}${named}${quoted},"offset":${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${this.#timeText(stamp.venueTimeMs)},"received_ms":${this.#timeText(stamp.receivedAtMs)},${this.#published()}`
   }
 
   /** When the message is written, which every message says. */

@@ -44,9 +44,8 @@ export class MsgpackEncoder implements forms.Encoder {
     epoch = this.#epoch,
   ): Uint8Array {
     const to = this.#to
-    const { writing } = kind
     to.begin()
-    to.map(HEAD_FIELDS + (writing.fieldCount?.(content) ?? 1))
+    to.map(HEAD_FIELDS + kind.fieldCount(content))
     to.bytes(kind.msgpackHead)
     to.text(market.id)
     to.bytes(EPOCH)
@@ -61,7 +60,7 @@ export class MsgpackEncoder implements forms.Encoder {
     to.wholeOrNil(stamp.receivedAtMs)
     to.bytes(PUBLISHED)
     to.whole(this.#nowMs())
-    writing.msgpack(to, content, market, this.#catalog)
+    kind.msgpack(to, content, market, this.#catalog)
     return to.end()
   }
 
