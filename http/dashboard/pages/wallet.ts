@@ -2,18 +2,20 @@
 // were asked for. What the venue withheld is said in words. Not for: large trades of anybody (pages/whales.ts).
 // Upholds DASH64, DASH65, DASH67.
 
+import { useId, useState } from 'preact/hooks'
 import { requestWithFacts } from '../api.ts'
+import { setAddressHash } from '../browser.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
 import { Failure, Waiting } from '../parts/states.ts'
-import { WalletForm } from '../parts/wallets/form.ts'
 import { WalletPnlCard } from '../parts/wallets/pnl.ts'
 import { WalletPositions } from '../parts/wallets/positions.ts'
 import { WalletProfileCard } from '../parts/wallets/profile.ts'
 import { WalletRanking } from '../parts/wallets/ranking.ts'
 import { WalletTrades } from '../parts/wallets/trades.ts'
-import { wordsOfRefusal } from '../parts/wallets/words.ts'
+import { addressIn, NO_ADDRESS, wordsOfRefusal } from '../parts/wallets/words.ts'
 import type { WalletProfile } from '../records.ts'
+import { hrefOf } from '../route.ts'
 import type { PageProps } from './page-props.ts'
 
 export function WalletPage({ place }: PageProps) {
@@ -64,3 +66,28 @@ const Incomplete = ({
   <span>Sums may be wrong. ${why ?? ''}</span>
   <button type="button" onClick=${again}>Ask again</button>
 </div>`
+
+/** The form for an address; a text that is none is refused beside the field, and nothing is asked. */
+function WalletForm({ address }: { readonly address: string }) {
+  const [text, setText] = useState(address)
+  const [isWrong, setWrong] = useState(false)
+  const id = useId()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const found = addressIn(text)
+    setWrong(found === null)
+    if (found !== null) setAddressHash(hrefOf('wallet', found))
+  }
+  const type = ({ currentTarget: input }: Event) => {
+    if (input instanceof HTMLInputElement) setText(input.value)
+  }
+  return html`<form class="row view-filters" role="search" onSubmit=${submit} novalidate>
+    <div class="field wide">
+      <label for=${id}>Address of a wallet</label>
+      <input id=${id} value=${text} onInput=${type} placeholder="0x…" autocomplete="off" spellcheck=${false}
+        aria-invalid=${isWrong} aria-describedby=${isWrong ? `${id}-error` : null} />
+      ${isWrong ? html`<p class="error" id=${`${id}-error`} role="alert">${NO_ADDRESS}</p>` : null}
+    </div>
+    <button class="primary">Show wallet</button>
+  </form>`
+}

@@ -7,13 +7,12 @@ import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
 import { KeyOnce } from '../parts/account/key-once.ts'
 import { useAsked } from '../parts/asked.ts'
-import { Failure, Waiting } from '../parts/states.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
 import { WebhookControls } from '../parts/webhooks/controls.ts'
 import { WebhookDeliveries } from '../parts/webhooks/deliveries.ts'
 import { type DraftBody, EMPTY_DRAFT } from '../parts/webhooks/draft.ts'
 import { WebhookForm } from '../parts/webhooks/form.ts'
-import { WebhookList, WebhookTag } from '../parts/webhooks/list.ts'
 import { countsText, filterRows, stateOf } from '../parts/webhooks/words.ts'
 import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
 import { hrefOf } from '../route.ts'
@@ -113,3 +112,37 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
       }
     </dl>`
 }
+
+function WebhookList({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
+  if (webhooks.length === 0) return html`<${Empty}>No webhooks yet. Make one below.<//>`
+  return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of your webhooks">
+    <table class="list webhooks stacked">
+      <thead><tr>
+        <th scope="col">Posted to</th><th scope="col">State</th><th scope="col">Events</th>
+        <th scope="col">Deliveries</th>
+      </tr></thead>
+      <tbody>${webhooks.map((row) => html`<${WebhookRow} key=${row.id} webhook=${row} />`)}</tbody>
+    </table>
+  </div>`
+}
+
+function WebhookRow({ webhook }: { readonly webhook: Webhook }) {
+  const { id, url, description, event_types: types, counts } = webhook
+  return html`<tr data-webhook=${id}>
+    <th scope="row" class="address">
+      <a href=${hrefOf('webhooks', id)}>${url}</a>
+      ${description === null ? null : html`<small class="muted">${description}</small>`}
+    </th>
+    <td data-label="State"><${WebhookTag} webhook=${webhook} /></td>
+    <td data-label="Events">${types.join(', ')}</td>
+    <td data-label="Deliveries">${countsText(counts)}</td>
+  </tr>`
+}
+
+/** On, failing or off; the reason is its tooltip. */
+function WebhookTag({ webhook }: { readonly webhook: Webhook }) {
+  const { name, words } = stateOf(webhook, nowMs())
+  return html`<span class=${`tag ${COLOURS[name]}`} title=${words}>${name}</span>`
+}
+
+const COLOURS = { on: 'good', failing: 'wait', off: '' } as const

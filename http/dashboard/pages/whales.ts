@@ -5,7 +5,6 @@ import { nowMs } from '../browser.ts'
 import { countText, priceText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import { localDay } from '../parts/games/day.ts'
-import { useVenues } from '../parts/markets/venues.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
 import {
@@ -15,6 +14,7 @@ import {
   chosenNumber,
   InputField,
 } from '../parts/views/fields.ts'
+import { useVenues } from '../parts/views/venues.ts'
 import { useWhales } from '../parts/whales/feed.ts'
 import { WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/rows.ts'
 import { hrefOf } from '../route.ts'

@@ -6,8 +6,7 @@ import { test } from 'node:test'
 import type { Level } from '../../../http/client/book.ts'
 import { depthOf } from '../../../http/dashboard/charts/depth.ts'
 import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/market/book-ladder.ts'
-import { crossingOf } from '../../../http/dashboard/parts/market/gap.ts'
-import { contrary } from '../../../http/dashboard/parts/views/prices.ts'
+import { contrary, crossingOf } from '../../../http/dashboard/parts/views/prices.ts'
 
 const level = (price: number, size: number): Level => ({ price, size })
 const BOOK = {

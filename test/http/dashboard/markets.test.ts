@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { safeLink } from '../../../http/dashboard/parts/market/links.ts'
+import { safeLink } from '../../../http/dashboard/parts/market/facts.ts'
 import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/markets/finder.ts'
 import {
   hrefOfQuery,

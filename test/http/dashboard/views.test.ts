@@ -11,8 +11,7 @@ import {
   pairOf,
   pairsOf,
 } from '../../../http/dashboard/parts/matches/pair.ts'
-import { gaugeIn } from '../../../http/dashboard/parts/venues/connections.ts'
-import { MessageRate } from '../../../http/dashboard/parts/venues/rate.ts'
+import { gaugeIn, MessageRate } from '../../../http/dashboard/parts/venues/connections.ts'
 import { feedRows } from '../../../http/dashboard/parts/venues/table.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/views/fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/views/prices.ts'

@@ -8,7 +8,6 @@ import type { Market } from '../../records.ts'
 import { Signal, useSignal } from '../../signal.ts'
 import { feeds } from '../../stream.ts'
 import { Time } from '../time.ts'
-import { safeLink } from './links.ts'
 import { ChangingPrice } from './price.ts'
 import { type LivePrice, priceOfOutcome, useLivePrices } from './prices.ts'
 
@@ -95,4 +94,11 @@ export function foldedText(text: string): string {
   const beginning = text.slice(0, RULES_SHOWN)
   const end = beginning.search(/\s\S*$/)
   return `${end <= 0 ? beginning : beginning.slice(0, end)} …`
+}
+
+/** The address itself when it is one of the web and encrypted; null otherwise: then there is no link. */
+export function safeLink(address: string | null): string | null {
+  if (address === null || !URL.canParse(address)) return null
+  const url = new URL(address)
+  return url.protocol === 'https:' ? url.href : null
 }

@@ -7,10 +7,9 @@ import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { useSignal } from '../../signal.ts'
 import { feeds, streamClient, streamState } from '../../stream.ts'
-import { contrary, gapOf, midOf, type Quote } from '../views/prices.ts'
+import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from '../views/prices.ts'
 import { BOOK_STATE_WORDS, bookStateOf } from './book-ladder.ts'
 import { useBooks } from './book-panel.ts'
-import { type Crossing, crossingOf } from './gap.ts'
 
 export function TwinPrices({
   market,

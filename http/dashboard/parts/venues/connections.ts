@@ -1,5 +1,6 @@
-// How many streams are open at the server, from its metrics, which it shows only to its own machine unless it is told
-// otherwise: elsewhere the figure is left out. Not for: the connection of this tab (connection-line.ts). Upholds DASH48.
+// How many streams are open at the server, from its metrics, which it shows only to its own machine unless it is set to
+// show them elsewhere too; and how many messages a second this tab receives, over its last seconds.
+// Not for: the connection of this tab (connection-line.ts). Upholds DASH48, DASH70.
 
 import { useEffect, useState } from 'preact/hooks'
 import { requestText } from '../../api.ts'
@@ -27,4 +28,27 @@ export function useConnections(): number | null {
     if (error !== null) setShown(false)
   }, [error])
   return isShown ? answer : null
+}
+
+/** How long is counted. */
+const SPAN_MS = 5_000
+/** Of a shorter time there is no rate: what comes at once when a page begins to listen is no flow. */
+const SPAN_MIN_MS = 2_000
+
+export class MessageRate {
+  /** The count at moments of the monotonic clock, the oldest first. */
+  #looks: readonly { readonly atMs: number; readonly count: number }[] = []
+
+  /** Notes the count of all messages so far; the rate a second since the oldest look within the span, null at first. */
+  look(atMs: number, count: number): number | null {
+    // One look before the span stays: the span's own beginning is seldom looked at.
+    const kept = this.#looks.filter((_, index) => {
+      const next = this.#looks[index + 1]
+      return next === undefined || next.atMs > atMs - SPAN_MS
+    })
+    this.#looks = [...kept, { atMs, count }]
+    const [first] = this.#looks
+    if (first === undefined || atMs - first.atMs < SPAN_MIN_MS) return null
+    return ((count - first.count) * 1_000) / (atMs - first.atMs)
+  }
 }

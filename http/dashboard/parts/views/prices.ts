@@ -1,6 +1,7 @@
 // The prices of the markets that a list shows: as the server's answer had them, then live, drawn at most once a picture.
 // What two venues ask is laid on one side, so that both prices are for the same outcome.
-// Not for: whole books (the market's page). Upholds DASH5, DASH55.
+// The gap between two venues, and what is left of it to a taker, are told by their best prices.
+// Not for: whole books (the market's page). Upholds DASH5, DASH44, DASH55.
 
 import { useRef } from 'preact/hooks'
 import type { DataMessage } from '../../../client/messages.ts'
@@ -71,3 +72,24 @@ const complement = (price: number | null) => (price === null ? null : exact(1 - 
 
 /** Prices are whole millionths, midpoints halves of them. */
 const exact = (value: number): number => Math.round(value * 2e6) / 2e6
+
+export interface Crossing {
+  /** What is left of a contract of one dollar, before fees; below zero: nothing is. Null: a side is empty. */
+  readonly left: number | null
+  /** Where it would be bought; null: nowhere. */
+  readonly buyAt: 'ours' | 'theirs' | null
+}
+
+/** The better of the two directions; both quotes are for one outcome. */
+export function crossingOf(ours: Quote, theirs: Quote): Crossing {
+  const here = difference(theirs.bid, ours.ask)
+  const there = difference(ours.bid, theirs.ask)
+  if (here === null && there === null) return { left: null, buyAt: null }
+  const isHere = there === null || (here !== null && here >= there)
+  return { left: isHere ? here : there, buyAt: isHere ? 'ours' : 'theirs' }
+}
+
+/** Prices are whole millionths: no binary fraction is left of their difference. */
+function difference(bid: number | null, ask: number | null): number | null {
+  return bid === null || ask === null ? null : Math.round((bid - ask) * 1e6) / 1e6
+}

@@ -3,6 +3,7 @@
 
 import { request } from '../../api.ts'
 import type { Health } from '../../records.ts'
+import { useAsked } from '../asked.ts'
 
 /** The first venue, whose wallets are known, then the second. */
 export interface Venues {
@@ -20,4 +21,10 @@ export async function askVenues(signal: AbortSignal): Promise<Venues> {
   if (a === undefined || b === undefined) throw new Error('the server names no two venues')
   known = { a, b }
   return known
+}
+
+/** Venue a's name, then venue b's; empty until they are known. */
+export function useVenues(): readonly string[] {
+  const asked = useAsked(askVenues, [])
+  return asked.kind === 'answered' ? [asked.answer.a, asked.answer.b] : []
 }
