@@ -212,7 +212,7 @@ export class LiveService {
 }
 
 /** A book as one line of text, for comparing and hashing. */
-export function truthLine(id: string, { bids, asks }: TruthBook): string {
+function truthLine(id: string, { bids, asks }: TruthBook): string {
   const side = (levels: Levels) => levels.map(([price, size]) => `${price}:${size}`).join(',')
   return `${id} ${side(bids)} | ${side(asks)}`
 }

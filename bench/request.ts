@@ -4,7 +4,7 @@
 import { readArguments, UsageError } from '../engine/process/command-line.ts'
 
 /** Names of benches that can be aimed at a deployment with `--url`. */
-export const TARGET_NAMES = ['rest', 'fan-out', 'connect'] as const
+const TARGET_NAMES = ['rest', 'fan-out', 'connect'] as const
 export type TargetName = (typeof TARGET_NAMES)[number]
 
 /** Benches of this checkout, on this machine. */

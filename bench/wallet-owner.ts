@@ -126,7 +126,7 @@ async function timeWarm(world: OwnerWorld, { isSmall, say }: BenchSetting): Prom
 }
 
 /** The owner, its stub of a venue and a catalogue that knows the markets that still trade. */
-export class OwnerWorld {
+class OwnerWorld {
   readonly #load: WalletLoad
   readonly #storage: Storage
   readonly #port: WalletPort

@@ -73,7 +73,7 @@ export type LoadReport =
   | { readonly kind: 'failed'; readonly why: string }
 
 /** The bench's frames bear their place in the load in their time, a millisecond each from here on. */
-export const FRAME_ZERO_MS = Date.UTC(2026, 10, 20, 12, 0, 1)
+const FRAME_ZERO_MS = Date.UTC(2026, 10, 20, 12, 0, 1)
 
 /** The place of the frame of this time; null for another's. */
 export function frameIndex(timeMs: number): number | null {

@@ -32,7 +32,7 @@ export async function runTargetRest(
 }
 
 /** The routes in turn, so that each has a fifth of the rate. */
-export function hotRequests(
+function hotRequests(
   marketIds: readonly string[],
   words: readonly string[],
 ): readonly PlannedRequest[] {

@@ -13,7 +13,7 @@ import { type TimeMs, timeMs } from '../units.ts'
 import type { RawFrame } from './feed.ts'
 import type { CatalogPage } from './venue.ts'
 
-export const RECORDING_VERSION = 1
+const RECORDING_VERSION = 1
 
 export type RecordedLine =
   | { readonly kind: 'header'; readonly startedAtMs: TimeMs }

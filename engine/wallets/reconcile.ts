@@ -27,7 +27,7 @@ export interface Difference {
  * Contracts that merges, fees taken in contracts and the venue's own floors leave behind: a hundredth of one, by
  * which its pages also hide positions. In dollars the same, a cent.
  */
-export const DUST_MICROS = 10_000
+const DUST_MICROS = 10_000
 /** What is cut off an average, micros a contract at most: recorded rows of `/positions` show all of it. */
 const ROUNDING_MICROS = 100
 const CONTRACT_MICROS = 1_000_000

@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** Idle connections of all receivers together; with more, one that falls idle is closed. */
-export const IDLE_SOCKETS_MAX = 256
+const IDLE_SOCKETS_MAX = 256
 /** Idle connections are closed after this: before most receivers do, which give 5 s and more. */
 const IDLE_MS = 4_000
 /** One address's time when a name has several; Node's 250 ms are too few around the world. */

@@ -5,7 +5,7 @@
 import { hash32 } from '../../random.ts'
 
 /** Dimensions of the latent space. */
-export const LATENT_DIMENSIONS = 48
+const LATENT_DIMENSIONS = 48
 /** The most words that are counted; further ones weigh as much as unseen ones. */
 const WORDS_MAX = 120_000
 /** The first words of a text, which alone are learned. */

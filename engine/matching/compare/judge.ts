@@ -38,7 +38,7 @@ export function openJudge(subjects: {
 }
 
 /** A judge by a corpus learned elsewhere. */
-export function judgeOf(corpus: Corpus): Judge<Proposition> {
+function judgeOf(corpus: Corpus): Judge<Proposition> {
   const score = (a: Proposition, b: Proposition): PairScore => scorePair(a, b, corpus)
   return {
     readMarket,

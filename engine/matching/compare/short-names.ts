@@ -2,7 +2,7 @@
 // Not for: teams (sides.ts). Upholds VETO11.
 
 /** True when one word is the beginning of the other and has at least three letters. */
-export function isShortForm(one: string, other: string): boolean {
+function isShortForm(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length >= 3 && long.startsWith(short)
 }

@@ -42,7 +42,7 @@ function understandPair(pair: LabelledPair): { a: Proposition; b: Proposition } 
 }
 
 /** A corpus from propositions and their children. */
-export function corpusOf(propositions: readonly Proposition[]): Corpus {
+function corpusOf(propositions: readonly Proposition[]): Corpus {
   return new Corpus(propositions.map(everything))
 }
 

@@ -252,11 +252,7 @@ export class MarketIndex<Reading> {
 const byScore = (one: EventPair, other: EventPair): number => other.judged.score - one.judged.score
 
 /** An event of which only its markets are known. */
-export function eventOfMarkets(
-  venue: VenueKey,
-  key: string,
-  markets: readonly MatchMarket[],
-): MatchEvent {
+function eventOfMarkets(venue: VenueKey, key: string, markets: readonly MatchMarket[]): MatchEvent {
   const [first] = markets
   const closes = markets.flatMap(({ closeMs }) => (closeMs === null ? [] : [closeMs]))
   return {

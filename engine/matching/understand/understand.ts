@@ -29,7 +29,7 @@ import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from '.
 import { fold, meanings, stem, TITLE_CHARACTERS_MAX } from './words.ts'
 
 /** Markets of an event that are read: a grid of more says no more. */
-export const CHILDREN_MAX = 40
+const CHILDREN_MAX = 40
 /** A title below this length leaves out what its slug says. Characters. */
 const SHORT_TITLE = 24
 /** Characters of rules that are kept. */

@@ -18,7 +18,7 @@ import { WorldRecord } from './world/world-record.ts'
 import { type Plan, SimulatedWorld } from './world.ts'
 
 const STEP_MS = 20
-export const SIM_KEY_ID = 'sim'
+const SIM_KEY_ID = 'sim'
 
 export interface SimulatorOptions {
   /** 0 to 2^32 − 1. */

@@ -7,7 +7,7 @@
 import type { ErrorReply, Reply } from '../messages.ts'
 
 /** Markets of one subscription; a hole makes all of them suspect. */
-export const SID_MARKETS_MAX = 250
+const SID_MARKETS_MAX = 250
 /** Tickers in one command. */
 const COMMAND_TICKERS_MAX = 500
 /** A command without an answer for this long: the connection is not well. */

@@ -93,7 +93,7 @@ export function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | 
 }
 
 /** '' and null mean an empty side, and so do a bid of 0 and an ask of 0 or 1. */
-export function readBest(text: string | null, empty: number): PriceMicros | null | undefined {
+function readBest(text: string | null, empty: number): PriceMicros | null | undefined {
   if (text === null || text === '') return null
   const price = parsePrice(text)
   if (price === null) return undefined

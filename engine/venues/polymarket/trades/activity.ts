@@ -14,7 +14,7 @@ import type { TradeHistory } from './history.ts'
 import { readTrade, type TradeLedger } from './trades.ts'
 
 /** The connection number of the activity stream; the books' sockets count from 1. */
-export const ACTIVITY_CONNECTION = 0
+const ACTIVITY_CONNECTION = 0
 
 export interface ActivityParts {
   readonly venue: VenueParts

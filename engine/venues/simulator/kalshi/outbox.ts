@@ -9,7 +9,7 @@ import type { Faults } from '../faults.ts'
 import type { MessageKind } from './messages.ts'
 
 /** Above this backlog a new batch closes the socket: a slow reader must not fill our memory. */
-export const BACKLOG_BYTES_MAX = 64 * 1024 * 1024
+const BACKLOG_BYTES_MAX = 64 * 1024 * 1024
 /** How long the fault `silence` lasts. */
 const SILENCE_MS = 20_000
 

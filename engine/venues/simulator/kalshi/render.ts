@@ -16,7 +16,7 @@ import { uuidOf } from '../questions/identity.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 
 /** Our status in the venue's words for answers (its words for queries differ: filters.ts). */
-export const STATUS_WORDS: Readonly<Record<SimStatus, string>> = {
+const STATUS_WORDS: Readonly<Record<SimStatus, string>> = {
   unopened: 'initialized',
   open: 'active',
   closed: 'closed',

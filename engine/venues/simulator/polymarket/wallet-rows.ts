@@ -9,7 +9,7 @@ import { endMs, imageUrl, outcomePrices } from './facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
 /** What the venue shows in place of an outcome index that does not exist. */
-export const NO_OUTCOME = 999
+const NO_OUTCOME = 999
 
 /** One of a wallet's two positions in a market. */
 export interface Position {

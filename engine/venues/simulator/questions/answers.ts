@@ -7,7 +7,7 @@ import type { SimPairKind } from '../model.ts'
 import { chanceOf } from './path.ts'
 import type { Answer, View } from './question.ts'
 
-export const PRICE_ZERO = priceMicros(0)
+const PRICE_ZERO = priceMicros(0)
 
 /** What is known of a measured value: its guess at opening, the guess's spread, what it became. */
 export interface Measured {

@@ -8,7 +8,7 @@ import { chanceOf } from './path.ts'
 import type { Slot } from './slots.ts'
 
 /** How long a resolved market stays. */
-export const RETENTION_MS = 2 * DAY_MS
+const RETENTION_MS = 2 * DAY_MS
 
 export type SlotTimes = Pick<
   SimListing,

@@ -5,7 +5,7 @@ import { type Random, seededRandom } from '../../../random.ts'
 import type { SimWallet } from '../model.ts'
 import type { RunIds } from './run-ids.ts'
 
-export const WALLET_COUNT = 3_000
+const WALLET_COUNT = 3_000
 const WHALE_COUNT = 40
 
 const MANNERS =
