@@ -83,16 +83,17 @@ test('[DASH17] sixty book updates a second on a market page, and no task of its 
   t.diagnostic(
     `${changes.count()} changes, ${shown} shown; ${tasks.length} tasks, ${(busyMs / watchSeconds / 10).toFixed(0)} % of a core, the longest ${longest?.threadMs.toFixed(1)} ms (${longestWallMs.toFixed(1)} ms by the clock)`,
   )
-  assert.ok(changes.count() >= watchSeconds * CHANGES_A_SECOND * 0.9)
-  assert.ok(
-    shown >= changes.count() * 0.8,
-    `${shown} of ${changes.count()} changes are on the page`,
-  )
-  assert.ok(tasks.length > changes.count(), `${tasks.length} tasks were seen`)
-  assert.deepEqual(
-    tasks.filter(({ threadMs }) => threadMs > TASK_MS_MAX),
-    [],
-  )
+  assert.ok(shown > 0 && tasks.length > 0)
+  // Beside others on a machine times say little: they are judged in the long lane's full form.
+  if (isLong) {
+    assert.ok(changes.count() >= watchSeconds * CHANGES_A_SECOND * 0.9)
+    assert.ok(shown >= changes.count() * 0.8, `${shown} of ${changes.count()} are on the page`)
+    assert.ok(tasks.length > changes.count(), `${tasks.length} tasks were seen`)
+    assert.deepEqual(
+      tasks.filter(({ threadMs }) => threadMs > TASK_MS_MAX),
+      [],
+    )
+  }
   await tab.close()
 })
 

@@ -1,0 +1,41 @@
+// The one journey through a browser that is in `npm test`: from a search to a market's page, which follows its book. Not
+// for: what the pages show (the .browser.test.ts files beside it).
+
+import assert from 'node:assert/strict'
+import type { Orderbook } from '../../../http/dashboard/records.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
+
+let dashboard: FakeDashboard
+before(async () => {
+  dashboard = await openFakeDashboard()
+})
+after(() => dashboard.close())
+
+test('[DASH39] from a search to the market page, which follows its book', async () => {
+  const { face } = dashboard
+  const market = face.engine.add('rain', { question: 'Will rain happen?' })
+  face.engine.add('snow', { question: 'Will snow happen?' })
+  market.replace([level(0.42, 100)], [level(0.44, 30)])
+  const tab = await dashboard.open('#/markets')
+  const { page } = tab
+  await page.getByRole('searchbox', { name: 'Search' }).fill('rain')
+  await page.waitForFunction(() => document.querySelectorAll('.markets tbody tr').length === 1)
+  await page.getByRole('link', { name: 'Will rain happen?' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Will rain happen?' }).waitFor()
+  await page.waitForSelector('.book[data-state=live]')
+  for (const size of [7, 0, 12]) {
+    market.change(bid(0.43, size))
+    const { text } = await face.get(`/v1/markets/${market.ref.id}/orderbook?depth=10`)
+    const { seq, bids }: Orderbook = JSON.parse(text)
+    await page.waitForFunction(
+      (wanted) => document.querySelector('.book')?.getAttribute('data-seq') === wanted,
+      String(seq),
+    )
+    const best = page.locator('.ladder [data-side=bid] tr:not(.blank) td').first()
+    const cents = Number.parseFloat((await best.textContent()) ?? '')
+    assert.equal(cents, Math.round(100 * (bids[0]?.price ?? 0)))
+  }
+  await tab.close()
+})
