@@ -462,3 +462,36 @@ const CROWDED: readonly string[] = [
   'test/support/twins/memory-*: 7',
   'test/support/twins/naive-*: 5',
 ]
+
+/** Files outside engine/venues/ and the wiring that may name a venue or write a venue's letter, each with its reason. */
+const NAMES_A_VENUE: Readonly<Record<string, string>> = {
+  'http/records/native-venue-a.ts': 'a native view',
+  'http/records/native-venue-b.ts': 'a native view',
+  'http/routes/native.ts': 'paths and filters of the native views',
+  'http/routes/native-trades.ts': 'paths and filters of the native views',
+  'http/request/aliases.ts': 'names of parameters that users know from the venues',
+  'engine/config.ts': 'hosts and keys of the venues',
+  'engine/ids.ts': 'the alphabet',
+  'engine/random.ts': 'a seed, no venue',
+  'engine/matching/search/pair-graph.ts': 'the sides of a pair',
+  'engine/matching/understand/quantity.ts': 'the letter of a unit',
+  'http/ws/encode/msgpack.ts': 'the letter of a form',
+  'http/ws/fan-out/fan-out.ts': 'the letter of a form',
+  'http/ws/fan-out/lanes.ts': 'the letter of a form',
+  'actors/matches/verdicts.ts': 'verdicts are kept without their venues: they are of the first two',
+  'storage/contract/matches.ts': 'the sides of a pair',
+  'storage/matches.ts': 'the key of a verdict as it is stored',
+  'storage/records/wallet.ts': 'the key of a wallet’s market as it is stored',
+}
+
+test('[TIDY24] nothing but engine/venues, the native views and the wiring names a venue or writes its letter', () => {
+  const named = /'[ab]'|[Pp]olymarket|POLYMARKET|[Kk]alshi|KALSHI|\b[Gg]amma/
+  const found = inHouse.filter((path) => {
+    if (path.startsWith('engine/venues/') || WIRING(path)) return false
+    const source = (sources.get(path) ?? '')
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+    return named.test(source)
+  })
+  assert.deepEqual(found.sort(), Object.keys(NAMES_A_VENUE).sort())
+})
