@@ -32,6 +32,9 @@ export interface TargetRequest {
   readonly clientCount: number
 }
 
+/** Why a deployment cannot be loaded; the message is one line. Not for our own bugs. */
+export class TargetError extends Error {}
+
 export type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
 
 const SECONDS_MAX = 3_600

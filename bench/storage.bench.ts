@@ -34,7 +34,6 @@ import {
   timesRow,
   withLmdb,
 } from './harness.ts'
-import { median } from './median.ts'
 import { listingOf, simLoad } from './sim-load.ts'
 import {
   BareLmdb,
@@ -45,6 +44,7 @@ import {
   type TradeInput,
   type WrittenRow,
 } from './storage-peers.ts'
+import { median } from './times.ts'
 
 const SEED = 4
 const PUT_BATCH = 10

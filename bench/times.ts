@@ -32,3 +32,8 @@ export function nanosText(nanos: number): string {
 function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 }
+
+/** The middle one of the figures of alternating runs, the upper of two; NaN of none. */
+export function median(figures: readonly number[]): number {
+  return [...figures].sort((one, other) => one - other)[figures.length >> 1] ?? Number.NaN
+}

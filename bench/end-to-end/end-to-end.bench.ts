@@ -28,7 +28,7 @@ import {
   type Row,
   timesRow,
 } from '../harness.ts'
-import { median } from '../median.ts'
+import { median } from '../times.ts'
 import {
   type LoadCommand,
   type LoadReport,

@@ -22,7 +22,7 @@ import {
   type Row,
   timesRow,
 } from '../harness.ts'
-import { median } from '../median.ts'
+import { median } from '../times.ts'
 import {
   CONTESTANTS,
   type Contestant,

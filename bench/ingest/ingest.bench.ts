@@ -20,8 +20,8 @@ import {
   type Row,
   withLmdb,
 } from '../harness.ts'
-import { median } from '../median.ts'
 import { listingOf } from '../sim-load.ts'
+import { median } from '../times.ts'
 import { type IngestLoad, ingestLoad, messagesOf } from './load.ts'
 import { Limit, Ours, type Side } from './sides.ts'
 

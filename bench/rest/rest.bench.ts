@@ -25,7 +25,7 @@ import {
   type Row,
   timesRow,
 } from '../harness.ts'
-import { median } from '../median.ts'
+import { median } from '../times.ts'
 import { type AskedRoute, type FieldSize, RestField, type Usage } from './field.ts'
 import { CONTESTANTS, type Contestant } from './messages.ts'
 

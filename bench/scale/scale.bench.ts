@@ -23,7 +23,7 @@ import {
   type Row,
   timesRow,
 } from '../harness.ts'
-import { median } from '../median.ts'
+import { median } from '../times.ts'
 import { fillFolder } from './fill.ts'
 import type { ScaleCommand, ScaleReport } from './messages.ts'
 import { ask, QUESTIONS, type Question, untilSearchable } from './requests.ts'

@@ -16,8 +16,7 @@ import {
   record,
   timesRow,
 } from '../harness.ts'
-import type { TargetRequest } from '../request.ts'
-import { TargetError } from './error.ts'
+import { TargetError, type TargetRequest } from '../request.ts'
 import { openStreams, Received, type StreamMessage, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 

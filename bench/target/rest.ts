@@ -4,8 +4,7 @@
 
 import { type BenchResult, figureRow, hashOf, timesRow } from '../harness.ts'
 import { type PlannedRequest, refusalText, runPlanned } from '../open-loop.ts'
-import type { TargetRequest } from '../request.ts'
-import { TargetError } from './error.ts'
+import { TargetError, type TargetRequest } from '../request.ts'
 import type { Target } from './target.ts'
 
 /** Rejects with TargetError when a request was not answered with 200. */
