@@ -6,11 +6,13 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
+import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
+import { PAIRED_VENUES } from '../venues/venues.ts'
 
 /** Fields under which an answer of either venue holds its rows. */
 const LISTS = ['events', 'markets', 'data', 'rows']
 
-/** Rows in the order of the file; lines that are no JSON are left out. Throws what reading the file throws. */
+/** Rows in the order of the file; a line that is no JSON is null. Throws what reading the file throws. */
 export async function* dumpRows(file: string): AsyncIterable<unknown> {
   const isZipped = hasGzipMark(file)
   const source = createReadStream(file)
@@ -27,7 +29,7 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
       yield* await wholeRows(file, isZipped)
       return
     }
-    if (row !== undefined) yield row
+    yield row ?? null
   }
 }
 
@@ -38,6 +40,16 @@ export async function rowsOf(file: string): Promise<readonly unknown[]> {
   return rows
 }
 
+/** The labelled pairs of a file; rows that are none are counted on standard error and left out. */
+export async function labelledPairsOf(file: string): Promise<readonly LabelledPair[]> {
+  const rows = await rowsOf(file)
+  const pairs = rows.flatMap((row) => labelledPairOf(row, PAIRED_VENUES) ?? [])
+  if (pairs.length < rows.length) {
+    process.stderr.write(`${rows.length - pairs.length} lines are no labelled pairs\n`)
+  }
+  return pairs
+}
+
 async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {
   const bytes = await readFile(file)
   const text = (isZipped ? await promisify(gunzip)(bytes) : bytes).toString('utf8')
@@ -45,10 +57,7 @@ async function wholeRows(file: string, isZipped: boolean): Promise<readonly unkn
   if (Array.isArray(whole)) return whole
   const list = listOf(whole)
   if (list !== null) return list
-  return text.split('\n').flatMap((line) => {
-    const row = parsed(line)
-    return row === undefined ? [] : [row]
-  })
+  return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parsed(line) ?? null]))
 }
 
 /** The rows of `{"events": […]}`; an event has `markets` too, but also a title. */

@@ -6,13 +6,13 @@
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/weights.ts'
 import { crossScore, foldOf, judge, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
-import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
+import type { LabelledPair } from '../matching/offline/labelled-pair.ts'
 import { pairReport } from '../matching/offline/report.ts'
 import { seriesReport } from '../matching/offline/series-rules.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { rowsOf } from './dump-lines.ts'
+import { labelledPairsOf, rowsOf } from './dump-lines.ts'
 
 const WORST_SHOWN = 20
 const COMMAND = {
@@ -45,7 +45,7 @@ async function main(given: Arguments<Option>): Promise<void> {
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
   const progress = openProgress()
   progress.show(`reading ${file}`, true)
-  const pairs = await readPairs(file)
+  const pairs = await labelledPairsOf(file)
   progress.show(`judging ${pairs.length} pairs`, true)
   const scored = score(pairs, folds)
   progress.end()
@@ -57,16 +57,6 @@ function score(pairs: readonly LabelledPair[], folds: number | null): readonly S
   const judged = judge(pairs)
   if (folds === null) return scoreAll(judged, WEIGHTS)
   return crossScore(judged, (pair) => foldOf(pair, folds))
-}
-
-/** The labelled pairs of a file; rows that are none are counted on standard error and left out. */
-async function readPairs(file: string): Promise<readonly LabelledPair[]> {
-  const rows = await rowsOf(file)
-  const pairs = rows.flatMap((row) => labelledPairOf(row, PAIRED_VENUES) ?? [])
-  if (pairs.length < rows.length) {
-    process.stderr.write(`${rows.length - pairs.length} lines are no labelled pairs\n`)
-  }
-  return pairs
 }
 
 function lineOf({ pair, result, baseline }: Scored): string {

@@ -4,11 +4,9 @@
 import { writeFileSync } from 'node:fs'
 import { FEATURES } from '../matching/compare/compare.ts'
 import { examplesOf, judge, trainOn } from '../matching/offline/evaluation.ts'
-import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
-import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { rowsOf } from './dump-lines.ts'
+import { labelledPairsOf } from './dump-lines.ts'
 
 const TARGET = new URL('../matching/compare/weights.ts', import.meta.url)
 const COMMAND = {
@@ -33,7 +31,7 @@ async function main(given: Arguments<Option>): Promise<void> {
   if (file === null) throw new UsageError('--pairs FILE is missing')
   const progress = openProgress()
   progress.show(`reading ${file}`, true)
-  const pairs = (await rowsOf(file)).flatMap((row) => labelledPairOf(row, PAIRED_VENUES) ?? [])
+  const pairs = await labelledPairsOf(file)
   progress.show(`judging ${pairs.length} pairs`, true)
   const judged = judge(pairs)
   progress.show(`training on ${pairs.length} pairs`, true)
