@@ -1,5 +1,5 @@
-// Kalshi's stream messages as they send them, after narrowing: prices and counts are still their
-// decimal strings. Field meanings: venues/wire.md B5; newest spec AsyncAPI 2.0.0 (Sep 2026).
+// Kalshi's stream messages as they send them, after narrowing: prices and counts are still their decimal
+// strings. Field meanings: README.md, Messages.
 // Not for: our own vocabulary (engine/events.ts), which begins in map.ts.
 
 /** [price in dollars, count of contracts]. */

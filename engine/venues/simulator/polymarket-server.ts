@@ -1,5 +1,5 @@
-// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one
-// invented world. Not for: any rule of theirs, which the polymarket-*.ts beside it hold.
+// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one invented
+// world. Not for: any rule of theirs, which the polymarket-*.ts beside it hold.
 // Upholds SIMPM37 to SIMPM39.
 
 import type { Clock } from '../../clock.ts'
@@ -113,7 +113,10 @@ function walletsOf(options: PolymarketServerOptions): {
   return { wallets: ledgers, stopLedgers: () => ledgers.stop() }
 }
 
-/** Requests in ten seconds on paths that begin so; `paths` empty means all (wire.md A9). */
+/**
+ * Requests in ten seconds on paths that begin so; `paths` empty means all
+ * (engine/venues/polymarket/README.md, Limits).
+ */
 interface RateLimit {
   readonly paths: readonly string[]
   readonly requests: number

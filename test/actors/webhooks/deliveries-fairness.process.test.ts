@@ -1,5 +1,5 @@
-// Many endpoints at once (T16): those that hang or fail delay nobody else, and a long backlog of one
-// webhook costs neither the start nor a turn.
+// Many endpoints at once: those that hang or fail delay nobody else, and a long backlog of one webhook costs
+// neither the start nor a turn.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
-// A zoo of receivers (T12): each misbehaves in its own way for days, and the sums, the bytes and the
-// end of it are as they should be.
+// A zoo of receivers: each misbehaves in its own way for days, and the sums, the bytes and the end of it are
+// as they should be.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

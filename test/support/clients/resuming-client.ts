@@ -1,6 +1,5 @@
-// A client that comes back as interface/stream.md says, over as many connections as it takes: it keeps
-// its books and its position in each channel, and writes down whatever it was not told in order.
-// Independent of http/client/.
+// A client that comes back over as many connections as it takes, and resumes: it keeps its books and its
+// position in each channel, and writes down whatever it was not told in order. Independent of http/client/.
 
 import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 

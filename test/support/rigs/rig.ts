@@ -1,6 +1,6 @@
-// The whole service beside the simulated venues, as real processes over real sockets, and the
-// comparison of what it serves with the simulator's own truth (GET /sim/state). Used by the tests
-// under test/simulation/ and by benches. Not for: single parts, which have tests of their own.
+// The whole service beside the simulated venues, as real processes over real sockets, and the comparison of
+// what it serves with the simulator's own truth (GET /sim/state). Used by the tests under test/simulation/
+// and by benches. Not for: single parts, which have tests of their own.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -172,7 +172,7 @@ interface TruthTrade {
   readonly at_ms: number
 }
 
-/** When each true trade was, by unified market and native id as decisions.md section 5 spells it. */
+/** When each true trade was, by unified market and native id as both venues' trades spell it. */
 export async function truthOfTrades(places: Places): Promise<Map<string, number>> {
   const truth = new Map<string, number>()
   const repeats = new Map<string, number>()

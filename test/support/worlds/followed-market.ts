@@ -1,5 +1,5 @@
-// A real MarketActor with memory storage, and one subscriber who knows only what was published:
-// the `bookReplaced` snapshots and the updates. Both are compared after every event of a replay.
+// A real MarketActor with memory storage, and one subscriber who knows only what was published: the
+// `bookReplaced` snapshots and the updates. Both are compared after every event of a replay.
 // Not for: frames and venues (book-paths.ts).
 
 import assert from 'node:assert/strict'
@@ -126,7 +126,7 @@ function isSame(ours: readonly Level[], theirs: readonly Level[]): boolean {
   })
 }
 
-/** The checksum as stream.md words it. */
+/** The checksum of a book, from its definition and not from the engine's code. */
 function checksumOf(book: NaiveBook): number {
   const levels = [
     ...book.levels('bid').slice(0, CHECKSUM_LEVELS),

@@ -1,5 +1,5 @@
-// Open interest of the watched markets: the catalogue does not state it, the Data API does (wire.md
-// A7, /oi), in dollars, which are complete sets, which are contracts of each outcome. Read in the
+// Open interest of the watched markets: the catalogue does not state it, the Data API does (README.md, Data
+// API, /oi), in dollars, which are complete sets, which are contracts of each outcome. Read in the
 // background, so many markets a call and a call at a time, so that trades are never held back by it.
 // Upholds POLYOI1, POLYOI2.
 

@@ -1,7 +1,8 @@
-// What venue a remembers of a market's price: the CLOB's /prices-history (wire.md A3). A day comes
-// by the minute; longer ranges, and days of which no minutes are left, by twelve hours: finer steps
-// of a resolved market come back empty (Polymarket/py-clob-client#216). Not for: trades (engine/venues/polymarket/trades/history.ts), or which days are
-// asked for and kept (actors/past-prices/past-prices.ts). Upholds PAST1 to PAST3.
+// What venue a remembers of a market's price: the CLOB's /prices-history (README.md, CLOB). A day comes by
+// the minute; longer ranges, and days of which no minutes are left, by twelve hours: finer steps of a
+// resolved market come back empty (Polymarket/py-clob-client#216). Not for: trades
+// (engine/venues/polymarket/trades/history.ts), or which days are asked for and kept
+// (actors/past-prices/past-prices.ts). Upholds PAST1 to PAST3.
 
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

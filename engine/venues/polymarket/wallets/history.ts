@@ -1,9 +1,9 @@
-// Everything a wallet did from some second on, oldest first, whole seconds at a time. The venue gives 500 rows at
-// once and its offsets end, so that `start` moves to the last second seen and reads that one again; offsets serve
-// within a second that fills a page, and to see that nothing follows. One answer is one moment's truth: equal rows
-// in it are distinct, the same rows in the next answer are the same. What the venue withholds, repeats or mixes up
-// makes the reading incomplete, never silently shorter.
-// Not for: what a row means (wallet-rows.ts), roles (engine/venues/polymarket/wallets/roles.ts).
+// Everything a wallet did from some second on, oldest first, whole seconds at a time. The venue gives 500
+// rows at once and its offsets end, so that `start` moves to the last second seen and reads that one again;
+// offsets serve within a second that fills a page, and to see that nothing follows. One answer is one
+// moment's truth: equal rows in it are distinct, the same rows in the next answer are the same. What the
+// venue withholds, repeats or mixes up makes the reading incomplete, never silently shorter.
+// Not for: what a row means (rows.ts), roles (engine/venues/polymarket/wallets/roles.ts).
 // Upholds WALLETREAD5, WALLETREAD7 to WALLETREAD10, WALLETREAD15 and WALLETREAD16.
 
 import { type Clock, pause } from '../../../clock.ts'

@@ -1,6 +1,6 @@
 // Events of whole seconds in the order in which the rules take them: by time, then transaction, then as told;
 // the rows of a conversion, one for each market whose No was given, become one event. Not for: reading rows
-// (wallet-rows.ts) or cutting seconds (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD4.
+// (rows.ts) or cutting seconds (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD4.
 
 import { usdMicros } from '../../../units.ts'
 import { compareEvents, type WalletEvent } from '../../../wallet.ts'

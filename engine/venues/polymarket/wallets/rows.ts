@@ -1,5 +1,6 @@
-// Rows of a wallet's activity, the Data API's and the stream's, as wallet events; wire.md A7 and A11.
-// Not for: which rows belong together or come first (engine/venues/polymarket/wallets/order.ts), nor who was maker (engine/venues/polymarket/wallets/roles.ts).
+// Rows of a wallet's activity, the Data API's and the stream's, as wallet events (README.md, Wallets).
+// Not for: which rows belong together or come first (engine/venues/polymarket/wallets/order.ts), nor who was
+// maker (engine/venues/polymarket/wallets/roles.ts).
 // Upholds WALLETREAD1 to WALLETREAD3.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'

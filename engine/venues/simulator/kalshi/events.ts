@@ -1,12 +1,12 @@
-// World objects as venue b's REST objects: events, their metadata, and series, which the world knows
-// only through their events. Not for: markets (render.ts) or games (sports.ts).
+// World objects as venue b's REST objects: events, their metadata, and series, which the world knows only
+// through their events. Not for: markets (render.ts) or games (sports.ts).
 // Upholds SIMK5.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'
 import { count, rfc3339 } from './text.ts'
 
-/** The venue's names of competitions (wire.md C2). */
+/** The venue's names of competitions (engine/venues/kalshi/README.md, Events and series). */
 const COMPETITIONS: Readonly<Record<SimSport, string>> = {
   nfl: 'Pro Football',
   nba: 'Pro Basketball (M)',

@@ -1,4 +1,5 @@
-// Venue a's CLOB REST, the public part (wire.md A3): books, prices, ticks, market lists.
+// Venue a's CLOB REST, the public part (engine/venues/polymarket/README.md, CLOB): books, prices, ticks,
+// market lists.
 // Not for: price history (history.ts), the market channel (market-ws.ts).
 // Upholds SIMPM11 to SIMPM13.
 
@@ -203,7 +204,7 @@ function quoteOf(found: Found): Quote {
   }
 }
 
-// wire.md E5: not established which side is which; as in its example BUY is the lower, the bid.
+// BUY is the best bid, the lower of the two (engine/venues/polymarket/README.md, CLOB).
 function sideOf(quote: Quote, side: 'BUY' | 'SELL'): PriceMicros | null {
   return side === 'BUY' ? quote.bid : quote.ask
 }

@@ -1,5 +1,6 @@
-// Venue a's Data API v1, the part for markets (wire.md A7): `/trades`, `/oi`, `/live-volume`, health.
-// Rows appear at once. Not for: wallets' positions and activity (wallet-routes.ts), v2 (wallet-v2.ts).
+// Venue a's Data API v1, the part for markets (engine/venues/polymarket/README.md, Data API): `/trades`,
+// `/oi`, `/live-volume`, health. Rows appear at once. Not for: wallets' positions and activity
+// (wallet-routes.ts), v2 (wallet-v2.ts).
 // Upholds SIMPM16 to SIMPM19.
 
 import { toNumber } from '../../../units.ts'

@@ -1,5 +1,6 @@
-// Parameters of the Data API v1 (wire.md A7): lists joined by commas, whole numbers with bounds, words
-// of a fixed set, markets by condition id or by event. Not for: what an endpoint does with them.
+// Parameters of the Data API v1 (engine/venues/polymarket/README.md, Data API): lists joined by commas, whole
+// numbers with bounds, words of a fixed set, markets by condition id or by event. Not for: what an endpoint
+// does with them.
 // Upholds SIMPM17 and SIMWALLET10.
 
 import type { SimMarket, World } from '../model.ts'

@@ -1,5 +1,5 @@
-// World objects → Gamma's event, series, tag, team and sport rows (wire.md A2.3 to A2.5).
-// Ids of tags, series and teams are made from their words, so that a seed repeats them; the few that
+// World objects → Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md,
+// Gamma). Ids of tags, series and teams are made from their words, so that a seed repeats them; the few that
 // are well known keep the venue's own number. Upholds SIMPM1, SIMPM4 and SIMPM10.
 
 import { hash32 } from '../../../random.ts'

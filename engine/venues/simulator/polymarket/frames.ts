@@ -1,6 +1,6 @@
-// World changes → the text of venue a's books and market-channel frames (wire.md A3, A4), by string
-// templates: this is the simulator's hot path, thousands of frames a second. Not for: who gets a
-// frame (market-ws.ts). Upholds SIMPM11 and SIMPM20 to SIMPM25.
+// World changes → the text of venue a's books and market-channel frames (engine/venues/polymarket/README.md,
+// Market channel), by string templates: this is the simulator's hot path, thousands of frames a second. Not
+// for: who gets a frame (market-ws.ts). Upholds SIMPM11 and SIMPM20 to SIMPM25.
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../../events.ts'
@@ -28,7 +28,7 @@ export function sizeText(size: SizeMicros): string {
 }
 
 /**
- * One outcome's book as REST shows it: levels from worst to best, and the hash of wire.md A3, which
+ * One outcome's book as REST shows it: levels from worst to best, and the hash, which
  * is the SHA-1 of the same text with an empty hash. An absent last price is empty text.
  */
 export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {

@@ -1,6 +1,6 @@
-// Venue a's Gamma API (wire.md A2): markets and events in lists, by id and by slug, tags, sports,
-// teams, search, profiles, status; also the simulator's own /sim/state. Not for: what a list's parameters mean
-// (filters.ts) and paging (pages.ts). Upholds SIMPM6 to SIMPM10.
+// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma): markets and events in lists, by id and by
+// slug, tags, sports, teams, search, profiles, status; also the simulator's own /sim/state. Not for: what a
+// list's parameters mean (filters.ts) and paging (pages.ts). Upholds SIMPM6 to SIMPM10.
 
 import type { Clock } from '../../../clock.ts'
 import type { SimEvent, SimMarket, SimWallets, World } from '../model.ts'

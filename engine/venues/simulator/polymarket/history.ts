@@ -1,5 +1,5 @@
-// CLOB `/prices-history` (wire.md A3): one point per step, from trades where this run has them and
-// from the fair price elsewhere. Upholds SIMPM14 and SIMPM15.
+// CLOB `/prices-history` (engine/venues/polymarket/README.md, CLOB): one point per step, from trades where
+// this run has them and from the fair price elsewhere. Upholds SIMPM14 and SIMPM15.
 
 import type { Clock } from '../../../clock.ts'
 import { complement, timeMs, toNumber } from '../../../units.ts'

@@ -1,6 +1,7 @@
-// Venue a's `/v1/leaderboard` (wire.md A7): wallets ranked by profit or by volume, over all markets or
-// one category. Profit of a period is what its fills are worth by now: splits, merges, conversions and
-// redemptions swap things of equal worth. Ranked at most every ten seconds a list. Upholds SIMWALLET12.
+// Venue a's `/v1/leaderboard` (engine/venues/polymarket/README.md, Data API): wallets ranked by profit or by
+// volume, over all markets or one category. Profit of a period is what its fills are worth by now: splits,
+// merges, conversions and redemptions swap things of equal worth. Ranked at most every ten seconds a list.
+// Upholds SIMWALLET12.
 
 import { complement, DAY_MS, MICROS, type TimeMs } from '../../../units.ts'
 import type { SimTopic, SimWalletLedger, SimWallets, World } from '../model.ts'

@@ -1,5 +1,6 @@
-// Gamma's `/public-profile` (wire.md A2.1): who an address is, the wallet's own or its owner's; both are
-// answered with the wallet's. Not for: what the wallet did (wallet-routes.ts). Upholds SIMWALLET14.
+// Gamma's `/public-profile` (engine/venues/polymarket/README.md, Gamma): who an address is, the wallet's own
+// or its owner's; both are answered with the wallet's. Not for: what the wallet did (wallet-routes.ts).
+// Upholds SIMWALLET14.
 
 import { formatTime } from '../../../units.ts'
 import type { SimWallets } from '../model.ts'

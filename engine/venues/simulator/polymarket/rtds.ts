@@ -1,6 +1,6 @@
-// Venue a's real-time data stream, topic `activity` (wire.md A6): a `trades` row for every wallet of
-// a trade and one `orders_matched` for its taker. One filter per topic and connection, replaced by
-// the next subscribe. Not for: other topics, which are accepted and stay silent.
+// Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream): a
+// `trades` row for every wallet of a trade and one `orders_matched` for its taker. One filter per topic and
+// connection, replaced by the next subscribe. Not for: other topics, which are accepted and stay silent.
 // Upholds SIMPM31 to SIMPM35.
 
 import type { Clock } from '../../../clock.ts'

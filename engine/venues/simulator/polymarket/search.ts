@@ -1,5 +1,6 @@
-// Gamma's `/public-search`, `/sports`, `/sports/market-types` and `/teams` (wire.md A2.1, A2.5).
-// Search is plain: every word of the query must occur in an event's texts. Upholds SIMPM10.
+// Gamma's `/public-search`, `/sports`, `/sports/market-types` and `/teams`
+// (engine/venues/polymarket/README.md, Gamma). Search is plain: every word of the query must occur in an
+// event's texts. Upholds SIMPM10.
 
 import type { Clock } from '../../../clock.ts'
 import { toNumber } from '../../../units.ts'

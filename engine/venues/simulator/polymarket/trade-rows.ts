@@ -1,5 +1,5 @@
-// A trade → venue a's trade rows, one per wallet: Data API `/trades` and RTDS `activity` show the
-// same fields (wire.md A6, A7). Not for: who asks and in what order.
+// A trade → venue a's trade rows, one per wallet: Data API `/trades` and RTDS `activity` show the same fields
+// (engine/venues/polymarket/README.md, Activity stream). Not for: who asks and in what order.
 // Upholds SIMPM16, SIMPM31 and SIMPM35.
 
 import { sizeMicros, toNumber } from '../../../units.ts'

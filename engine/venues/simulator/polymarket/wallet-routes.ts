@@ -1,6 +1,7 @@
-// Venue a's Data API v1 about wallets (wire.md A7): activity, positions, closed positions, value,
-// holders, markets traded. Only the proxy address names a wallet here; a page that is not full is the
-// last one. Not for: the leaderboard (leaderboard.ts), v2 (wallet-v2.ts). Upholds SIMWALLET8 to SIMWALLET11.
+// Venue a's Data API v1 about wallets (engine/venues/polymarket/README.md, Data API): activity, positions,
+// closed positions, value, holders, markets traded. Only the proxy address names a wallet here; a page that
+// is not full is the last one. Not for: the leaderboard (leaderboard.ts), v2 (wallet-v2.ts). Upholds
+// SIMWALLET8 to SIMWALLET11.
 
 import { toNumber } from '../../../units.ts'
 import type { SimMarket, SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'

@@ -1,5 +1,6 @@
-// Wallets → rows of venue a's Data API v1: activity, positions, closed positions, holders (wire.md A7,
-// A11). Not for: which rows and in what order (wallet-routes.ts), v2's spelling (wallet-v2.ts).
+// Wallets → rows of venue a's Data API v1: activity, positions, closed positions, holders
+// (engine/venues/polymarket/README.md, Wallets). Not for: which rows and in what order (wallet-routes.ts),
+// v2's spelling (wallet-v2.ts).
 // Upholds SIMWALLET8, SIMWALLET9 and SIMWALLET16.
 
 import { formatTime, MICROS, sizeMicros, toNumber, toSeconds } from '../../../units.ts'

@@ -1,5 +1,6 @@
-// Venue a's Data API v2 about wallets (wire.md A8): `/v2/activity` and `/v2/positions`, snake_case, in
-// pages by cursor; errors with a code and a trace id. Not for: the other paths of v2, which are 404.
+// Venue a's Data API v2 about wallets (engine/venues/polymarket/README.md, Data API v2): `/v2/activity` and
+// `/v2/positions`, snake_case, in pages by cursor; errors with a code and a trace id. Not for: the other
+// paths of v2, which are 404.
 // Upholds SIMWALLET13.
 
 import { hash32 } from '../../../random.ts'

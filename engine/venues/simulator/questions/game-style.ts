@@ -1,5 +1,5 @@
-// How both venues list a game: venue a as one event (winner, spreads, totals), venue b as up to three
-// events with one market a team or line. Not for: who plays and wins (questions/games.ts).
+// How both venues list a game: venue a as one event (winner, spreads, totals), venue b as up to three events
+// with one market a team or line. Not for: who plays and wins (questions/games.ts).
 // Upholds SIMCAL6.
 
 import type { SimGame, SimPairKind, SimTeam } from '../model.ts'
@@ -119,7 +119,8 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
 }
 
 /**
- * How venue a marks the second game of a day is not known (wire.md E10): by a digit here, as it marks
+ * How venue a marks the second game of a day is not known
+ * (engine/venues/polymarket/README.md, Not known): by a digit here, as it marks
  * other names that are taken.
  */
 function slugOfGame({ league, away, home, date, number }: SimGame): string {

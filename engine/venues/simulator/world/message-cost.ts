@@ -1,5 +1,6 @@
-// What one change of the world costs in venue stream messages, for a client subscribed to all: the
-// rate setting counts these. The forms are the venues' own (venues/wire.md A4, A6, B5).
+// What one change of the world costs in venue stream messages, for a client subscribed to all: the rate
+// setting counts these. The forms are the venues' own: Market channel and Activity stream of
+// engine/venues/polymarket/README.md, Messages of engine/venues/kalshi/README.md.
 
 import type { WorldChange } from '../model.ts'
 
