@@ -495,3 +495,23 @@ test('[TIDY24] nothing but engine/venues, the native views and the wiring names 
   })
   assert.deepEqual(found.sort(), Object.keys(NAMES_A_VENUE).sort())
 })
+
+/** Documents that are no part of this repository. */
+const NOT_IN_A_CLONE =
+  /\b(?:wire|wire-2026-11|decisions|stream|reliability|service|house|tree|anchors|scale-out)\.md\b/
+
+test('[TIDY25] comments and documents of the rooms cite no document that a clone lacks, and no id without a row', () => {
+  const cited = ROOMS.flatMap((room) => filesUnder(room)).flatMap((path) => {
+    if (!/\.(?:ts|md)$/.test(path) || path === 'test/tidy.test.ts') return []
+    const source = readFileSync(path, 'utf8')
+    const found = NOT_IN_A_CLONE.exec(source)?.[0]
+    return found === undefined ? [] : [`${path}: ${found}`]
+  })
+  const ids = files.flatMap((path) => {
+    const source = sources.get(path) ?? ''
+    const comments = source.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm) ?? []
+    const found = /\b[RT][0-9]{1,3}\b/.exec(comments.join('\n'))?.[0]
+    return found === undefined ? [] : [`${path}: ${found}`]
+  })
+  assert.deepEqual([...cited, ...ids], [])
+})
