@@ -147,17 +147,22 @@ export function closedAtMs(row: Json): TimeMs | null {
 
 function statusOf(row: Json): MarketStatus {
   const uma = row.umaResolutionStatus
+  const isSettled = uma === 'resolved' || uma === 'settled' || row.automaticallyResolved === true
+  const isDisputable = uma === 'proposed' || uma === 'disputed'
   if (row.closed === true) {
-    const isFinal =
-      uma === 'resolved' ||
-      uma === 'settled' ||
-      row.automaticallyResolved === true ||
-      settlementOf(row) !== null
-    return isFinal ? 'resolved' : 'closed'
+    if (isSettled) return 'resolved'
+    // Without a word on the resolution, as in old rows, prices of 1 and 0 are a payout; half each may be a last price.
+    return !isDisputable && isDecided(row) ? 'resolved' : 'closed'
   }
-  if (uma === 'proposed' || uma === 'disputed' || uma === 'resolved') return 'closed'
+  if (isDisputable || uma === 'resolved') return 'closed'
   const isTrading = row.active === true && row.archived !== true && row.acceptingOrders !== false
   return isTrading ? 'open' : 'closed'
+}
+
+/** Whether the stated prices are 1 and 0. */
+function isDecided(row: Json): boolean {
+  const payout = settlementOf(row)
+  return payout !== null && payout !== PRICE_HALF
 }
 
 /** The first outcome's payout when the stated prices are a payout: 1 and 0, or half each. */
